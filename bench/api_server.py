@@ -22,14 +22,14 @@ from offhook.kit import logging
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
-from offhook.kit.http.server import listening
+from offhook.kit.http.server import bind_socket
 from offhook.orgs import service as orgs
 from offhook.settings import Settings
 
 
 async def main(settings: Settings, url: str, others: int, statements: Path | None) -> None:
     root = build_root(settings, url)
-    await migrations.upgrade(root.db, lambda line: None)
+    await migrations.upgrade_database(root.db, lambda line: None)
     async with root.db.transaction() as session:
         first = await orgs.first_start(session, settings)
         key = await orgs.create_key(session, organization_id=first.organization_id, name="bench", role="admin")
@@ -40,7 +40,7 @@ async def main(settings: Settings, url: str, others: int, statements: Path | Non
     seeded = await seed(url, first.organization_id, others=others)
     if statements is not None:
         keep_statements(root.db, statements)
-    with listening(settings.host, 0) as bound:
+    with bind_socket(settings.host, 0) as bound:
         facts = {
             "url": f"http://127.0.0.1:{bound.getsockname()[1]}",
             "pid": os.getpid(),
@@ -68,7 +68,7 @@ def stop_with_parent() -> None:
 
 
 if __name__ == "__main__":
-    logging.set_up("warning")
+    logging.configure_logging("warning")
     folder, other_rows, *rest = sys.argv[1:]
     threading.Thread(target=stop_with_parent, daemon=True).start()
     server = EmbeddedPostgres(Path(folder), durable=False)

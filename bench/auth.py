@@ -31,7 +31,7 @@ from fastapi import FastAPI
 from pydantic import BaseModel
 
 from offhook.api import create_app
-from offhook.bootstrap import build_root, stop
+from offhook.bootstrap import build_root, stop_domains
 from offhook.kit import logging
 from offhook.kit.database import migrations
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
@@ -98,7 +98,7 @@ async def _round(app: FastAPI, case: Case, count: int) -> tuple[float, float]:
 async def run(url: str, folder: Path, requests: int) -> dict[str, Any]:
     root = build_root(Settings(data_dir=folder / "data", log_level="warning"), url)
     silent: Callable[[str], None] = lambda _: None  # noqa: E731
-    await migrations.upgrade(root.db, silent)
+    await migrations.upgrade_database(root.db, silent)
     async with root.db.transaction() as session:
         organization_id = await service.create_organization(session, "Bench")
         user = await service.create_user(session, "bench@bench.example")
@@ -118,7 +118,7 @@ async def run(url: str, folder: Path, requests: int) -> dict[str, Any]:
     try:
         measured = await measure(app, cases, requests)
     finally:
-        await stop(root)
+        await stop_domains(root)
         await root.db.dispose()
     bare_ms = measured["without"]
     return {
@@ -140,7 +140,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=3000)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    logging.set_up("warning")
+    logging.configure_logging("warning")
     with tempfile.TemporaryDirectory() as folder:
         server = EmbeddedPostgres(Path(folder) / "pg")
         try:

@@ -21,8 +21,8 @@ from typing import Any
 
 from bench.campaign_rig import Rig, rig
 from offhook.campaigns import service
-from offhook.campaigns.reports.invariants import audit
-from offhook.campaigns.reports.progress import progress
+from offhook.campaigns.reports.invariants import audit_campaign
+from offhook.campaigns.reports.progress import load_progress
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 
 PHONES = {"mix": {"talks": 0.7, "busy": 0.1, "no_answer": 0.1, "voicemail": 0.1}, "instant_call_s": 0.2}
@@ -95,10 +95,10 @@ def most_at_once(calls: Iterable[tuple[str, datetime, datetime | None]], killed:
 
 
 async def _asked(one: Rig, campaign_id: int, killed: Mapping[int, datetime]) -> dict[str, Any]:
-    async with one.root.db.snapshot() as session:
-        campaign = await service.get(session, one.organization_id, campaign_id)
-        found = await audit(session, campaign, one.root.clock.now())
-        reached = await progress(session, one.organization_id, campaign_id)
+    async with one.root.db.snapshot_transaction() as session:
+        campaign = await service.get_campaign(session, one.organization_id, campaign_id)
+        found = await audit_campaign(session, campaign, one.root.clock.now())
+        reached = await load_progress(session, one.organization_id, campaign_id)
     rang = await one.rows(
         "SELECT to_number, count(*) AS n FROM sandbox_calls WHERE organization_id = :id GROUP BY 1",
         id=one.organization_id,

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from bench.campaign_rig import Rig, rig
 from offhook.campaigns.intake.contact_files import ContactFiles
-from offhook.campaigns.intake.creation import Creating
+from offhook.campaigns.intake.creation import CampaignCreation
 from offhook.campaigns.schemas import CreateCampaignRequest
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.orgs import Caller
@@ -65,9 +65,9 @@ async def lag(worst: list[float]) -> None:
 
 
 async def measure(one: Rig, contacts: int) -> dict[str, Any]:
-    creating, files = one.root.get(Creating), one.root.get(ContactFiles)
-    place = files.place(one.organization_id, "contacts.csv", 1)
-    source = one.root.storage.path(place.key)
+    creating, files = one.root.get(CampaignCreation), one.root.get(ContactFiles)
+    place = files.create_upload(one.organization_id, "contacts.csv", 1)
+    source = one.root.storage.path_for(place.key)
     write_file(source, contacts)
     caller = Caller(one.organization_id, None, None, "admin", is_superuser=False)
     body = CreateCampaignRequest(
@@ -76,7 +76,7 @@ async def measure(one: Rig, contacts: int) -> dict[str, Any]:
     worst, most = [0.0], [0.0]
     watches = [asyncio.create_task(lag(worst)), asyncio.create_task(reader_mb(most))]
     before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
-    campaign_id = await creating.create(caller, body)
+    campaign_id = await creating.create_draft(caller, body)
     seconds = time.monotonic() - began
     for watch in watches:
         watch.cancel()

@@ -19,7 +19,7 @@ import httpx2
 from sqlalchemy import text
 
 from bench.campaign_rig import Rig, cpu_s, rig
-from offhook.campaigns.reports.progress import progress
+from offhook.campaigns.reports.progress import load_progress
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.orgs import service as orgs
 
@@ -100,7 +100,7 @@ def memory_mb(pid: int, name: str) -> float:
 async def measure(one: Rig, sessions: int) -> dict[str, Any]:
     campaign_id = await fill(one, sessions)
     async with one.root.db.transaction() as session:
-        reached = await progress(session, one.organization_id, campaign_id)
+        reached = await load_progress(session, one.organization_id, campaign_id)
         key = (await orgs.create_key(session, organization_id=one.organization_id, name="Bench")).key
     server = one.start_server()
     async with httpx2.AsyncClient(base_url=await one.address(), headers={"X-API-Key": key}, timeout=600) as http:

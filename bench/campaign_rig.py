@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import text
 
 from offhook.bootstrap import build_root
-from offhook.campaigns import Campaigns, service
+from offhook.campaigns import CampaignService, service
 from offhook.campaigns.service import NewContact
 from offhook.kit.database import migrations
 from offhook.kit.files.data_folder import DataFolder
@@ -56,8 +56,8 @@ class Rig:
     workers: list["subprocess.Popen[bytes]"] = field(default_factory=list)
 
     @property
-    def campaigns(self) -> Campaigns:
-        return self.root.get(Campaigns)
+    def campaigns(self) -> CampaignService:
+        return self.root.get(CampaignService)
 
     async def campaign(self, contacts: int, *, concurrency: int, **values: Any) -> int:
         """A draft with so many contacts; its id."""
@@ -79,7 +79,7 @@ class Rig:
     async def address(self, within_s: float = 60) -> str:
         """Where the server listens; TimeoutError when it does not."""
         async with asyncio.timeout(within_s):
-            while (info := DataFolder(self.root.settings.data_dir).running()) is None:  # noqa: ASYNC110 - another process
+            while (info := DataFolder(self.root.settings.data_dir).running_server()) is None:  # noqa: ASYNC110 - another process
                 await asyncio.sleep(0.1)
         return str(info.url)
 
@@ -117,7 +117,7 @@ async def rig(
     """``phones`` is the sandbox's configuration; ``settings`` are those of every process. Workers die with the block."""
     values = {"data_dir": folder, "log_level": "warning", **settings}
     root = build_root(Settings(**values), database_url)
-    await migrations.upgrade(root.db, lambda _: None)
+    await migrations.upgrade_database(root.db, lambda _: None)
     async with root.db.transaction() as session:
         organization_id = await orgs.create_organization(session, f"Load {time.time_ns()}")
         await session.execute(

@@ -33,7 +33,7 @@ LOUD: Final = 400
 
 
 class BenchLlm:
-    ref = ModelRef("llm", "bench", "bench")
+    model_ref = ModelRef("llm", "bench", "bench")
 
     async def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
         await asyncio.sleep(FIRST_TOKEN_S)
@@ -46,7 +46,7 @@ class BenchLlm:
 class BenchTts:
     """Real speech, cut to the length of the text: 48 characters a second keeps an answer under two seconds."""
 
-    ref = ModelRef("tts", "bench", "bench")
+    model_ref = ModelRef("tts", "bench", "bench")
     sample_rate = 8000
 
     def __init__(self, speech: bytes) -> None:
@@ -65,10 +65,10 @@ class BenchTts:
 class BenchStt:
     """Sends its final half a second after the last loud 20 ms, as a vendor's endpointing does."""
 
-    ref = ModelRef("stt", "bench", "bench")
+    model_ref = ModelRef("stt", "bench", "bench")
     has_endpointing = True
 
-    async def open(self, *, sample_rate: int, language: str) -> "_BenchSttStream":
+    async def open_stream(self, *, sample_rate: int, language: str) -> "_BenchSttStream":
         return _BenchSttStream()
 
 
@@ -79,7 +79,7 @@ class _BenchSttStream:
         self._loud_at: float | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    def push(self, pcm: bytes) -> None:
+    def push_audio(self, pcm: bytes) -> None:
         samples = np.frombuffer(pcm, "<i2")
         if samples.size and int(samples.max()) > LOUD:
             self._loud_at = self._loop.time()
@@ -101,7 +101,7 @@ class _BenchSttStream:
     def speech_ended(self) -> None:
         """Vendors with endpointing do not ask."""
 
-    def expect(self, expectation: Expectation) -> None:
+    def set_expectation(self, expectation: Expectation) -> None:
         """Key terms cost nothing here."""
 
     async def events(self) -> AsyncIterator[SttEvent]:

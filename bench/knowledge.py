@@ -29,7 +29,7 @@ from bench import knowledge_faq
 from bench.knowledge_rig import Rig, manual, questions_about_topics, vocabulary
 from bench.knowledge_turn import turns
 from offhook.knowledge import search_queries
-from offhook.knowledge.document_processing import as_text
+from offhook.knowledge.document_processing import vectors_as_text
 
 TOP_DIR = Path(__file__).parents[1]
 QUESTIONS: list[dict[str, str]] = json.loads(Path(__file__).with_name("knowledge_questions.json").read_text())
@@ -85,14 +85,18 @@ async def compare(rig: Rig, organization_id: int, asked: Sequence[tuple[str, Cal
 
 
 async def rankings(rig: Rig, organization_id: int, question: str) -> dict[str, list[int]]:
-    vector = as_text(await rig.offline.embed_query(question))[0]
+    vector = vectors_as_text(await rig.offline.embed_query(question))[0]
     async with rig.root.db.transaction() as session:
-        where = await search_queries.scope(session, organization_id, None)
-        near = [chunk for chunk, _ in await search_queries.by_meaning(session, where, vector)]
-        said = await search_queries.by_words(
-            session, where, await search_queries.terms(session, organization_id, question)
+        where = await search_queries.load_scope(session, organization_id, None)
+        near = [chunk for chunk, _ in await search_queries.rank_by_meaning(session, where, vector)]
+        said = await search_queries.rank_by_words(
+            session, where, await search_queries.question_terms(session, organization_id, question)
         )
-    return {"vectors": near, "words": said, "hybrid": [chunk for chunk, _ in search_queries.merged([near, said])]}
+    return {
+        "vectors": near,
+        "words": said,
+        "hybrid": [chunk for chunk, _ in search_queries.merge_rankings([near, said])],
+    }
 
 
 async def turn(rig: Rig) -> None:
@@ -160,11 +164,11 @@ async def search(rig: Rig, chunks: int) -> None:
 
 async def measure(rig: Rig, organization_id: int, questions: list[str], what: str) -> None:
     for question in questions[:10]:
-        await rig.search.find(organization_id, f"{question} please", limit=4)
+        await rig.search.find_passages(organization_id, f"{question} please", limit=4)
     here, there, clock = [], [], []
     for question in questions:
         before, cpu, server = time.perf_counter(), time.process_time(), await rig.server_cpu_s()
-        await rig.search.find(organization_id, question, limit=4)
+        await rig.search.find_passages(organization_id, question, limit=4)
         clock.append(time.perf_counter() - before)
         here.append(time.process_time() - cpu)
         there.append(await rig.server_cpu_s() - server)
@@ -179,20 +183,22 @@ async def measure(rig: Rig, organization_id: int, questions: list[str], what: st
 async def nearest(rig: Rig, organization_id: int) -> None:
     """How much of the exact neighbourhood of questions that are about the topics the index finds."""
     shares = []
-    for vector in as_text(questions_about_topics(20)):
+    for vector in vectors_as_text(questions_about_topics(20)):
         async with rig.root.db.transaction() as session:
-            where = await search_queries.scope(session, organization_id, None)
-            by_index = [chunk for chunk, _ in await search_queries.by_meaning(session, where, vector)]
-            exact = [chunk for chunk, _ in await search_queries.by_meaning(session, _without_index(where), vector)]
-        shares.append([len(set(by_index[:depth]) & set(exact[:depth])) / depth for depth in (4, search_queries.DEPTH)])
+            where = await search_queries.load_scope(session, organization_id, None)
+            by_index = [chunk for chunk, _ in await search_queries.rank_by_meaning(session, where, vector)]
+            exact = [chunk for chunk, _ in await search_queries.rank_by_meaning(session, _without_index(where), vector)]
+        shares.append(
+            [len(set(by_index[:depth]) & set(exact[:depth])) / depth for depth in (4, search_queries.MAX_RANKED)]
+        )
     four, all_of_them = np.mean(shares, axis=0)
     print(
-        f"of the 4 nearest pieces the index finds {four:.3f}, of the {search_queries.DEPTH} nearest {all_of_them:.3f}"
+        f"of the 4 nearest pieces the index finds {four:.3f}, of the {search_queries.MAX_RANKED} nearest {all_of_them:.3f}"
     )
 
 
-def _without_index(where: search_queries.Scope) -> search_queries.Scope:
-    return search_queries.Scope(
+def _without_index(where: search_queries.SearchScope) -> search_queries.SearchScope:
+    return search_queries.SearchScope(
         where.organization_id, where.ids, where.chunks, where.space_id, where.model, where.dimensions
     )
 

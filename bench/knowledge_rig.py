@@ -11,16 +11,16 @@ import numpy as np
 import structlog
 from sqlalchemy import text
 
-from offhook.bootstrap import build_root, stop
+from offhook.bootstrap import build_root, stop_domains
 from offhook.jobs.worker import run_until_empty
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
-from offhook.knowledge import Search, service, vector_spaces
-from offhook.knowledge.document_processing import as_text
-from offhook.knowledge.embedder import Vectors, normalised
+from offhook.knowledge import PassageSearch, service, vector_spaces
+from offhook.knowledge.document_processing import vectors_as_text
+from offhook.knowledge.embedder import Vectors, normalize_vectors
 from offhook.knowledge.offline.model import OfflineModel
-from offhook.knowledge.uploads import Intake
+from offhook.knowledge.uploads import DocumentIntake
 from offhook.orgs import Caller
 from offhook.orgs import service as orgs
 from offhook.root import Root
@@ -35,7 +35,7 @@ class Rig:
 
     def __init__(self, root: Root, server: EmbeddedPostgres, folder: Path) -> None:
         self.root = root
-        self.search = root.get(Search)
+        self.search = root.get(PassageSearch)
         self.offline = OfflineModel(folder / "models")
         self._server = server
 
@@ -45,13 +45,13 @@ class Rig:
         server = EmbeddedPostgres(folder / "pg", durable=False)
         url = server.start()
         database = Database(url)
-        await migrations.upgrade(database, lambda _: None)
+        await migrations.upgrade_database(database, lambda _: None)
         await database.dispose()
         return cls(build_root(Settings(data_dir=folder), url), server, folder)
 
     async def stop(self) -> None:
         await self.offline.aclose()
-        await stop(self.root)
+        await stop_domains(self.root)
         await self.root.db.dispose()
         self._server.stop()
 
@@ -71,12 +71,12 @@ class Rig:
 
     async def _processed(self, organization_id: int, raw: bytes, filename: str) -> Any:
         caller = Caller(organization_id, None, None, "owner", is_superuser=False)
-        taken = await self.root.get(Intake).take(organization_id, io.BytesIO(raw), filename)
+        taken = await self.root.get(DocumentIntake).store_upload(organization_id, io.BytesIO(raw), filename)
         async with self.root.db.transaction() as session:
-            document, _ = await service.create(session, caller, taken, name=filename, filename=filename)
+            document, _ = await service.create_document(session, caller, taken, name=filename, filename=filename)
         await run_until_empty(self.root.db, self.root.jobs)
         async with self.root.db.transaction() as session:
-            return await service.get(session, organization_id, str(document.id))
+            return await service.get_document(session, organization_id, str(document.id))
 
     async def server_cpu_s(self) -> float:
         """Processor time of the backends that this process's connections use."""
@@ -94,28 +94,28 @@ class Rig:
             ids = (await session.execute(text(_IDS), {"organization_id": organization_id})).one()
         for start in range(0, chunks, _BATCH):
             topic = numbers.integers(0, _TOPICS, _BATCH)
-            vectors = normalised(centers[topic] + numbers.normal(scale=0.06, size=(_BATCH, 384)))
+            vectors = normalize_vectors(centers[topic] + numbers.normal(scale=0.06, size=(_BATCH, 384)))
             bodies = [" ".join(chosen.choices(words, weights=_WEIGHTS, k=90)) for _ in range(_BATCH)]
             values = {"organization_id": organization_id, "content_id": ids.content_id, "space_id": ids.space_id}
             async with self.root.db.transaction() as session:
                 await session.execute(
-                    text(_FILL), {**values, "start": start + 1, "bodies": bodies, "vectors": as_text(vectors)}
+                    text(_FILL), {**values, "start": start + 1, "bodies": bodies, "vectors": vectors_as_text(vectors)}
                 )
         async with self.root.db.transaction() as session:
             await session.execute(text(_COUNT), {"organization_id": organization_id, "chunks": chunks})
             await session.execute(text(_TERMS), {"organization_id": organization_id})
-        await self.root.db.run_alone("ANALYZE")
+        await self.root.db.run_outside_transaction("ANALYZE")
         await vector_spaces.build_index(self.root.db, organization_id, ids.space_id, 384)
 
 
 def _topics() -> Vectors:
-    return normalised(np.random.default_rng(11).normal(size=(_TOPICS, 384)))
+    return normalize_vectors(np.random.default_rng(11).normal(size=(_TOPICS, 384)))
 
 
 def questions_about_topics(count: int) -> Vectors:
     """As far from their topics as the pieces are."""
     numbers = np.random.default_rng(13)
-    return normalised(_topics()[:count] + numbers.normal(scale=0.06, size=(count, 384)))
+    return normalize_vectors(_topics()[:count] + numbers.normal(scale=0.06, size=(count, 384)))
 
 
 _IDS = """SELECT content.id AS content_id, space.id AS space_id FROM knowledge_contents content

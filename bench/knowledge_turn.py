@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from bench.knowledge_rig import Rig
-from offhook.knowledge import Consultant
+from offhook.knowledge import PassageLookup
 from offhook.runs.live.call_knowledge import CallKnowledge
-from offhook.voice.dialog.retrieval import Retriever
+from offhook.voice.dialog.retrieval import PassageRetriever
 from offhook.workflows.graph import Node
 
 # Half as long as people and recognizers take, so that the look-ups have less time than in a call.
@@ -21,22 +21,22 @@ ENDPOINTING_S: Final = 0.25
 async def turns(rig: Rig, organization_id: int, refs: Sequence[str], questions: Sequence[str]) -> None:
     """The same turn without documents waits for nothing: what is printed is what documents add."""
     node = Node(id="start", kind="startCall", name="Start", data={}, document_refs=tuple(refs))
-    rig.root.get(Consultant).warm()
-    await rig.search.find(organization_id, "warm", limit=1)
+    rig.root.get(PassageLookup).start_warm_up()
+    await rig.search.find_passages(organization_id, "warm", limit=1)
     waits: list[float] = []
     lookups_ms: list[float] = []
     early = 0
     for question in questions:
         told = _Told()
-        knowledge = _Timed(CallKnowledge(rig.root.get(Consultant), organization_id), lookups_ms)
-        retriever = Retriever(knowledge, told)
+        knowledge = _Timed(CallKnowledge(rig.root.get(PassageLookup), organization_id), lookups_ms)
+        retriever = PassageRetriever(knowledge, told)
         words = question.split()
         for count in range(1, len(words) + 1):
-            retriever.overhear(node, " ".join(words[:count]))
+            retriever.prefetch(node, " ".join(words[:count]))
             await asyncio.sleep(WORD_S)
         await asyncio.sleep(ENDPOINTING_S)
         began = time.perf_counter()
-        passages = await retriever.passages(node, question)
+        passages = await retriever.passages_for_turn(node, question)
         waits.append((time.perf_counter() - began) * 1000)
         early += bool(passages) and bool(told.data) and told.data[-1]["waited_ms"] == 0
     p50, p95 = np.percentile(waits, [50, 95])
@@ -64,8 +64,8 @@ class _Timed:
         self._knowledge = knowledge
         self._took_ms = took_ms
 
-    async def consult(self, document_refs: Sequence[str], question: str) -> Sequence[Any]:
+    async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Any]:
         began = time.perf_counter()
-        found = await self._knowledge.consult(document_refs, question)
+        found = await self._knowledge.find_passages(document_refs, question)
         self._took_ms.append((time.perf_counter() - began) * 1000)
         return found

@@ -45,7 +45,7 @@ async def renew(db: Database, name: str) -> None:
     for n in range(ROUNDS):
         async with db.transaction() as session:
             until = datetime.now(UTC) + timedelta(seconds=n)
-            assert len(await leases.renew(session, ids, worker_id="w", until=until)) == CALLS
+            assert len(await leases.renew_run_leases(session, ids, worker_id="w", until=until)) == CALLS
     took_s = time.perf_counter() - began
     await asyncio.sleep(1.5)  # statistics are told once a second
     async with db.transaction() as session:
@@ -63,7 +63,7 @@ async def renew(db: Database, name: str) -> None:
 async def main(url: str) -> None:
     assert METADATA.tables
     db = Database(url)
-    await migrations.upgrade(db, lambda _: None)
+    await migrations.upgrade_database(db, lambda _: None)
     async with db.transaction() as session:
         for statement in ("SET LOCAL session_replication_role = replica", _FILL):
             await session.execute(text(statement.replace("::", r"\:\:")))

@@ -28,23 +28,23 @@ from offhook.kit import logging
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
-from offhook.lab.carriers import Callback, phones
+from offhook.lab.carriers import OutgoingCallback, phones
 from offhook.orgs.tables import Organization
 from offhook.usage import ledger
 
 UNKNOWN = "+14155550199"
 
 
-async def asked(platform: Platform, to: str) -> Callback:
+async def asked(platform: Platform, to: str) -> OutgoingCallback:
     """What the carrier asks for a call to this number."""
     carrier = platform.carrier
     call = carrier.call_in(THEIRS, to, replace(phones.silent(), gives_up_s=10.0))
     await call.ended.wait()
-    await carrier.settled()
+    await carrier.wait_settled()
     return next(sent for sent in carrier.callbacks if sent.call_id == call.id)
 
 
-async def measure(platform: Platform, template: Callback, calls: int) -> tuple[list[float], list[float]]:
+async def measure(platform: Platform, template: OutgoingCallback, calls: int) -> tuple[list[float], list[float]]:
     """(clock, CPU) in milliseconds of each refusal; every request is of a call of its own."""
     carrier, wall, cpu = platform.carrier, [], []
     for index in range(calls):
@@ -53,7 +53,7 @@ async def measure(platform: Platform, template: Callback, calls: int) -> tuple[l
         body = template.body.replace(template.call_id.encode(), call_id.encode())
         url = template.url.replace(template.call_id, call_id)
         request = replace(template, call_id=call_id, form=form, body=body, url=url)
-        request.headers = dict(carrier.sign(request))
+        request.headers = dict(carrier.sign_callback(request))
         began, used = time.perf_counter(), time.process_time()
         answer = await platform.send(request)
         wall.append((time.perf_counter() - began) * 1000)
@@ -85,7 +85,7 @@ async def reasons(platform: Platform) -> AsyncIterator[tuple[str, str]]:
     """(reason, number that is called), one after the other, with everything in place for it."""
     client = platform.client
     inbound = f"{PUBLIC}/api/v1/telephony/inbound"
-    platform.carrier.own(UNKNOWN)
+    platform.carrier.add_number(UNKNOWN)
     platform.carrier.point_at(f"{inbound}/run")
     yield "unknown number", UNKNOWN
     await enforce(platform, cents=0)
@@ -125,7 +125,7 @@ async def of_carrier(name: str, url: str, folder: Path, calls: int) -> dict[str,
 
 async def run(pg_url: str, folder: Path, calls: int) -> dict[str, Any]:
     database = Database(pg_url)
-    await migrations.upgrade(database, lambda _: None)
+    await migrations.upgrade_database(database, lambda _: None)
     await database.dispose()
     found = {}
     for name in sorted(EMULATORS):
@@ -139,7 +139,7 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=100, help="of each carrier and reason")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    logging.set_up("error")
+    logging.configure_logging("error")
     with tempfile.TemporaryDirectory() as folder:
         server = EmbeddedPostgres(Path(folder) / "pg")
         try:

@@ -24,11 +24,11 @@ from offhook.kit.audio import MULAW_8K
 from offhook.kit.egress import EgressClient
 from offhook.lab.speech.all_servers import every_server
 from offhook.lab.speech.openai_audio import OpenAiAudioServer
-from offhook.lab.speech.tones import speak
+from offhook.lab.speech.tones import speak_tones
 from offhook.lab.speech.voices import VoiceServer
-from offhook.models.catalog import Catalogue
+from offhook.models.catalog import VendorCatalog
 from offhook.models.ports import Stt, Tts
-from offhook.models.vendors import Choice, VendorParts
+from offhook.models.vendors import ModelChoice, VendorContext
 from offhook.settings import Settings
 
 CALLS: Final = 10
@@ -41,7 +41,7 @@ FRAME: Final = 160
 
 def frames() -> list[bytes]:
     """A caller who speaks and pauses, in PCM16 frames as the voice loop pushes them."""
-    line = np.concatenate((speak(SENTENCE, 8000), np.zeros(4800, np.int16)))
+    line = np.concatenate((speak_tones(SENTENCE, 8000), np.zeros(4800, np.int16)))
     line = MULAW_8K.decode(MULAW_8K.encode(line))
     return [line[at : at + FRAME].tobytes() for at in range(0, line.size - FRAME, FRAME)]
 
@@ -61,14 +61,14 @@ async def cpu_of(work: list[Awaitable[Any]]) -> float:
 
 
 async def listening(stt: Stt, audio: list[bytes]) -> float:
-    streams = [await stt.open(sample_rate=8000, language="en-US") for _ in range(CALLS)]
+    streams = [await stt.open_stream(sample_rate=8000, language="en-US") for _ in range(CALLS)]
 
     async def read(stream: Any) -> None:
         async for _ in stream.events():
             pass
 
     readers = [asyncio.create_task(read(stream)) for stream in streams]
-    used = await cpu_of([in_real_time(stream.push, audio, SECONDS) for stream in streams])
+    used = await cpu_of([in_real_time(stream.push_audio, audio, SECONDS) for stream in streams])
     for stream in streams:
         await stream.close()
     await asyncio.gather(*readers)
@@ -169,15 +169,15 @@ async def bare_speaking(url: str, seconds: float, *, is_picows: bool) -> float:
 
 
 async def measure(urls: dict[str, str]) -> dict[str, dict[str, float]]:
-    audio, catalogue = frames(), Catalogue.of(VendorParts(Settings(), EgressClient()))
+    audio, catalogue = frames(), VendorCatalog.load_providers(VendorContext(Settings(), EgressClient()))
     seconds = SECONDS * 4
     deepgram, cartesia = (urls[name].replace("http", "ws", 1) for name in ("stt deepgram", "tts cartesia"))
 
-    def choice(kind: Any, vendor: str) -> Choice:
-        found = catalogue.find(kind, vendor)
+    def choice(kind: Any, vendor: str) -> ModelChoice:
+        found = catalogue.find_vendor(kind, vendor)
         voice = found.voices[0].id if found.voices else ""
         url = urls[f"{kind} {vendor}"]
-        return Choice(kind, vendor, found.models[0].id, "lab-key", url, is_own_network=True, voice_id=voice)
+        return ModelChoice(kind, vendor, found.models[0].id, "lab-key", url, is_own_network=True, voice_id=voice)
 
     idle = await cpu_of([in_real_time(lambda _: None, audio, SECONDS) for _ in range(CALLS)]) / CALLS / SECONDS
     listen = {
@@ -185,16 +185,16 @@ async def measure(urls: dict[str, str]) -> dict[str, dict[str, float]]:
         "bare websockets": await bare_websockets_listening(deepgram, audio) - idle,
     }
     for vendor in EARS:
-        stt = catalogue.find("stt", vendor).build(choice("stt", vendor))
+        stt = catalogue.find_vendor("stt", vendor).build(choice("stt", vendor))
         listen[vendor] = await listening(stt, audio) - idle  # type: ignore[arg-type]
     speech = {
         "bare picows": await bare_speaking(cartesia, seconds, is_picows=True),
         "bare websockets": await bare_speaking(cartesia, seconds, is_picows=False),
     }
     for vendor in VOICES:
-        voice = catalogue.find("tts", vendor).build(choice("tts", vendor))
+        voice = catalogue.find_vendor("tts", vendor).build(choice("tts", vendor))
         speech[vendor] = await speaking(_at_8000(voice).speak, seconds)  # type: ignore[arg-type]
-    for any_vendor in catalogue.all():
+    for any_vendor in catalogue.list_vendors():
         await any_vendor.close()
     rounded = {"listening": listen, "speaking": speech}
     return {kind: {name: round(value, 2) for name, value in found.items()} for kind, found in rounded.items()}

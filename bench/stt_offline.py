@@ -21,7 +21,7 @@ from offhook.kit.audio import MULAW_8K, Samples
 from offhook.models.ports import Expectation, SttEvent
 from offhook.models.providers.builtin.grammar import words_of
 from offhook.models.providers.builtin.stt import BuiltinStt
-from offhook.models.providers.builtin.synthesizer_process import SpeechProgram
+from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
 from offhook.models.providers.builtin.tts import BuiltinTts
 
 VOICES: Final = ("en-us", "en-gb", "en-us+f3", "en-us+m3", "en-gb-scotland", "en-us+f5")
@@ -102,15 +102,15 @@ async def hear(
     stt: BuiltinStt, expectation: Expectation, samples: Samples, rate: int, *, is_paced: bool
 ) -> tuple[SttEvent, float]:
     """The final and how long after the end of speech it came, in seconds."""
-    stream = await stt.open(sample_rate=rate, language="en-US")
-    stream.expect(expectation)
+    stream = await stt.open_stream(sample_rate=rate, language="en-US")
+    stream.set_expectation(expectation)
     frame = rate // 50
     loop = asyncio.get_running_loop()
     began = loop.time()
     for index in range(0, samples.size, frame):
         if index // frame == 20:
             stream.speech_started()
-        stream.push(samples[index : index + frame].tobytes())
+        stream.push_audio(samples[index : index + frame].tobytes())
         if is_paced:
             await asyncio.sleep(max(0.0, began + index / rate - loop.time()))
     ended = time.perf_counter()
@@ -122,9 +122,9 @@ async def hear(
 
 
 async def measure(rate: int, voices: Sequence[str], *, is_paced: bool) -> Row:
-    speech = SpeechProgram()
+    speech = SynthesizerProcess()
     stt = BuiltinStt(speech)
-    await stt.warm()
+    await stt.warm_up()
     row, finals = Row(rate), []
     for voice in voices:
         tts = BuiltinTts(speech, voice=voice)

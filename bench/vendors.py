@@ -16,24 +16,26 @@ from typing import Any
 from offhook.lab.anthropic_server import serve_anthropic
 from offhook.lab.gemini_server import serve_gemini
 from offhook.lab.openai_server import serve_openai
-from offhook.lab.sse import Answer
+from offhook.lab.sse import ScriptedAnswer
 from offhook.models.http_clients import close_http_clients
-from offhook.models.ports import LlmRequest, Message, TextDelta, ToolSpec
+from offhook.models.ports import LlmMessage, LlmRequest, TextDelta, ToolSpec
 from offhook.models.providers.anthropic.llm import AnthropicLlm
 from offhook.models.providers.google.llm import GoogleLlm
 from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm
-from offhook.models.vendors import Choice
+from offhook.models.vendors import ModelChoice
 
 TOKENS = 20
 TURN_EVERY_S = 10
-VENDORS: dict[str, tuple[str, Callable[[Choice], Any], Callable[..., Any]]] = {
+VENDORS: dict[str, tuple[str, Callable[[ModelChoice], Any], Callable[..., Any]]] = {
     "openai": ("gpt-4.1", OpenAiCompatibleLlm, serve_openai),
     "anthropic": ("claude-haiku-4-5", AnthropicLlm, serve_anthropic),
     "google": ("gemini-2.5-flash", GoogleLlm, serve_gemini),
 }
-TURN = [Message("user", "Is there a table for four?"), Message("assistant", "There is one. For which day?")]
+TURN = [LlmMessage("user", "Is there a table for four?"), LlmMessage("assistant", "There is one. For which day?")]
 TOOL = ToolSpec("book", "Book a table.", {"type": "object", "properties": {"day": {"type": "string"}}})
-REQUEST = LlmRequest([Message("system", "You take bookings. " * 60), *TURN * 6, Message("user", "Eight?")], [TOOL])
+REQUEST = LlmRequest(
+    [LlmMessage("system", "You take bookings. " * 60), *TURN * 6, LlmMessage("user", "Eight?")], [TOOL]
+)
 
 
 class Emulator:
@@ -51,7 +53,7 @@ class Emulator:
 
     async def _run(self) -> None:
         words = " ".join(["word"] * TOKENS)
-        async with self._serve([Answer(words, token_s=0.002)]) as server:
+        async with self._serve([ScriptedAnswer(words, token_s=0.002)]) as server:
             self.base_url = server.base_url
             self._ready.set()
             await self._end.wait()
@@ -64,7 +66,7 @@ class Emulator:
 async def measure(provider: str, base_url: str, turns: int) -> dict[str, Any]:
     """CPU ms of this thread for a turn and a call-second, and the port's own share of the first token's delay."""
     model, build, _ = VENDORS[provider]
-    llm = build(Choice("llm", provider, model, "key", base_url, is_own_network=True))
+    llm = build(ModelChoice("llm", provider, model, "key", base_url, is_own_network=True))
     began = time.process_time()
     await llm.warm_up()
     load_ms = (time.process_time() - began) * 1000

@@ -18,7 +18,7 @@ from offhook.bootstrap import build_root
 from offhook.kit import logging
 from offhook.kit.database import migrations
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
-from offhook.kit.http.server import listening
+from offhook.kit.http.server import bind_socket
 from offhook.models.ports import ModelSource
 from offhook.orgs import service as orgs
 from offhook.settings import Settings
@@ -27,11 +27,11 @@ from offhook.settings import Settings
 async def main(settings: Settings, url: str) -> None:
     root = build_root(settings, url)
     root.services[ModelSource] = BenchModels(clip(3.0).tobytes())
-    await migrations.upgrade(root.db, lambda line: None)
+    await migrations.upgrade_database(root.db, lambda line: None)
     async with root.db.transaction() as session:
         first = await orgs.first_start(session, settings)
         key = await orgs.create_key(session, organization_id=first.organization_id, name="bench", role="admin")
-    with listening(settings.host, 0) as bound:
+    with bind_socket(settings.host, 0) as bound:
         base = f"http://127.0.0.1:{bound.getsockname()[1]}"
 
         def ready() -> None:
@@ -46,7 +46,7 @@ def stop_with_parent() -> None:
 
 
 if __name__ == "__main__":
-    logging.set_up("warning")
+    logging.configure_logging("warning")
     settings = Settings.load(data_dir=Path(sys.argv[1]), org_concurrency_limit=10_000, max_calls_per_process=1_000)
     threading.Thread(target=stop_with_parent, daemon=True).start()
     server = EmbeddedPostgres(settings.data_dir)

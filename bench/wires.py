@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from offhook.telephony.carrier_kit.dialects.plivo.wire import DialectWire
+from offhook.telephony.carrier_kit.dialects.plivo.wire import PlivoDialectWire
 from offhook.telephony.ports import MediaWire
 from offhook.telephony.providers.cloudonix.wire import CloudonixWire
 from offhook.telephony.providers.telnyx.wire import TelnyxWire
@@ -67,7 +67,7 @@ VONAGE_START: Final = _text(event="websocket:connected", **{"content-type": "aud
 WIRES: Final[dict[str, tuple[Callable[[], MediaWire], str, Callable[[int], str | bytes]]]] = {
     "twilio": (TwilioWire, twilio_start(), twilio_frame),
     "cloudonix": (CloudonixWire, twilio_start(session="se1"), twilio_frame),
-    "plivo, vobiz": (DialectWire, dialect_start(), dialect_frame),
+    "plivo, vobiz": (PlivoDialectWire, dialect_start(), dialect_frame),
     "telnyx PCMU": (TelnyxWire, telnyx_start("PCMU"), telnyx_frame),
     "telnyx PCMA": (TelnyxWire, telnyx_start("PCMA"), telnyx_frame),
     "vonage": (VonageWire, VONAGE_START, vonage_frame),
@@ -83,7 +83,7 @@ def measure(name: str) -> dict[str, Any]:
     for _ in range(BEST_OF):
         wire = make()
         wire.decode(start)
-        decode, encode = wire.decode, wire.encode
+        decode, encode = wire.decode, wire.encode_audio
         began = time.process_time()
         heard = sum(isinstance(decode(message), bytes) for message in messages)
         decode_s.append(time.process_time() - began)

@@ -20,9 +20,9 @@ from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 async def write(url: str, message: str) -> Path | None:
     database = Database(url)
     try:
-        await migrations.upgrade(database, lambda _: None)
+        await migrations.upgrade_database(database, lambda _: None)
         async with database.engine.connect() as connection:
-            if not await connection.run_sync(migrations.differences, METADATA):
+            if not await connection.run_sync(migrations.schema_differences, METADATA):
                 return None
             return await connection.run_sync(migrations.write_migration, METADATA, message)
     finally:

@@ -15,7 +15,7 @@ import pytest
 from fastapi import FastAPI
 from httpx2 import ASGITransport, AsyncClient
 
-from offhook.bootstrap import build_root, stop
+from offhook.bootstrap import build_root, stop_domains
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
@@ -32,7 +32,7 @@ _ROOM = 4 << 30
 
 async def _make_template(url: str) -> None:
     database = Database(url)
-    await migrations.upgrade(database, lambda _: None)
+    await migrations.upgrade_database(database, lambda _: None)
     await database.dispose()
 
 
@@ -112,7 +112,7 @@ def settings(tmp_path: Path) -> Settings:
 async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
     built = build_root(settings, database_url)
     yield built
-    await stop(built)
+    await stop_domains(built)
     await built.db.dispose()
 
 

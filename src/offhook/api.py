@@ -8,9 +8,9 @@ from socket import socket
 from fastapi import FastAPI
 
 from offhook import jobs
-from offhook.bootstrap import stop
+from offhook.bootstrap import stop_domains
 from offhook.kit.http import install_http
-from offhook.kit.http.server import HttpServer, configuration
+from offhook.kit.http.server import HttpServer, server_config
 from offhook.root import Root
 
 
@@ -32,10 +32,10 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     for hook in root.on_start:
         await hook()
     yield
-    await stop(root)
+    await stop_domains(root)
 
 
 async def run_api(root: Root, listening: socket, on_ready: Callable[[], None]) -> None:
     """Serve until a signal comes; the domains end their calls before connections are cut."""
-    config = configuration(create_app(root), max_socket_message_bytes=root.settings.max_socket_message_bytes)
-    await HttpServer(config, on_ready=on_ready, before_shutdown=partial(stop, root)).serve(sockets=[listening])
+    config = server_config(create_app(root), max_socket_message_bytes=root.settings.max_socket_message_bytes)
+    await HttpServer(config, on_ready=on_ready, before_shutdown=partial(stop_domains, root)).serve(sockets=[listening])

@@ -33,11 +33,11 @@ from offhook import (
     webhooks,
     workflows,
 )
-from offhook.jobs.queue import prune
+from offhook.jobs.queue import prune_queue
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.database.database import Base, Database
 from offhook.kit.egress import EgressClient, EgressPolicy
-from offhook.kit.files.storage import Storage
+from offhook.kit.files.storage import LocalFileStorage
 from offhook.root import Root, remember_settings
 from offhook.settings import Settings, SettingsError
 
@@ -77,7 +77,7 @@ TABLES = (
 )
 METADATA: MetaData = Base.metadata
 
-PRUNE_EVERY_S = 3600.0
+PRUNE_INTERVAL_S = 3600.0
 
 
 def build_root(settings: Settings, database_url: str, egress: EgressClient | None = None) -> Root:
@@ -88,14 +88,14 @@ def build_root(settings: Settings, database_url: str, egress: EgressClient | Non
     root = Root(
         settings=settings,
         db=Database(database_url),
-        storage=Storage(settings.data_dir / "files"),
+        storage=LocalFileStorage(settings.data_dir / "files"),
         jobs=JobRegistry(),
     )
     egress = egress or _egress(settings)
     root.provide(EgressClient, egress)
     root.on_stop.append(egress.aclose)
     remember_settings(root)
-    root.jobs.add("jobs.prune", partial(prune, root.db), every_s=PRUNE_EVERY_S)
+    root.jobs.add("jobs.prune", partial(prune_queue, root.db), every_s=PRUNE_INTERVAL_S)
     for domain in DOMAINS:
         domain.register(root)
     return root
@@ -108,7 +108,7 @@ def _egress(settings: Settings) -> EgressClient:
         raise SettingsError(f"OFFHOOK_EGRESS_ALLOW: {error}.") from None
 
 
-async def stop(root: Root) -> None:
+async def stop_domains(root: Root) -> None:
     """Let every domain end what it holds, last registered first. Calling it again does nothing."""
     while root.on_stop:
         await root.on_stop.pop()()

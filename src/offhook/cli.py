@@ -9,7 +9,7 @@ import typer
 from offhook import commands
 
 
-def build(wanted: str | None = None) -> typer.Typer:
+def build_cli(wanted: str | None = None) -> typer.Typer:
     """The command line; with only the command ``wanted`` where there is one, as the others cost a second to import."""
     app = typer.Typer(
         name="offhook",
@@ -32,7 +32,7 @@ def build(wanted: str | None = None) -> typer.Typer:
 
 
 def main() -> None:
-    build(sys.argv[1] if len(sys.argv) > 1 else None)()
+    build_cli(sys.argv[1] if len(sys.argv) > 1 else None)()
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ class Conflict(DomainError):
     status = 409
 
 
-class Unprocessable(DomainError):
+class UnprocessableRequest(DomainError):
     """The request cannot be used."""
 
     code = "unprocessable"

@@ -14,7 +14,7 @@ from offhook.jobs.registry import JobRegistry
 from offhook.kit.clock import Clock, SystemClock
 from offhook.kit.database.database import Database
 from offhook.kit.event_bus import EventBus
-from offhook.kit.files.storage import Storage
+from offhook.kit.files.storage import LocalFileStorage
 from offhook.settings import Settings
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class Root:
 
     settings: Settings
     db: Database
-    storage: Storage
+    storage: LocalFileStorage
     jobs: JobRegistry
     events: EventBus = field(default_factory=EventBus)
     clock: Clock = field(default_factory=SystemClock)
@@ -61,14 +61,14 @@ def base_url(connection: HTTPConnection) -> str:
     return f"{scheme}://{connection.url.netloc}"
 
 
-def use(kind: type[T]) -> Any:
-    """A FastAPI dependency that finds the process's service of this type: ``runs: Annotated[LiveRuns, Depends(use(LiveRuns))]``."""
+def use_service(kind: type[T]) -> Any:
+    """A FastAPI dependency that finds the process's service of this type: ``runs: Annotated[LiveCallRegistry, Depends(use_service(LiveCallRegistry))]``."""
 
     # async, although it awaits nothing: the framework sends plain functions through a thread
-    async def find(connection: HTTPConnection) -> T:
+    async def find_service(connection: HTTPConnection) -> T:
         return cast(Root, connection.app.state.root).get(kind)
 
-    return find
+    return find_service
 
 
 def remember_settings(root: Root) -> None:

@@ -3,12 +3,12 @@
 import asyncio
 import signal
 
-from offhook.bootstrap import stop
+from offhook.bootstrap import stop_domains
 from offhook.jobs.worker import run_worker
 from offhook.root import Root
 
 
-async def run(root: Root) -> None:
+async def run_job_process(root: Root) -> None:
     """Run jobs until a signal comes; those under way then have their time to end."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -19,4 +19,4 @@ async def run(root: Root) -> None:
     try:
         await run_worker(root.db, root.jobs, stopping)
     finally:
-        await stop(root)
+        await stop_domains(root)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from offhook.cli import build
+from offhook.cli import build_cli
 from offhook.settings import Settings
 from tests.architecture.source import SOURCE, TOP, none
 
@@ -120,7 +120,7 @@ def test_benchmarks_and_files_that_are_named_exist(document: Path) -> None:
 def commands() -> set[str]:
     """``serve``, ``keys …`` for a command that has others below it, ``keys create``."""
     found = set()
-    for command, entry in typer.main.get_command(build()).commands.items():  # type: ignore[attr-defined]
+    for command, entry in typer.main.get_command(build_cli()).commands.items():  # type: ignore[attr-defined]
         below = getattr(entry, "commands", {})
         found |= {command, *(f"{command} {each}" for each in below), *([f"{command} …"] if below else [])}
     return found

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from websockets.asyncio.client import ClientConnection, connect
 
 from offhook.root import Root
-from offhook.runs import LiveRuns, service
+from offhook.runs import LiveCallRegistry, service
 from offhook.runs.live import media_tokens
 from offhook.runs.tables import Run, RunEvent
 from tests.fixtures_orgs import OrgFixture
@@ -32,7 +32,7 @@ async def call(make_run: MakeRun) -> Run:
 def token_of(root: Root) -> Callable[[Run], Awaitable[str]]:
     async def issue(run: Run) -> str:
         async with root.db.transaction() as session:
-            return await media_tokens.issue(session, run)
+            return await media_tokens.issue_token(session, run)
 
     return issue
 
@@ -44,7 +44,7 @@ def dial(server: str) -> Dial:
 
 async def reload(root: Root, run: Run) -> Run:
     async with root.db.transaction() as session:
-        return await service.get(session, run.organization_id, run.id)
+        return await service.get_run(session, run.organization_id, run.id)
 
 
 async def until_final(root: Root, run: Run) -> Run:
@@ -99,7 +99,7 @@ class TestToken:
             await next_json(first, "event")
             async with dial(call, token) as second:
                 assert (await closing(second))[0] == 4401
-            assert root.get(LiveRuns).active == 1
+            assert root.get(LiveCallRegistry).active_calls == 1
             await first.send(json.dumps({"type": "hangup"}))
             await closing(first)
 
@@ -249,6 +249,6 @@ async def test_a_browser_that_does_not_read_is_dropped(
 
 async def _leg_of(root: Root, run: Run) -> Any:
     async with asyncio.timeout(60):
-        while (call := root.get(LiveRuns)._calls.get(run.id)) is None:
+        while (call := root.get(LiveCallRegistry)._calls.get(run.id)) is None:
             await asyncio.sleep(0.01)
     return call.session._leg

@@ -1,30 +1,30 @@
 """An organization's account at an emulated carrier: its configuration, its number, and where the carrier finds us."""
 
 from offhook.kit.crypto import Keyring
-from offhook.lab.carriers import Emulator, Tunnel
+from offhook.lab.carriers import CarrierEmulator, ProxyTunnel
 from offhook.root import Root
-from offhook.telephony.accounts.credentials import Accounts
-from offhook.telephony.ports import Carriers
+from offhook.telephony.accounts.credentials import CarrierAccounts
+from offhook.telephony.ports import CarrierRegistry
 from offhook.telephony.tables import PhoneNumber, TelephonyConfiguration
 
 PUBLIC = "https://voice.example.org"
 OURS, THEIRS, AGENT = "+14155550100", "+12125550199", "+12125550177"
 
 
-def prepare(carrier: Emulator) -> None:
+def prepare(carrier: CarrierEmulator) -> None:
     """A number that leads to us, and as many calls as are wanted."""
     carrier.limits.calls_per_second = None
     carrier.limits.concurrent_calls = None
-    carrier.own(OURS)
+    carrier.add_number(OURS)
     carrier.point_at(f"{PUBLIC}/api/v1/telephony/inbound/run")
 
 
 async def open_account(
-    root: Root, organization_id: int, carrier: Emulator, workflow_id: int, server_url: str, number: str = OURS
+    root: Root, organization_id: int, carrier: CarrierEmulator, workflow_id: int, server_url: str, number: str = OURS
 ) -> int:
     """The configuration's id; the carrier's number is answered by the agent. ``server_url``: where we really are."""
-    carrier.post.tunnels.append(Tunnel(PUBLIC, server_url))
-    spec = root.get(Carriers).find(carrier.name)
+    carrier.callback_sender.tunnels.append(ProxyTunnel(PUBLIC, server_url))
+    spec = root.get(CarrierRegistry).find(carrier.name)
     assert spec is not None
     assert spec.config is not None
     names = {field.name for field in spec.config.fields if "secret" in field.kind}
@@ -37,7 +37,7 @@ async def open_account(
             provider=carrier.name,
             config={**plain, "max_concurrent_calls": 10, "amd_enabled": True},
             account_reference=spec.config.canonical_account(str(carrier.credentials[spec.config.account_field])),
-            secrets=Accounts(root.get(Keyring), root.settings).seal(organization_id, secrets),
+            secrets=CarrierAccounts(root.get(Keyring), root.settings).seal_secrets(organization_id, secrets),
         )
         session.add(row)
         await session.flush()

@@ -11,11 +11,11 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from offhook.kit.http.server import configuration
+from offhook.kit.http.server import server_config
 from offhook.models.ports import CallModels, Llm, ModelSource
 from offhook.orgs import Caller
 from offhook.root import Root
-from offhook.telephony.media.simulated_phone import Line
+from offhook.telephony.media.simulated_phone import SimulatedPhone
 from offhook.telephony.providers.twilio.peer import TwilioPeer
 from offhook.voice.ports import VadEngine
 from offhook.workflows import publication, service
@@ -75,10 +75,10 @@ class Call:
         self.peer = peer
         self._outgoing: asyncio.Queue[str] = asyncio.Queue()
         self.wire = TwilioPeer(self._outgoing.put_nowait, stream_id="MZ1", call_id="CA1")
-        self.line = Line(self.wire)
+        self.line = SimulatedPhone(self.wire)
         self._voice = LoudVoice(hearing)
         self._tasks = [asyncio.create_task(work) for work in (self._send(), self._receive(), self.line.run())]
-        self.wire.start()
+        self.wire.send_start()
 
     async def _send(self) -> None:
         with suppress(ConnectionClosed):
@@ -96,12 +96,12 @@ class Call:
         self._outgoing.put_nowait(message)
 
     async def says(self, text: str) -> None:
-        self.line.talk(await self._voice.synthesize(text))
+        self.line.queue_speech(await self._voice.synthesize(text))
 
     async def hears_the_agent(self) -> None:
         """Wait until the agent has talked and stopped."""
         async with asyncio.timeout(60):
-            while self.line.ear.first_loud_at is None or self.line.quiet_for() < 0.6:
+            while self.line.speech.first_loud_at is None or self.line.quiet_for() < 0.6:
                 assert await self.line.next_frame(), "the call ended before the agent had talked"
 
     async def is_over(self) -> tuple[int, str]:
@@ -136,8 +136,10 @@ class LiveServer:
     async def publish(self, definition: dict[str, Any], **configurations: Any) -> None:
         caller = Caller(self.org.id, self.org.user_ids["owner"], None, "owner", is_superuser=False)
         async with self.root.db.transaction() as session:
-            workflow = await service.create(session, caller, "Agent", definition, configurations=configurations)
-            await publication.publish(session, NoTools(), caller, workflow.id)
+            workflow = await service.create_workflow(
+                session, caller, "Agent", definition, configurations=configurations
+            )
+            await publication.publish_draft(session, NoTools(), caller, workflow.id)
         self.workflow_id = workflow.id
 
     async def waiting_run(self, mode: str = "twilio") -> tuple[int, str]:
@@ -185,7 +187,7 @@ class LiveServer:
 async def serving(root: Root) -> AsyncIterator[str]:
     """The API of this root on a free loopback port."""
     with lend_application(root) as app:
-        config = configuration(app, max_socket_message_bytes=root.settings.max_socket_message_bytes)
+        config = server_config(app, max_socket_message_bytes=root.settings.max_socket_message_bytes)
 
         async def before_shutdown() -> None:
             return None

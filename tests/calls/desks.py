@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from offhook.lab.carriers import Call, Emulator, phones
+from offhook.lab.carriers import CarrierEmulator, EmulatedCall, phones
 from tests.calls.carrier_desk import THEIRS, open_account
 from tests.calls.conftest import LiveServer
 from tests.fakes.phone import LoudVoice
@@ -17,7 +17,7 @@ class Desk:
     """One carrier's account of the organization."""
 
     server: LiveServer
-    carrier: Emulator
+    carrier: CarrierEmulator
     configuration_id: int
 
     async def dial(self, number: str) -> int:
@@ -39,15 +39,15 @@ class Desk:
                     return run
                 await asyncio.sleep(0.5)
 
-    async def talked(self, plan: phones.Plan, number: str = THEIRS) -> tuple[dict[str, Any], Call]:
+    async def talked(self, plan: phones.Plan, number: str = THEIRS) -> tuple[dict[str, Any], EmulatedCall]:
         """A call that we place, to its end."""
         self.carrier.phones[number] = plan
         run = await self.finished(await self.dial(number))
-        call = self.carrier.call(run["call_id"])
+        call = self.carrier.find_call(run["call_id"])
         assert call is not None
         return run, call
 
-    async def came(self, call: Call) -> dict[str, Any]:
+    async def came(self, call: EmulatedCall) -> dict[str, Any]:
         """The run of a call that came in."""
         path = f"/workflow/{self.server.workflow_id}/runs"
         async with asyncio.timeout(60):
@@ -62,7 +62,7 @@ class Desk:
         return [sent for sent in self.carrier.callbacks if sent.status is None or sent.status >= 400]
 
 
-async def account(server: LiveServer, carrier: Emulator) -> Desk:
+async def account(server: LiveServer, carrier: CarrierEmulator) -> Desk:
     carrier.voice = LoudVoice().synthesize
     return Desk(
         server, carrier, await open_account(server.root, server.org.id, carrier, server.workflow_id, server.url)

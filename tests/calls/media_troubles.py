@@ -8,21 +8,21 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
-from offhook.lab.carriers import Call, SocketFault, phones
+from offhook.lab.carriers import EmulatedCall, SocketFault, phones
 from offhook.runs import service as runs
 from offhook.runs.live import media_tokens
-from offhook.telephony.accounts.credentials import Accounts
-from offhook.telephony.call_signals import Signals
+from offhook.telephony.accounts.credentials import CarrierAccounts
+from offhook.telephony.call_signals import CallSignals
 from offhook.telephony.calls.status_reports import CallReports
-from offhook.telephony.media.carrier_signals import CarrierLine
-from offhook.telephony.media.no_media_sweeper import UnheardCalls
-from offhook.telephony.ports import Carriers
+from offhook.telephony.media.carrier_signals import CarrierCallControl
+from offhook.telephony.media.no_media_sweeper import NoMediaSweeper
+from offhook.telephony.ports import CarrierRegistry
 from tests.calls.desks import Desk
 from tests.calls.test_media_socket import refused_with
 from tests.fakes.clock import SetClock
 
 
-async def strangers_come(desk: Desk, call: Call) -> None:
+async def strangers_come(desk: Desk, call: EmulatedCall) -> None:
     """While the call is carried: with its token once more, with another call's, two at once, and with a second token of
     its own. None of them gets a word of it or ends it."""
     assert call.stream is not None
@@ -47,8 +47,8 @@ async def strangers_come(desk: Desk, call: Call) -> None:
 
     for begins in (False, True):
         async with server.root.db.transaction() as session:
-            run = await runs.get(session, server.org.id, int(run_id))
-            again = await media_tokens.issue(session, run)
+            run = await runs.get_run(session, server.org.id, int(run_id))
+            again = await media_tokens.issue_token(session, run)
         async with connect(f"{media}/{name}/{run_id}/{again}", proxy=None) as second:
             if begins:
                 await second.send(json.dumps(_start(name, call.id)))
@@ -83,14 +83,14 @@ async def media_never_comes(desks: list[Desk]) -> None:
             while (await desk.server.run(dialled[desk.carrier.name]))["status"] in {"initiated", "ringing"}:
                 await asyncio.sleep(0.2)
     later = SetClock(root.clock.now() + timedelta(minutes=1))
-    line = CarrierLine(root.db, root.get(Carriers), root.get(Accounts), Signals(root.db))
-    await UnheardCalls(root.db, root.get(Carriers), root.get(CallReports), line, later).end()
+    line = CarrierCallControl(root.db, root.get(CarrierRegistry), root.get(CarrierAccounts), CallSignals(root.db))
+    await NoMediaSweeper(root.db, root.get(CarrierRegistry), root.get(CallReports), line, later).end_calls()
     for desk in desks:
         run = await desk.finished(dialled[desk.carrier.name])
         # Some carriers end a call themselves that they cannot connect, and have then completed it.
         assert run["end_reason"] == "media_never_came", (desk.carrier.name, run["status"], run["end_reason"])
         assert run["status"] in {"failed", "completed"}
         assert run["transcript"] == []
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
     listed = (await desks[0].server.http.get(f"/workflow/{desks[0].server.workflow_id}/runs")).json()["runs"]
     assert [run for run in listed if run["call_id"] and run["ended_at"] is None] == []

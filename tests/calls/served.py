@@ -68,7 +68,7 @@ class Served(AbstractAsyncContextManager["Served"]):
         until = time.monotonic() + START_S
         while time.monotonic() < until:
             assert process.poll() is None, "the server ended while it started"
-            info = DataFolder(self.data_dir).running() if self.data_dir.exists() else None
+            info = DataFolder(self.data_dir).running_server() if self.data_dir.exists() else None
             if info is not None and info.pid == process.pid and info.database_url is not None:
                 return info
             await asyncio.sleep(0.05)

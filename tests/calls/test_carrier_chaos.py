@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from offhook.lab.carriers import Emulator, PostFault, RestFault, SocketFault, phones
-from offhook.runs import Sweeper
-from offhook.runs.call_limits import live_calls
+from offhook.lab.carriers import CallbackFault, CarrierEmulator, RestFault, SocketFault, phones
+from offhook.runs import RunSweeper
+from offhook.runs.call_limits import count_live_calls
 from tests.calls.carrier_desk import prepare
 from tests.calls.test_carriers import Desk, desks, each, root
 from tests.fakes.clock import SetClock
@@ -30,7 +30,7 @@ LIVE = {"initiated", "ringing", "in_progress"}
 
 async def _hears_the_agent(phone: phones.Phone) -> None:
     """And hangs up, so that how the call ends is known by its media, too."""
-    await phone.hears_something()
+    await phone.wait_for_speech()
     phone.hang_up()
 
 
@@ -38,7 +38,7 @@ async def _hears_the_agent(phone: phones.Phone) -> None:
 class Case:
     """``status``: of the request that dials; ``ends``: in which the run may end; ``placed``: calls at the carrier."""
 
-    posts: Callable[[], Sequence[PostFault]] = tuple
+    posts: Callable[[], Sequence[CallbackFault]] = tuple
     rest: str = ""
     is_cut: bool = False
     status: int = 200
@@ -50,11 +50,11 @@ class Case:
 FAILED = frozenset({"failed"})
 # What is wrong with callbacks is wrong with those of every call, so that one call is made after the other.
 ALONE = {
-    "late": Case(lambda: [PostFault("late", NEWS, times=99, seconds=0.7)]),
+    "late": Case(lambda: [CallbackFault("late", NEWS, times=99, seconds=0.7)]),
     # the first comes after the second
-    "reordered, twice": Case(lambda: [PostFault("swapped", NEWS), PostFault("twice", NEWS, times=99)]),
-    "lost": Case(lambda: [PostFault("lost", NEWS, times=99)]),
-    "forged": Case(lambda: [PostFault("forged", NEWS, times=99)]),
+    "reordered, twice": Case(lambda: [CallbackFault("swapped", NEWS), CallbackFault("twice", NEWS, times=99)]),
+    "lost": Case(lambda: [CallbackFault("lost", NEWS, times=99)]),
+    "forged": Case(lambda: [CallbackFault("forged", NEWS, times=99)]),
     "cut": Case(is_cut=True, plan=phones.silent(), ends=frozenset({"failed", "completed"})),
 }
 TOGETHER = {
@@ -67,7 +67,7 @@ TOGETHER = {
 
 
 @pytest.fixture
-async def carriers() -> AsyncIterator[list[Emulator]]:
+async def carriers() -> AsyncIterator[list[CarrierEmulator]]:
     async with AsyncExitStack() as stack:
         running = [await stack.enter_async_context(EMULATORS[name]().running()) for name in DIALS]
         for carrier in running:
@@ -107,13 +107,13 @@ async def is_over(desk: Desk, case: Case, number: str) -> None:
         for call in calls:  # none is left ringing or talking to nobody
             await call.ended.wait()
     assert len(calls) == case.placed
-    await carrier.settled(60)
+    await carrier.wait_settled(60)
     of_calls = [sent for sent in carrier.callbacks if sent.call_id in {call.id for call in calls}]
     refused = [(sent.kind, sent.status, sent.answer or sent.error) for sent in of_calls if sent.status != 200]
     assert [one for one in refused if one[1] != 401] == []
     assert len(refused) == len([sent for sent in of_calls if sent.forgery])
     troubles = {fault.what for fault in case.posts()}
-    assert (bool(refused), any(sent.call_id == call.id for call in calls for sent in carrier.post.lost)) == (
+    assert (bool(refused), any(sent.call_id == call.id for call in calls for sent in carrier.callback_sender.lost)) == (
         "forged" in troubles,
         "lost" in troubles,
     )
@@ -147,7 +147,7 @@ async def test_every_fault(desks: list[Desk]) -> None:
 
     await each(desks, misbehaves)
     # of a dial that was not answered, and that nobody ever heard of again
-    sweeper = server.root.get(Sweeper)
+    sweeper = server.root.get(RunSweeper)
     sweeper._clock = SetClock(server.root.clock.now() + timedelta(minutes=6))
     await sweeper.sweep()
 
@@ -162,4 +162,4 @@ async def test_every_fault(desks: list[Desk]) -> None:
 
     await each(desks, ended_well)
     async with server.root.db.transaction() as session:
-        assert await live_calls(session, server.org.id) == 0
+        assert await count_live_calls(session, server.org.id) == 0

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from sqlalchemy import update
 
-from offhook.bootstrap import build_root, stop
-from offhook.lab.carriers import Call, Emulator, RestFault, TelnyxEmulator, phones
+from offhook.bootstrap import build_root, stop_domains
+from offhook.lab.carriers import CarrierEmulator, EmulatedCall, RestFault, TelnyxEmulator, phones
 from offhook.root import Root
 from offhook.settings import Settings
 from offhook.telephony.tables import PhoneNumber
@@ -45,7 +45,7 @@ class OneSentence(Hearing):
 
 
 @pytest.fixture
-async def carriers() -> AsyncIterator[list[Emulator]]:
+async def carriers() -> AsyncIterator[list[CarrierEmulator]]:
     async with AsyncExitStack() as stack:
         running = [await stack.enter_async_context(make().running()) for make in EMULATORS.values()]
         for carrier in running:
@@ -54,7 +54,7 @@ async def carriers() -> AsyncIterator[list[Emulator]]:
 
 
 @pytest.fixture
-async def root(settings: Settings, database_url: str, carriers: list[Emulator]) -> AsyncIterator[Root]:
+async def root(settings: Settings, database_url: str, carriers: list[CarrierEmulator]) -> AsyncIterator[Root]:
     changes = {
         "public_url": PUBLIC,
         "carrier_urls": {carrier.name: carrier.base_url for carrier in carriers},
@@ -62,12 +62,12 @@ async def root(settings: Settings, database_url: str, carriers: list[Emulator]) 
     }
     built = build_root(settings.model_copy(update=changes), database_url)
     yield built
-    await stop(built)
+    await stop_domains(built)
     await built.db.dispose()
 
 
 @pytest.fixture
-async def desks(server: LiveServer, carriers: list[Emulator]) -> list[Desk]:
+async def desks(server: LiveServer, carriers: list[CarrierEmulator]) -> list[Desk]:
     server.models.hearing = OneSentence()
     server.http.timeout = httpx2.Timeout(30)
     await server.publish(simple_agent(), **PATIENT)
@@ -81,11 +81,11 @@ async def test_conversations_and_calls_that_nobody_takes(desks: list[Desk], tmp_
         hears, goes_on = asyncio.Event(), asyncio.Event()
 
         async def person(phone: phones.Phone) -> None:
-            await phone.hears()
+            await phone.wait_for_speech_end()
             assert desk.carrier.sent_to("POST", "all")[0].status is None, "the dial has no answer yet"
             hears.set()
             await goes_on.wait()
-            await phone.says(SAID)
+            await phone.say_text(SAID)
 
         desk.carrier.chaos.rest.append(RestFault("acts_slowly", "POST *[Cc]all*", until=hears))
         conversation = asyncio.create_task(desk.talked(phones.scripted(person)))
@@ -109,7 +109,7 @@ async def test_conversations_and_calls_that_nobody_takes(desks: list[Desk], tmp_
             await desk.server.recording(talked["id"], tmp_path / f"{desk.carrier.name}.wav")
         )
         assert call.errors == []
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
         # Whole seconds of carriers are rounded in their own ways: what was heard is the measure.
         assert 0.5 < call.phone.heard_speech_s < talked["duration"]
         assert desk.refused() == []
@@ -138,7 +138,7 @@ async def test_calls_that_come_in(desks: list[Desk]) -> None:
         assert (came["direction"], came["caller_number"], came["called_number"]) == ("inbound", THEIRS, OURS)
         assert (came["status"], came["outcome"], came["end_reason"]) == ("completed", "answered", "caller_hung_up")
         assert coming.ended_by == "caller"
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
         assert coming.errors == talking.errors == desk.refused() == []
         assert 0.5 < talking.phone.heard_speech_s < talked["duration"]
 
@@ -146,34 +146,34 @@ async def test_calls_that_come_in(desks: list[Desk]) -> None:
 
 
 async def _hangs_up_first(phone: phones.Phone) -> None:
-    await phone.hears()
+    await phone.wait_for_speech_end()
     phone.hang_up()
 
 
 async def _interrupts(phone: phones.Phone) -> None:
-    await phone.hears_something()
-    await phone.waits(0.4)
-    await phone.says(SAID)
+    await phone.wait_for_speech()
+    await phone.wait_seconds(0.4)
+    await phone.say_text(SAID)
     # Until the agent has fallen silent.
-    await phone.hears()
+    await phone.wait_for_speech_end()
     phone.hang_up()
 
 
 async def _presses_one(phone: phones.Phone) -> None:
-    await phone.hears_something()
-    await phone.waits(0.4)
-    await phone.presses("1")
+    await phone.wait_for_speech()
+    await phone.wait_seconds(0.4)
+    await phone.press_keys("1")
 
 
 async def _interrupts_and_presses_one(phone: phones.Phone) -> None:
-    await phone.hears_something()
-    await phone.waits(0.4)
-    await phone.says(SAID)
-    await phone.hears()
-    await phone.presses("1")
+    await phone.wait_for_speech()
+    await phone.wait_seconds(0.4)
+    await phone.say_text(SAID)
+    await phone.wait_for_speech_end()
+    await phone.press_keys("1")
 
 
-def _was_interrupted(run: dict[str, Any], call: Call) -> None:
+def _was_interrupted(run: dict[str, Any], call: EmulatedCall) -> None:
     happened = [(event["type"], event["at_ms"]) for event in run["events"]]
     assert events.BARGED_IN in {name for name, _ in happened}, f"{call.direction} {happened}"
     assert call.stream is not None
@@ -217,7 +217,7 @@ async def test_keys_machines_and_people_who_talk_over_the_agent(desks: list[Desk
         if "machine" in found:
             run, _ = found["machine"]
             assert (run["status"], run["outcome"]) == ("completed", "voicemail")
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
         assert desk.refused() == []
 
     await each(desks, test)
@@ -226,8 +226,8 @@ async def test_keys_machines_and_people_who_talk_over_the_agent(desks: list[Desk
 @pytest.mark.parametrize("is_blind", [False, True], ids=["warm", "blind"])
 async def test_transfers(desks: list[Desk], is_blind: bool) -> None:
     async def colleague(phone: phones.Phone) -> None:
-        await phone.waits(1.5)
-        await phone.says("Good morning.")
+        await phone.wait_seconds(1.5)
+        await phone.say_text("Good morning.")
         phone.hang_up()
 
     server = desks[0].server
@@ -250,7 +250,7 @@ async def test_transfers(desks: list[Desk], is_blind: bool) -> None:
         assert other.phone.said == ["Good morning."]
         # Some carriers keep the caller for what comes after a blind transfer.
         call.phone.hang_up()
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
         assert other.answered.is_set()
         assert call.errors == other.errors == desk.refused() == []
         if desk.carrier.name == "telnyx" or (desk.carrier.name in {"plivo", "vobiz", "vonage"} and not is_blind):

@@ -25,7 +25,7 @@ async def test_the_agent_says_what_the_document_says(server: LiveServer) -> None
         async with asyncio.timeout(60):
             while not any("thirty days" in line["text"] for line in (await server.run(run_id))["transcript"]):
                 await asyncio.sleep(0.1)
-        call.wire.stop()
+        call.wire.send_stop()
         await call.is_over()
 
     run = await server.finished(run_id)

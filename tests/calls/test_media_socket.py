@@ -51,7 +51,7 @@ class TestACall:
     async def test_the_caller_hangs_up(self, server: LiveServer) -> None:
         async with server.call() as (run_id, call):
             await call.hears_the_agent()
-            call.wire.stop()
+            call.wire.send_stop()
             await call.is_over()
 
         run = await server.finished(run_id)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from offhook.bootstrap import stop
+from offhook.bootstrap import stop_domains
 from offhook.root import Root
 from offhook.telephony.events import CallEnded
 from offhook.telephony.tables import TelephonyConfiguration
@@ -107,7 +107,7 @@ async def test_an_orderly_stop_ends_calls_and_rings(server: LiveServer) -> None:
         slow["telephony_configuration_id"] = row.id
     answer = await server.http.post("/telephony/initiate-call", json=slow)
     await asyncio.sleep(0.3)
-    await stop(server.root)
+    await stop_domains(server.root)
 
     assert [(await server.run(run_id))["end_reason"] for run_id in (talking, ringing)] == ["server_stopped"] * 2
     assert (await server.run(answer.json()["workflow_run_id"]))["status"] == "canceled"

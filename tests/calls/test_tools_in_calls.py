@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from offhook.bootstrap import build_root, stop
+from offhook.bootstrap import build_root, stop_domains
 from offhook.root import Root
 from offhook.settings import Settings
 from offhook.telephony.tables import TelephonyConfiguration
@@ -19,7 +19,7 @@ from tests.voice.phone import simple_agent
 async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
     built = build_root(settings, database_url, egress_to_loopback("shop.test"))
     yield built
-    await stop(built)
+    await stop_domains(built)
     await built.db.dispose()
 
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from httpx2 import AsyncClient
 
-from offhook.campaigns import Campaigns, Engine, service
-from offhook.campaigns.engine.store import PgStore
+from offhook.campaigns import CampaignEngine, CampaignService, service
+from offhook.campaigns.engine.store import PostgresCampaignStore
 from offhook.campaigns.engine.telephony_carrier import TelephonyCarrier
 from offhook.campaigns.service import NewContact
 from offhook.campaigns.tables import Campaign
 from offhook.root import Root
-from offhook.telephony import CallReports, Outbound
+from offhook.telephony import CallReports, OutboundCalls
 from offhook.telephony.tables import TelephonyConfiguration
 from tests.campaigns.desk import Desk, numbers
 from tests.fixtures_orgs import OrgFixture
@@ -42,7 +42,7 @@ class Later:
     async def sleep(self, seconds: float) -> None:
         self.passed_s += seconds
 
-    async def together(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
+    async def gather(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
         await asyncio.gather(*work)
 
 
@@ -52,10 +52,12 @@ def later(root: Root) -> Later:
 
 
 @pytest.fixture
-def engine(root: Root, later: Later) -> Engine:
-    outbound = root.get(Outbound)
+def engine(root: Root, later: Later) -> CampaignEngine:
+    outbound = root.get(OutboundCalls)
     carrier = TelephonyCarrier(outbound, root.get(CallReports), root.events)
-    return Engine(PgStore(root.db, outbound, root.events, root.clock), carrier, later, patience_s=120)
+    return CampaignEngine(
+        PostgresCampaignStore(root.db, outbound, root.events, root.clock), carrier, later, patience_s=120
+    )
 
 
 async def instant_sandbox(root: Root, organization_id: int, **config: Any) -> int:
@@ -74,8 +76,8 @@ async def instant_sandbox(root: Root, organization_id: int, **config: Any) -> in
 
 
 @pytest.fixture
-def campaigns(root: Root) -> Campaigns:
-    return root.get(Campaigns)
+def campaigns(root: Root) -> CampaignService:
+    return root.get(CampaignService)
 
 
 @pytest.fixture

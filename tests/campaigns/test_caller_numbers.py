@@ -6,10 +6,10 @@ import pytest
 from httpx2 import AsyncClient
 from sqlalchemy import select, text
 
-from offhook.campaigns import Campaigns, Engine
+from offhook.campaigns import CampaignEngine, CampaignService
 from offhook.root import Root
 from offhook.runs.tables import Run
-from offhook.telephony.ports import Carriers
+from offhook.telephony.ports import CarrierRegistry
 from offhook.telephony.tables import PhoneNumber
 from tests.campaigns.conftest import MakeCampaign
 from tests.fakes.carrier import FakeCarrier
@@ -23,7 +23,7 @@ POOL = [OURS, "+12015550151", "+12015550152", "+12015550153", "+12015550154"]
 async def account(root: Root, client: AsyncClient, org: OrgFixture, workflow_id: int) -> Account:
     """At a carrier, with five numbers."""
     fake = FakeCarrier()
-    root.get(Carriers).add(fake.spec())
+    root.get(CarrierRegistry).add(fake.spec())
     made = await make_account(root, client, fake, org, workflow_id)
     async with root.db.transaction() as session:
         for number in POOL[1:]:
@@ -79,38 +79,38 @@ async def test_a_call_by_itself(account: Account) -> None:
 
 
 async def test_a_number_of_a_campaign_has_one_call_at_a_time(
-    account: Account, campaigns: Campaigns, make_campaign: MakeCampaign
+    account: Account, campaigns: CampaignService, make_campaign: MakeCampaign
 ) -> None:
     await write(account, "UPDATE telephony_configurations SET config = config || '{\"calls_per_second\": 1000}'")
-    dialing = account.root.get(Engine).dialing
+    dialing = account.root.get(CampaignEngine).dialer
     await make_default(account, POOL[2])
     await account.dial()
     campaign = await make_campaign(contacts=20, max_concurrency=20, telephony_configuration_id=account.id)
     await campaigns.start(account.org.id, campaign.id)
-    assert len((await dialing.reserve(account.org.id)).placings) == 4, "one number has a call already"
+    assert len((await dialing.reserve_calls(account.org.id)).placings) == 4, "one number has a call already"
     assert await live(account) == dict.fromkeys(POOL, 1)
-    assert (await dialing.reserve(account.org.id)).placings == [], "the others wait until a number is free"
+    assert (await dialing.reserve_calls(account.org.id)).placings == [], "the others wait until a number is free"
     for number in (POOL[4], POOL[2]):
         await over(account, number)
-        (placed,) = (await dialing.reserve(account.org.id)).placings
+        (placed,) = (await dialing.reserve_calls(account.org.id)).placings
         assert (await account.run(placed.run_id)).caller_number == number
     await over(account, POOL[0])
     again = "UPDATE runs SET status = 'initiated', direction = 'inbound', called_number = :number, caller_number = NULL"
     await write(account, f"{again} WHERE caller_number = :number", number=POOL[0])
-    assert (await dialing.reserve(account.org.id)).placings == [], "nor does it call while it is called"
+    assert (await dialing.reserve_calls(account.org.id)).placings == [], "nor does it call while it is called"
 
 
 async def test_an_account_that_carries_more_spreads_them(
-    account: Account, campaigns: Campaigns, make_campaign: MakeCampaign
+    account: Account, campaigns: CampaignService, make_campaign: MakeCampaign
 ) -> None:
     limits = '{"calls_per_second": 1000, "max_concurrent_calls": 60}'
     await write(account, "UPDATE telephony_configurations SET config = config || CAST(:limits AS jsonb)", limits=limits)
-    dialing = account.root.get(Engine).dialing
+    dialing = account.root.get(CampaignEngine).dialer
     campaign = await make_campaign(contacts=60, max_concurrency=60, telephony_configuration_id=account.id)
     await campaigns.start(account.org.id, campaign.id)
     for _ in range(2):
-        assert len((await dialing.reserve(account.org.id)).placings) == 25
+        assert len((await dialing.reserve_calls(account.org.id)).placings) == 25
     assert await live(account) == dict.fromkeys(POOL, 10)
     await make_default(account, POOL[1])
-    assert len((await dialing.reserve(account.org.id)).placings) == 10
+    assert len((await dialing.reserve_calls(account.org.id)).placings) == 10
     assert (await live(account))[POOL[1]] == 20

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text
 
-from offhook.campaigns import Campaigns, Engine
-from offhook.campaigns.engine.engine import MOST_UNFINISHED
-from offhook.campaigns.reports.progress import Progress, progress
+from offhook.campaigns import CampaignEngine, CampaignService
+from offhook.campaigns.engine.engine import MAX_UNFINISHED_PASSES
+from offhook.campaigns.reports.progress import CampaignProgress, load_progress
 from offhook.campaigns.tables import Attempt, Campaign, Contact
 from offhook.jobs.worker import run_worker
 from offhook.root import Root
@@ -20,7 +20,7 @@ from tests.campaigns.conftest import MakeCampaign, instant_sandbox
 from tests.fixtures_orgs import OrgFixture
 
 
-async def until_over(root: Root, campaign: Campaign, *, status: str = "completed") -> Progress:
+async def until_over(root: Root, campaign: Campaign, *, status: str = "completed") -> CampaignProgress:
     """Run a worker in this process until the campaign has this status."""
     stop = asyncio.Event()
     worker = asyncio.create_task(run_worker(root.db, root.jobs, stop))
@@ -31,7 +31,7 @@ async def until_over(root: Root, campaign: Campaign, *, status: str = "completed
                     found = await session.get(Campaign, campaign.id)
                     assert found is not None
                     if found.status == status:
-                        return await progress(session, campaign.organization_id, campaign.id)
+                        return await load_progress(session, campaign.organization_id, campaign.id)
                 await asyncio.sleep(0.05)
     finally:
         stop.set()
@@ -44,7 +44,7 @@ async def rows(root: Root, query: Any) -> list[Any]:
 
 
 async def test_every_contact_is_called_once_and_the_campaign_ends(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign
+    root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign
 ) -> None:
     await instant_sandbox(root, org.id)
     campaign = await make_campaign(contacts=25, max_concurrency=5)
@@ -58,7 +58,7 @@ async def test_every_contact_is_called_once_and_the_campaign_ends(
 
 
 async def test_who_was_not_reached_is_called_again_as_often_as_is_wished(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign
+    root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign
 ) -> None:
     await instant_sandbox(root, org.id, mix={"busy": 1})
     campaign = await make_campaign(contacts=2, retry_config={"max_retries": 2, "retry_delay_seconds": 0})
@@ -71,7 +71,7 @@ async def test_who_was_not_reached_is_called_again_as_often_as_is_wished(
 
 @pytest.mark.parametrize("verb", ["start", "resume"])
 async def test_two_at_once_one_wins(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign, verb: str
+    root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign, verb: str
 ) -> None:
     campaign = await make_campaign(contacts=1)
     if verb == "resume":
@@ -87,7 +87,7 @@ async def test_two_at_once_one_wins(
 
 
 async def test_no_dial_begins_after_a_pause_and_calls_go_on(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign
+    root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign
 ) -> None:
     await instant_sandbox(root, org.id, instant_call_s=0.2)
     campaign = await make_campaign(contacts=40, max_concurrency=5)
@@ -118,14 +118,14 @@ async def until(ask: Callable[[], Awaitable[list[Any]]], holds: Callable[[list[A
 
 
 async def test_a_job_that_kills_its_workers_pauses_the_campaign(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign
+    root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign
 ) -> None:
     await instant_sandbox(root, org.id)
     campaign = await make_campaign(contacts=1)
     await campaigns.start(org.id, campaign.id)
-    engine = root.get(Engine)
+    engine = root.get(CampaignEngine)
     # As its worker leaves it when it dies in the middle: begun, and not ended.
-    for _ in range(MOST_UNFINISHED):
+    for _ in range(MAX_UNFINISHED_PASSES):
         assert await engine.begin_job(org.id)
     reached = await until_over(root, campaign, status="paused")
     assert reached.dialled == 0
@@ -137,7 +137,7 @@ async def test_a_job_that_kills_its_workers_pauses_the_campaign(
 
 
 async def test_jobs_that_end_are_not_counted_against_a_campaign(root: Root, org: OrgFixture) -> None:
-    engine = root.get(Engine)
-    for _ in range(2 * MOST_UNFINISHED):
+    engine = root.get(CampaignEngine)
+    for _ in range(2 * MAX_UNFINISHED_PASSES):
         assert await engine.begin_job(org.id)
         await engine.end_job(org.id)

@@ -5,8 +5,8 @@ from contextlib import nullcontext
 import pytest
 from sqlalchemy import text, update
 
-from offhook.campaigns import Campaigns, Engine
-from offhook.campaigns.engine.error_backoff import LONGEST_PAUSE_S, MOST_ERRORS, Failing
+from offhook.campaigns import CampaignEngine, CampaignService
+from offhook.campaigns.engine.error_backoff import MAX_BACKOFF_S, MAX_CONSECUTIVE_ERRORS, ErrorBackoff
 from offhook.campaigns.tables import Attempt, Campaign
 from offhook.campaigns.tasks import DialJobs
 from offhook.root import Root
@@ -34,7 +34,7 @@ async def dialled(root: Root) -> int:
 
 
 async def test_a_campaign_that_cannot_be_dialled_is_paused_and_the_others_go_on(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign, engine: Engine
+    root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign, engine: CampaignEngine
 ) -> None:
     await instant_sandbox(root, org.id)
     poisoned, fine = await make_campaign(contacts=2), await make_campaign(contacts=numbers(3, first=50))
@@ -42,25 +42,30 @@ async def test_a_campaign_that_cannot_be_dialled_is_paused_and_the_others_go_on(
         await campaigns.start(org.id, campaign.id)
     await poison(root, poisoned)
     jobs = DialJobs(engine)
-    for count in range(1, MOST_ERRORS + 1):
+    for count in range(1, MAX_CONSECUTIVE_ERRORS + 1):
         assert await state(root, poisoned) == ("running", "")
         # The job says that it failed as long as nobody knows whose fault it is, and is repeated for it.
-        with pytest.raises(ValueError, match="as many") if count < MOST_ERRORS else nullcontext():
-            await jobs.dial({"organization_id": org.id})
+        with pytest.raises(ValueError, match="as many") if count < MAX_CONSECUTIVE_ERRORS else nullcontext():
+            await jobs.run_dial_job({"organization_id": org.id})
         assert await dialled(root) == 3
     assert await state(root, poisoned) == ("paused", "cannot_dial")
     assert (await state(root, fine))[0] in {"running", "completed"}
 
 
 async def test_an_attempt_that_cannot_be_settled_pauses_its_campaign_and_the_others_are_looked_into(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign, engine: Engine, later: Later
+    root: Root,
+    org: OrgFixture,
+    campaigns: CampaignService,
+    make_campaign: MakeCampaign,
+    engine: CampaignEngine,
+    later: Later,
 ) -> None:
     await instant_sandbox(root, org.id)
     poisoned, fine = await make_campaign(contacts=2), await make_campaign(contacts=numbers(3, first=50))
     for campaign in (poisoned, fine):
         await campaigns.start(org.id, campaign.id)
     # As a process leaves it that dies between its commit and the carrier.
-    assert len((await engine.dialing.reserve(org.id)).placings) == 5
+    assert len((await engine.dialer.reserve_calls(org.id)).placings) == 5
     await poison(root, poisoned)
     later.passed_s += 3600
     for _ in range(3):
@@ -88,16 +93,16 @@ async def open_attempts(root: Root, campaign: Campaign) -> int:
 
 
 def test_who_fails_is_put_off_more_and_more() -> None:
-    failing, now, waits = Failing(), 0.0, []
+    failing, now, waits = ErrorBackoff(), 0.0, []
     for count in range(1, 15):
-        assert failing.failed("it", now) is (count >= MOST_ERRORS)
+        assert failing.record_failure("it", now) is (count >= MAX_CONSECUTIVE_ERRORS)
         waited = 0.0
-        while failing.is_put_off("it", now + waited):
+        while failing.is_backing_off("it", now + waited):
             waited += 1
         now += waited
         waits.append(waited)
     assert waits == sorted(waits)
-    assert (waits[0], waits[-1]) == (2.0, LONGEST_PAUSE_S)
-    failing.went_well("it")
-    assert not failing.is_put_off("it", now)
-    assert not failing.failed("it", now)
+    assert (waits[0], waits[-1]) == (2.0, MAX_BACKOFF_S)
+    failing.clear("it")
+    assert not failing.is_backing_off("it", now)
+    assert not failing.record_failure("it", now)

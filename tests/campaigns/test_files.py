@@ -5,7 +5,7 @@ import time
 
 from httpx2 import AsyncClient
 
-from offhook.campaigns.intake.contact_files import KEPT_UNUSED_S, MAX_FILE_BYTES, ContactFiles
+from offhook.campaigns.intake.contact_files import MAX_FILE_BYTES, UNUSED_FILE_TTL_S, ContactFiles
 from offhook.root import Root
 from tests.campaigns.desk import Desk, contact_file
 from tests.fixtures_orgs import OrgFixture
@@ -72,8 +72,8 @@ async def test_what_no_campaign_names_is_removed_after_a_day(desk: Desk, root: R
     files = root.get(ContactFiles)
     used, unused, young = [await desk.upload(contact_file()) for _ in range(3)]
     await desk.made(contacts_file_key=used)
-    yesterday = time.time() - KEPT_UNUSED_S - 60
+    yesterday = time.time() - UNUSED_FILE_TTL_S - 60
     for key in (used, unused):
-        os.utime(root.storage.path(key), (yesterday, yesterday))
-    assert await files.sweep() == 1
-    assert [root.storage.path(key).exists() for key in (used, unused, young)] == [True, False, True]
+        os.utime(root.storage.path_for(key), (yesterday, yesterday))
+    assert await files.remove_unused_files() == 1
+    assert [root.storage.path_for(key).exists() for key in (used, unused, young)] == [True, False, True]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from offhook.campaigns.intake.contact_reader_program import MAX_COLUMNS, MAX_ERRORS, read
+from offhook.campaigns.intake.contact_reader_program import MAX_COLUMNS, MAX_ERRORS, read_contacts
 from tests.campaigns.desk import Desk, contact_file, numbers
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import DEFINITION
@@ -113,12 +113,12 @@ def places(tmp_path: Path) -> tuple[Path, Path]:
 def test_nothing_is_written_of_a_file_with_errors(places: tuple[Path, Path]) -> None:
     source, lines = places
     source.write_text(f"phone_number\nnobody\n{ONE}\n")
-    assert read(source, lines, [])["total_errors"] == 1
+    assert read_contacts(source, lines, [])["total_errors"] == 1
     assert lines.read_text() == ""
 
 
 def test_lines_are_what_postgresql_copies(places: tuple[Path, Path]) -> None:
     source, lines = places
     source.write_text(f'phone_number,note\n{ONE},"a\nb\\c"\n')
-    assert read(source, lines, [])["rows"] == 1
+    assert read_contacts(source, lines, [])["rows"] == 1
     assert lines.read_text() == f'2\t{ONE}\t{{"note":"a\\\\nb\\\\\\\\c"}}\n'

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from offhook.campaigns import Campaigns
+from offhook.campaigns import CampaignService
 from offhook.campaigns.tables import Campaign
 from offhook.root import Root
 from offhook.telephony import OutcomeCorrected
@@ -24,7 +24,7 @@ async def row_of(root: Root, campaign_id: int) -> Campaign:
 class TestWhatCameOfIt:
     @pytest.fixture
     async def over(
-        self, root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign, desk: Desk
+        self, root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign, desk: Desk
     ) -> Campaign:
         """Completed: ten contacts, of whom some were reached at once, some later, some never."""
         await instant_sandbox(root, org.id, mix={"busy": 1, "talks": 1})
@@ -111,7 +111,7 @@ class TestWhatCameOfIt:
 
 
 async def test_formulas_are_escaped_in_the_report_only(
-    root: Root, org: OrgFixture, campaigns: Campaigns, desk: Desk
+    root: Root, org: OrgFixture, campaigns: CampaignService, desk: Desk
 ) -> None:
     await instant_sandbox(root, org.id)
     content = f"phone_number,note\n{numbers(1)[0]},=HYPERLINK(1)\n".encode()

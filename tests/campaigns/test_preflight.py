@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from httpx2 import AsyncClient
 
-from offhook.campaigns.intake.preflight import end_at
-from offhook.campaigns.rules.hours import CallingHours, Slot
+from offhook.campaigns.intake.preflight import estimate_end
+from offhook.campaigns.rules.hours import CallingSchedule, WeeklySlot
 from tests.campaigns.desk import Desk
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import DEFINITION
@@ -50,11 +50,11 @@ async def test_what_a_start_would_do(
 
 def test_only_open_time_counts() -> None:
     monday = datetime(2026, 6, 1, 9, 30, tzinfo=UTC)
-    hours = CallingHours("UTC", (Slot(0, 9 * 60, 10 * 60), Slot(1, 9 * 60, 10 * 60)))
-    assert end_at(None, monday, 90) == monday + timedelta(seconds=90)
-    assert end_at(hours, monday, 20 * 60) == monday + timedelta(minutes=20)
-    assert end_at(hours, monday, 40 * 60) == datetime(2026, 6, 2, 9, 10, tzinfo=UTC)
-    assert end_at(CallingHours("UTC", ()), monday, 1) is None
+    hours = CallingSchedule("UTC", (WeeklySlot(0, 9 * 60, 10 * 60), WeeklySlot(1, 9 * 60, 10 * 60)))
+    assert estimate_end(None, monday, 90) == monday + timedelta(seconds=90)
+    assert estimate_end(hours, monday, 20 * 60) == monday + timedelta(minutes=20)
+    assert estimate_end(hours, monday, 40 * 60) == datetime(2026, 6, 2, 9, 10, tzinfo=UTC)
+    assert estimate_end(CallingSchedule("UTC", ()), monday, 1) is None
 
 
 async def test_webhooks_hear_of_every_change(desk: Desk, client: AsyncClient, org: OrgFixture) -> None:

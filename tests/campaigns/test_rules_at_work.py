@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import func, select, text
 
-from offhook.campaigns import Campaigns, Engine
-from offhook.campaigns.reports.presenter import Views
+from offhook.campaigns import CampaignEngine, CampaignService
+from offhook.campaigns.reports.presenter import CampaignPresenter
 from offhook.campaigns.reports.progress_streams import ProgressStreams
 from offhook.campaigns.rules.hours import DAYS
 from offhook.campaigns.tables import Campaign, Contact
@@ -28,7 +28,7 @@ async def said(root: Root, campaign: Campaign) -> str:
 
 
 async def test_who_may_not_be_called_is_not_and_it_says_why(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign, desk: Desk
+    root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign, desk: Desk
 ) -> None:
     await instant_sandbox(root, org.id)
     listed = {"phone_numbers": ["+14152000001"]}
@@ -53,7 +53,12 @@ async def test_who_may_not_be_called_is_not_and_it_says_why(
 
 
 async def test_it_must_be_open_where_the_phone_is_too(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign, desk: Desk, engine: Engine
+    root: Root,
+    org: OrgFixture,
+    campaigns: CampaignService,
+    make_campaign: MakeCampaign,
+    desk: Desk,
+    engine: CampaignEngine,
 ) -> None:
     """Iceland is on UTC all year, California seven or eight hours behind; it is open from now on for ten hours."""
     await instant_sandbox(root, org.id)
@@ -64,7 +69,7 @@ async def test_it_must_be_open_where_the_phone_is_too(
         calling_hours={"timezone": "UTC", "slots": [slot], "in_callee_zone": True},
     )
     await campaigns.start(org.id, campaign.id)
-    await engine.dial(org.id)
+    await engine.run_dial_pass(org.id)
     assert [call.to_number for call in await rows(root, select(SandboxCall))] == ["+3545510000"]
     (held,) = await rows(root, select(Contact).where(Contact.phone_number == "+14152000000"))
     assert (held.state, held.hold) == ("pending", "outside_callee_hours")
@@ -74,7 +79,7 @@ async def test_it_must_be_open_where_the_phone_is_too(
 
 
 async def test_a_holiday_is_closed_and_the_answer_says_until_when(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign, desk: Desk
+    root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign, desk: Desk
 ) -> None:
     await instant_sandbox(root, org.id)
     today = root.clock.now().date()
@@ -83,7 +88,7 @@ async def test_a_holiday_is_closed_and_the_answer_says_until_when(
     hours = {"timezone": "UTC", "slots": around_the_clock, "holidays": holidays}
     campaign = await make_campaign(contacts=1, calling_hours=hours)
     await campaigns.start(org.id, campaign.id)
-    assert await root.get(Engine).dial(org.id) == 0
+    assert await root.get(CampaignEngine).run_dial_pass(org.id) == 0
     shown = await desk.get(f"/{campaign.id}")
     assert (shown["status"], shown["next_open_at"][:10]) == ("running", (today + timedelta(days=2)).isoformat())
     (call_back,) = await rows(
@@ -94,7 +99,7 @@ async def test_a_holiday_is_closed_and_the_answer_says_until_when(
 
 
 async def test_calls_that_fail_pause_the_campaign(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign
+    root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign
 ) -> None:
     """The carrier takes no call: its account is misconfigured."""
     await instant_sandbox(root, org.id, mix={"talks": 0})
@@ -109,12 +114,12 @@ async def test_calls_that_fail_pause_the_campaign(
 
 
 async def test_a_campaign_that_has_cost_what_it_may_pauses(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign, engine: Engine
+    root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign, engine: CampaignEngine
 ) -> None:
     await instant_sandbox(root, org.id)
     campaign = await make_campaign(contacts=10, max_concurrency=1, spend_cap_cents=10)
     await campaigns.start(org.id, campaign.id)
-    assert await engine.dial(org.id) == 1
+    assert await engine.run_dial_pass(org.id) == 1
     await until_over_runs(root)
     async with root.db.transaction() as session:
         await session.execute(text("UPDATE run_usage SET cost_cents = 11"))
@@ -130,14 +135,14 @@ async def until_over_runs(root: Root) -> None:
 
 
 async def test_an_account_takes_so_many_calls_a_second(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign
+    root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign
 ) -> None:
     """Two campaigns of one account share its bucket: what one takes the other does not get."""
     await instant_sandbox(root, org.id, calls_per_second=3, instant_call_s=300)
     for first in (0, 50):
         campaign = await make_campaign(contacts=numbers(20, first=first))
         await campaigns.start(org.id, campaign.id)
-    reserved = await root.get(Engine).dialing.reserve(org.id)
+    reserved = await root.get(CampaignEngine).dialer.reserve_calls(org.id)
     assert len(reserved.placings) == 3
 
 
@@ -145,7 +150,7 @@ async def test_free_slots_go_to_whoever_has_the_fewest_calls(
     root: Root,
     org: OrgFixture,
     other_org: OrgFixture,
-    campaigns: Campaigns,
+    campaigns: CampaignService,
     make_campaign: MakeCampaign,
     make_workflow: MakeWorkflow,
 ) -> None:
@@ -158,16 +163,16 @@ async def test_free_slots_go_to_whoever_has_the_fewest_calls(
     theirs = await make_campaign(
         contacts=numbers(3, first=200), organization_id=other_org.id, workflow_id=await make_workflow(other_org.id)
     )
-    dialing = root.get(Engine).dialing
+    dialing = root.get(CampaignEngine).dialer
     await campaigns.start(org.id, big.id)
-    assert len((await dialing.reserve(org.id)).placings) == 10  # the organization's limit
+    assert len((await dialing.reserve_calls(org.id)).placings) == 10  # the organization's limit
     await campaigns.start(org.id, small.id)
     await campaigns.start(other_org.id, theirs.id)
-    assert len((await dialing.reserve(org.id)).placings) == 0
-    assert len((await dialing.reserve(other_org.id)).placings) == 3
+    assert len((await dialing.reserve_calls(org.id)).placings) == 0
+    assert len((await dialing.reserve_calls(other_org.id)).placings) == 3
     async with root.db.transaction() as session:
         await session.execute(text("UPDATE organizations SET concurrency_limit = 14 WHERE id = :id"), {"id": org.id})
-    assert len((await dialing.reserve(org.id)).placings) == 4
+    assert len((await dialing.reserve_calls(org.id)).placings) == 4
     async with root.db.transaction() as session:
         counted = await session.execute(
             select(Run.campaign_id, func.count()).where(Run.organization_id == org.id).group_by(Run.campaign_id)
@@ -176,11 +181,11 @@ async def test_free_slots_go_to_whoever_has_the_fewest_calls(
 
 
 async def test_progress_is_told_as_it_happens(
-    root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign
+    root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign
 ) -> None:
     await instant_sandbox(root, org.id)
     campaign = await make_campaign(contacts=12, max_concurrency=2)
-    streams = ProgressStreams(root.db, root.get(Views), every_s=0.0)
+    streams = ProgressStreams(root.db, root.get(CampaignPresenter), every_s=0.0)
     told: list[list[dict[str, Any]]] = [[], []]
 
     async def watch(mine: list[dict[str, Any]]) -> None:

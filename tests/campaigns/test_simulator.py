@@ -9,8 +9,17 @@ from datetime import datetime
 
 import pytest
 
-from offhook.campaigns.engine.engine import Engine
-from offhook.campaigns.engine.ports import Dial, FateUnknown, Found, Placing, Plan, Route, Settled, Work
+from offhook.campaigns.engine.engine import CampaignEngine
+from offhook.campaigns.engine.ports import (
+    AttemptResult,
+    CallLookup,
+    CampaignPlan,
+    CommittedDial,
+    DialRoute,
+    FateUnknown,
+    OpenAttempt,
+    RemainingWork,
+)
 from tests.campaigns.sim.far_end import SimCarrier
 from tests.campaigns.sim.twin import TwinTx
 from tests.campaigns.sim.verdict import Variant
@@ -58,25 +67,25 @@ def test_a_seed_is_always_the_same_story() -> None:
 class DialsAgainBlindly(SimCarrier):
     """An answer that was lost is taken for a no."""
 
-    async def dial(self, placing: Placing) -> str:
+    async def place_call(self, placing: CommittedDial) -> str:
         try:
-            return await super().dial(placing)
+            return await super().place_call(placing)
         except FateUnknown:
-            return await super().dial(placing)
+            return await super().place_call(placing)
 
 
 class TakesSilenceForNever(SimCarrier):
     """Does not ask what became of a call."""
 
-    async def find(self, organization_id: int, run_id: int) -> Found:
-        return Found(is_known=True)
+    async def find_call(self, organization_id: int, run_id: int) -> CallLookup:
+        return CallLookup(is_known=True)
 
 
 class CountsWithoutLock(TwinTx):
     async def lock_slots(self, organization_id: int) -> None:
         return None
 
-    async def running(self, organization_id: int, only: int | None = None) -> list[Plan]:
+    async def lock_running_campaigns(self, organization_id: int, only: int | None = None) -> list[CampaignPlan]:
         return [
             r["plan"]
             for r in self.rows("campaigns")
@@ -87,48 +96,53 @@ class CountsWithoutLock(TwinTx):
 class CountsItsOwnCallsOnly(TwinTx):
     """Two campaigns of one account each believe that all of its numbers are theirs."""
 
-    async def account_calls(self, organization_id: int, route: Route) -> int:
+    async def count_account_calls(self, organization_id: int, route: DialRoute) -> int:
         return 0
 
 
 class ForgetsTheHours(TwinTx):
-    async def running(self, organization_id: int, only: int | None = None) -> list[Plan]:
-        return [replace(plan, hours=None) for plan in await super().running(organization_id, only)]
+    async def lock_running_campaigns(self, organization_id: int, only: int | None = None) -> list[CampaignPlan]:
+        return [replace(plan, hours=None) for plan in await super().lock_running_campaigns(organization_id, only)]
 
 
 class EndsTwice(TwinTx):
     """No compare-and-swap: what is final is settled again by the next callback."""
 
-    async def dials_of_runs(self, runs: Sequence[tuple[int, int]]) -> list[Dial]:
+    async def lock_open_attempts(self, runs: Sequence[tuple[int, int]]) -> list[OpenAttempt]:
         return [self._dial(row) for row in self._attempts_of(runs)]
 
-    def _close(self, one: Settled, now: datetime) -> bool:
+    def _close(self, one: AttemptResult, now: datetime) -> bool:
         super()._close(one, now)
         return True
 
-    def _move_contact(self, one: Settled) -> None:
+    def _move_contact(self, one: AttemptResult) -> None:
         if one.again_at is None:
             super()._move_contact(one)
         else:
             self.change(
-                "contacts", one.contact_id, lambda r: True, state="pending", due_at=one.again_at, reason=one.because
+                "contacts",
+                one.contact_id,
+                lambda r: True,
+                state="pending",
+                due_at=one.again_at,
+                reason=one.retry_reason,
             )
 
 
 class EndsTooEarly(TwinTx):
     """Completes a campaign while its last calls are going on."""
 
-    async def work(self, plan: Plan) -> Work:
-        return replace(await super().work(plan), open_attempts=0)
+    async def remaining_work(self, plan: CampaignPlan) -> RemainingWork:
+        return replace(await super().remaining_work(plan), open_attempts=0)
 
 
 class WakesNobody(TwinTx):
-    async def wake(self, organization_id: int, at: datetime | None) -> None:
+    async def schedule_dialing(self, organization_id: int, at: datetime | None) -> None:
         return None
 
 
-class PausesWithoutWaiting(Engine):
-    async def dials_have_begun(self, organization_id: int, campaign_id: int) -> None:
+class PausesWithoutWaiting(CampaignEngine):
+    async def wait_for_committed_dials(self, organization_id: int, campaign_id: int) -> None:
         return None
 
 

@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.campaigns.engine.ports import Dial, Refused, Settled, Taken
-from offhook.campaigns.engine.store import plan_of
+from offhook.campaigns.engine.ports import AcceptedCall, AttemptResult, ContactRefusal, OpenAttempt
+from offhook.campaigns.engine.store import plan_from_row
 from offhook.campaigns.tables import Campaign
 from offhook.root import Root
 from offhook.runs import service as runs
@@ -37,7 +37,7 @@ class Play:
         self.twins = twins
         self.rng = twins.rng
         self.organization_id = organization_id
-        self.plans = [plan_of(campaign) for campaign in campaigns]
+        self.plans = [plan_from_row(campaign) for campaign in campaigns]
         self.answers = self.waits = 0
 
     async def run(self, turns: int) -> None:
@@ -90,62 +90,62 @@ class Play:
     async def pass_(self) -> Script:
         org, rng, now = self.organization_id, self.rng, self.twins.clock.now
         yield do("lock_slots", org)
-        plans = yield do("running", org)
-        yield do("room", org)
+        plans = yield do("lock_running_campaigns", org)
+        yield do("slot_capacity", org)
         for plan in plans:
-            yield do("work", plan)
+            yield do("remaining_work", plan)
             yield "route", self.route_of(plan)
             yield "account_calls", self.calls_of(plan)
             at = now()
-            yield in_any_order("ended_since", plan.id, at - timedelta(seconds=rng.choice([0, 5, 500])), 99)
-            found = yield do("claim", plan.id, at, 3, ())
-            contacts = [*found, *(yield do("claim", plan.id, at, 2, [one.id for one in found]))]
+            yield in_any_order("recent_outcomes", plan.id, at - timedelta(seconds=rng.choice([0, 5, 500])), 99)
+            found = yield do("claim_contacts", plan.id, at, 3, ())
+            contacts = [*found, *(yield do("claim_contacts", plan.id, at, 2, [one.id for one in found]))]
             refused = [self.refused(one.id) for one in contacts if rng.random() < 0.2]
             if refused:
-                yield do("refuse", refused, at)
+                yield do("refuse_contacts", refused, at)
             chosen = [one for one in contacts if one.id not in {other.contact_id for other in refused}]
             if not chosen:
                 continue
             yield do("take_tokens", org, "account", len(chosen), 3.0, at)
             until, check_at = at + timedelta(seconds=3), at + timedelta(seconds=rng.choice([4, 40]))
-            ids = yield do("reserve", plan, chosen, now=at, may_dial_until=until, check_at=check_at)
+            ids = yield do("create_attempts", plan, chosen, now=at, may_dial_until=until, check_at=check_at)
             yield "place", self.place(plan, chosen, ids, until)
-        yield do("wake", org, None)
+        yield do("schedule_dialing", org, None)
 
     async def looking(self) -> Script:
         """Claims beside another's, which holds no lock that would keep them apart: what is locked is skipped."""
         now = self.twins.clock.now()
         for plan in self.plans:
-            found = yield do("claim", plan.id, now, self.rng.choice([1, 4]), ())
+            found = yield do("claim_contacts", plan.id, now, self.rng.choice([1, 4]), ())
             if found:
-                yield do("refuse", [self.refused(one.id) for one in found[:1]], now)
+                yield do("refuse_contacts", [self.refused(one.id) for one in found[:1]], now)
 
     async def settling(self) -> Script:
         org, rng, now = self.organization_id, self.rng, self.twins.clock.now()
         ended = self.some_runs(4)
-        dials: list[Dial] = yield do("dials_of_runs", ended)
-        yield do("endings", ended)
-        yield do("endings", [(org + 1, run_id) for _, run_id in ended])
+        dials: list[OpenAttempt] = yield do("lock_open_attempts", ended)
+        yield do("load_run_states", ended)
+        yield do("load_run_states", [(org + 1, run_id) for _, run_id in ended])
         if dials and rng.random() < 0.3:
-            yield do("placed", [Taken(dial.id, org, dial.run_id, f"C{dial.run_id}") for dial in dials], now)
+            yield do("mark_placed", [AcceptedCall(dial.id, org, dial.run_id, f"C{dial.run_id}") for dial in dials], now)
         elif dials:
-            yield do("settle", [self.settled(dial, now) for dial in dials], now)
+            yield do("finalize_attempts", [self.settled(dial, now) for dial in dials], now)
             # told twice: what is final stays as it is
-            yield do("settle", [self.settled(dial, now) for dial in dials], now)
-        yield do("has_running", org)
-        yield do("pass_begins", org)
+            yield do("finalize_attempts", [self.settled(dial, now) for dial in dials], now)
+        yield do("has_running_campaign", org)
+        yield do("begin_pass", org)
         if rng.random() < 0.3:
-            yield do("pass_ended", org)
-        yield do("wake", org, now + timedelta(seconds=rng.choice([-1, 0.05, 3])))
+            yield do("end_pass", org)
+        yield do("schedule_dialing", org, now + timedelta(seconds=rng.choice([-1, 0.05, 3])))
 
     async def tick(self) -> Script:
         org, rng, now = self.organization_id, self.rng, self.twins.clock.now()
-        silent = yield in_any_order("silent", now, 100)
-        yield do("running_organizations")
-        yield do("dials_on_their_way", org, rng.choice(self.plans).id)
+        silent = yield in_any_order("find_stale_attempts", now, 100)
+        yield do("list_running_organizations")
+        yield do("count_placing_dials", org, rng.choice(self.plans).id)
         for one in silent[:2]:
-            yield do("check_later", one.attempt_id, now + timedelta(seconds=9))
-        yield do("cancel_leftovers", now)
+            yield do("postpone_check", one.attempt_id, now + timedelta(seconds=9))
+        yield do("cancel_pending_of_failed", now)
 
     # what others do, and what charges runs or tells customers
 
@@ -166,9 +166,9 @@ class Play:
     async def refusal(self) -> Script:
         org, now = self.organization_id, self.twins.clock.now()
         for run in self.some_runs(1):
-            dials = yield do("dials_of_runs", [run])
+            dials = yield do("lock_open_attempts", [run])
             if dials:
-                yield do("settle", [self.settled(dials[0], now)], now)
+                yield do("finalize_attempts", [self.settled(dials[0], now)], now)
                 yield do("end_run", org, run[1], "failed", "carrier_refused", now)
 
     # parts
@@ -179,33 +179,37 @@ class Play:
         some = self.rng.sample(known, min(len(known), self.rng.randint(1, most)))
         return [(self.organization_id, run_id) for run_id in (*sorted(some), 10**9)]
 
-    def refused(self, contact_id: int) -> Refused:
+    def refused(self, contact_id: int) -> ContactRefusal:
         if self.rng.random() < 0.5:
-            return Refused(contact_id, "outside_callee_hours", until=self.twins.clock.now() + timedelta(seconds=5))
-        return Refused(contact_id, "do_not_call", outcome="do_not_call")
+            return ContactRefusal(
+                contact_id, "outside_callee_hours", until=self.twins.clock.now() + timedelta(seconds=5)
+            )
+        return ContactRefusal(contact_id, "do_not_call", outcome="do_not_call")
 
-    def settled(self, dial: Dial, now: datetime) -> Settled:
+    def settled(self, dial: OpenAttempt, now: datetime) -> AttemptResult:
         outcome = self.rng.choice(OUTCOMES)
         if self.rng.random() < 0.4:
-            return Settled(dial.id, dial.contact_id, outcome, "why")
+            return AttemptResult(dial.id, dial.contact_id, outcome, "why")
         again = now + timedelta(seconds=self.rng.choice([0, 3]))
-        return Settled(dial.id, dial.contact_id, outcome, None, again, outcome, was_dialled=self.rng.random() < 0.7)
+        return AttemptResult(
+            dial.id, dial.contact_id, outcome, None, again, outcome, was_dialled=self.rng.random() < 0.7
+        )
 
     def route_of(self, plan: Any) -> Statement:
         async def statement(tx: Any) -> Any:
-            return plain_route(await tx.route(plan))
+            return plain_route(await tx.find_route(plan))
 
         return statement
 
     def calls_of(self, plan: Any) -> Statement:
         async def statement(tx: Any) -> Any:
-            return await tx.account_calls(self.organization_id, await tx.route(plan))
+            return await tx.count_account_calls(self.organization_id, await tx.find_route(plan))
 
         return statement
 
     def place(self, plan: Any, chosen: Any, ids: Any, until: datetime) -> Statement:
         async def statement(tx: Any) -> Any:
-            return without_call(await tx.place(plan, await tx.route(plan), chosen, ids, until))
+            return without_call(await tx.start_placing(plan, await tx.find_route(plan), chosen, ids, until))
 
         return statement
 
@@ -232,8 +236,8 @@ def apply_status(organization_id: int, run_id: int, status: str, outcome: str | 
             if run_id not in tx.memory.tables["runs"]:
                 return None
             return await tx.apply_status(organization_id, run_id, status, outcome, None)
-        news = runs.RunNews(organization_id, run_id, status, tx.clock.now(), outcome)
-        return (await runs.apply_all(tx.session, [news]))[0]
+        news = runs.StatusChange(organization_id, run_id, status, tx.clock.now(), outcome)
+        return (await runs.apply_status_changes(tx.session, [news]))[0]
 
     return statement
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
-from offhook.campaigns import Campaigns, service
-from offhook.campaigns.reports.invariants import Audit, audit
+from offhook.campaigns import CampaignService, service
+from offhook.campaigns.reports.invariants import CampaignAudit, audit_campaign
 from offhook.root import Root
 from tests.campaigns.conftest import MakeCampaign, instant_sandbox
 from tests.campaigns.test_engine import until_over
@@ -25,24 +25,24 @@ class Done:
         self.root = root
         self.campaign_id = campaign_id
 
-    async def audit(self, falsify: str | None = None, *, meanwhile: str | None = None) -> Audit:
-        found: list[Audit] = []
+    async def audit(self, falsify: str | None = None, *, meanwhile: str | None = None) -> CampaignAudit:
+        found: list[CampaignAudit] = []
         with suppress(_Undo):
-            async with self.root.db.snapshot() as session:
+            async with self.root.db.snapshot_transaction() as session:
                 if falsify is not None:
                     await session.execute(text(falsify))
                 if meanwhile is not None:
                     await session.execute(text("SELECT 1 FROM campaigns LIMIT 1"))
                     async with self.root.db.transaction() as another:
                         await another.execute(text(meanwhile))
-                campaign = await service.find(session, self.campaign_id)
-                found.append(await audit(session, campaign, self.root.clock.now() + timedelta(minutes=5)))
+                campaign = await service.get_any_campaign(session, self.campaign_id)
+                found.append(await audit_campaign(session, campaign, self.root.clock.now() + timedelta(minutes=5)))
                 raise _Undo
         return found[0]
 
 
 @pytest.fixture
-async def done(root: Root, org: OrgFixture, campaigns: Campaigns, make_campaign: MakeCampaign) -> Done:
+async def done(root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign) -> Done:
     await instant_sandbox(root, org.id, mix={"talks": 1, "busy": 1})
     days = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
     hours = {"timezone": "UTC", "slots": [{"day": day, "start": "00:00", "end": "00:00"} for day in days]}

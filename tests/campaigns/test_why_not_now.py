@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from offhook.campaigns.engine.ports import Plan
-from offhook.campaigns.reports.dial_blockers import Facts, why_not_now
-from offhook.campaigns.rules.destinations import destinations
-from offhook.campaigns.rules.hours import calling_hours
+from offhook.campaigns.engine.ports import CampaignPlan
+from offhook.campaigns.reports.dial_blockers import ContactFacts, why_not_now
+from offhook.campaigns.rules.destinations import parse_destinations
+from offhook.campaigns.rules.hours import parse_calling_hours
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
-MORNING = calling_hours({"timezone": "UTC", "slots": [{"day": "monday", "start": "08:00", "end": "10:00"}]})
-PLAN = Plan(1, 1, 1, 5, None)
-FREE = Facts(
+MORNING = parse_calling_hours({"timezone": "UTC", "slots": [{"day": "monday", "start": "08:00", "end": "10:00"}]})
+PLAN = CampaignPlan(1, 1, 1, 5, None)
+FREE = ContactFacts(
     plan=PLAN,
     status="running",
     status_reason=None,
@@ -49,7 +49,7 @@ def test_nothing_holds_it_back() -> None:
         ({"plan": replace(PLAN, spend_cap_cents=100), "spent_cents": 100}, "spend_cap"),
         ({"no_route": "Telephony configuration not found."}, "no_route"),
         ({"phone_number": "+1"}, "invalid_number"),
-        ({"plan": replace(PLAN, destinations=destinations({"countries": ["DE"]}))}, "destination_blocked"),
+        ({"plan": replace(PLAN, destinations=parse_destinations({"countries": ["DE"]}))}, "destination_blocked"),
         ({"is_on_do_not_call_list": True}, "do_not_call"),
         ({"plan": replace(PLAN, hours=MORNING)}, "outside_calling_hours"),
         ({"due_at": NOW + timedelta(minutes=5), "hold": "retry_delay"}, "retry_delay"),

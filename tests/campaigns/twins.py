@@ -9,11 +9,11 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.campaigns.engine.ports import NoRoute, Route, Tx
-from offhook.campaigns.engine.store import PgTx, plan_of
+from offhook.campaigns.engine.ports import CampaignTransaction, DialRoute, NoRoute
+from offhook.campaigns.engine.store import PostgresTransaction, plan_from_row
 from offhook.campaigns.tables import Campaign
 from offhook.root import Root
-from offhook.telephony import Outbound
+from offhook.telephony import OutboundCalls
 from tests.campaigns.sim.kernel import Kernel, Pause, Process, Wait
 from tests.campaigns.sim.memory import Deadlock, Memory
 from tests.campaigns.sim.twin import TwinTx
@@ -29,7 +29,7 @@ TABLES: Final = {
     ),
     "runs": "SELECT id, status, outcome, end_reason AS reason, call_id FROM runs",
 }
-Statement = Callable[[Tx], Awaitable[Any]]
+Statement = Callable[[CampaignTransaction], Awaitable[Any]]
 
 
 class Differs(AssertionError):
@@ -57,7 +57,7 @@ class Both:
     """One open transaction in each."""
 
     twin: TwinTx
-    real: PgTx
+    real: PostgresTransaction
     is_broken: bool = False
     last: Any = None
 
@@ -98,12 +98,12 @@ class Twins:
                 self.memory.sequences[name] = int(next_id or 0)
             contacts = (await session.execute(text("SELECT * FROM campaign_contacts ORDER BY id"))).all()
         for campaign in campaigns:
-            plan = plan_of(campaign)
+            plan = plan_from_row(campaign)
             self.memory.tables["campaigns"][campaign.id] = {
                 "id": campaign.id, "organization_id": organization_id, "status": campaign.status, "plan": plan,
                 "reason": None, "starts": 0, "moves": 0,
             }  # fmt: skip
-            self.memory.routes[campaign.id] = Route("sandbox:0", None, None)
+            self.memory.routes[campaign.id] = DialRoute("sandbox:0", None, None)
         for row in contacts:
             names = ("id", "campaign_id", "organization_id", "phone_number", "state", "outcome", "reason", "dials")
             copy = {name: getattr(row, name) for name in (*names, "due_at", "hold")}
@@ -113,7 +113,7 @@ class Twins:
     def open(self, session: AsyncSession) -> Both:
         twin = TwinTx(self.memory)
         twin.process = Process("w0")
-        return Both(twin, PgTx(session, self.root.get(Outbound), self.clock))
+        return Both(twin, PostgresTransaction(session, self.root.get(OutboundCalls), self.clock))
 
     async def compare(self) -> None:
         """Every committed row of both."""
@@ -129,7 +129,7 @@ class Twins:
                         raise Differs(f"{table} {row['id']}: the twin has {twin}, PostgreSQL {dict(row)}")
 
 
-def plain_route(found: Route | NoRoute) -> tuple[Any, ...]:
+def plain_route(found: DialRoute | NoRoute) -> tuple[Any, ...]:
     """A route without what only its store can read."""
     if isinstance(found, NoRoute):
         return ("none", found.code)

@@ -8,7 +8,7 @@ from httpx2 import AsyncClient
 from sqlalchemy import update
 
 from offhook.root import Root
-from offhook.runs import RunFinished, Sweeper
+from offhook.runs import RunFinished, RunSweeper
 from offhook.runs.chats import chat_store
 from offhook.workflows.tables import WorkflowVersion
 from tests.fakes.calls import FixedModels
@@ -24,7 +24,7 @@ class Chat:
         self._path = path
         self._headers = org.owner_headers
         self._clock = clock
-        self._sweeper = Sweeper(
+        self._sweeper = RunSweeper(
             db=root.db, storage=root.storage, events=root.events, clock=clock, lease_s=15, grace_s=5
         )
         self.id = 0
@@ -114,6 +114,8 @@ async def test_nobody_is_idle_while_the_agent_thinks(chat: Chat, root: Root, wor
     await set_timeout(root, workflow_id, 60)
     await chat.begin()
     async with root.db.transaction() as session:
-        await chat_store.claim(session, (org.id, workflow_id, chat.id), expected_revision=None, now=root.clock.now())
+        await chat_store.claim_chat(
+            session, (org.id, workflow_id, chat.id), expected_revision=None, now=root.clock.now()
+        )
     assert await chat.after(120) == LIVE
     assert await chat.after(30) == IDLE, "the process that was answering is gone"

@@ -217,7 +217,7 @@ async def test_a_long_chat_is_stored_once(chat: Chatting, root: Root) -> None:
     assert run.chat_state is not None
     state = chat_turns.state_of(run.chat_state)
     kept = sum(len(turn["checkpoint"]["history"]) for turn in state["turns"])
-    whole = chat_turns.snapshot(state)
+    whole = chat_turns.engine_snapshot(state)
     assert whole is not None
     assert kept == len(whole["history"])
 

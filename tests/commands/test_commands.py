@@ -114,14 +114,16 @@ class TestDoctor:
     async def test_a_key_is_shown_to_its_own_vendor_and_to_nobody_else(self) -> None:
         async with serve_anthropic([], api_key="sk-ant-good") as server:
             at = {"llm_provider": "anthropic", "llm_base_url": server.base_url}
-            right, wrong = [await doctor.models(Settings(**at, llm_api_key=key)) for key in ("sk-ant-good", "sk-wrong")]
+            right, wrong = [
+                await doctor.check_models(Settings(**at, llm_api_key=key)) for key in ("sk-ant-good", "sk-wrong")
+            ]
         assert [(check.name, check.status) for check in right] == [("language model", "ok")]
         assert [(check.name, check.status) for check in wrong] == [("language model", "failed")]
         assert "OFFHOOK_LLM_API_KEY" in wrong[0].detail
         assert "sk-wrong" not in wrong[0].detail
 
     async def test_a_vendor_that_does_not_exist(self) -> None:
-        (check,) = await doctor.models(Settings(stt_provider="nobody"))
+        (check,) = await doctor.check_models(Settings(stt_provider="nobody"))
         assert check.status == "failed"
         assert "allowed: builtin, openai" in check.detail
 

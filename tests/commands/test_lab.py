@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import pytest
 
 from offhook.kit.egress import EgressClient
-from offhook.models.catalog import Catalogue
+from offhook.models.catalog import VendorCatalog
 from offhook.models.ports import ModelError
-from offhook.models.vendors import AnyVendor, Choice, VendorParts
+from offhook.models.vendors import AnyVendor, ModelChoice, VendorContext
 from offhook.settings import Settings
 from tests.models.speech.vendors import spoken_words
 
@@ -34,12 +34,12 @@ def addresses() -> Iterator[dict[str, str]]:
 
 
 def vendor(kind: str, name: str) -> AnyVendor:
-    return Catalogue.of(VendorParts(Settings(), EgressClient())).find(kind, name)  # type: ignore[arg-type]
+    return VendorCatalog.load_providers(VendorContext(Settings(), EgressClient())).find_vendor(kind, name)  # type: ignore[arg-type]
 
 
-def choice(of: AnyVendor, url: str) -> Choice:
+def choice(of: AnyVendor, url: str) -> ModelChoice:
     voice = of.voices[0].id if of.voices else ""
-    return Choice(of.kind, of.provider, of.models[0].id, "lab-key", url, is_own_network=True, voice_id=voice)
+    return ModelChoice(of.kind, of.provider, of.models[0].id, "lab-key", url, is_own_network=True, voice_id=voice)
 
 
 @pytest.mark.parametrize("name", ["elevenlabs", "cartesia", "deepgram", "rime", "openai"])
@@ -65,7 +65,7 @@ def test_keys_of_recognisers_pass_the_live_check(addresses: dict[str, str], name
 
 def test_a_wrong_key_does_not(addresses: dict[str, str]) -> None:
     found = vendor("stt", "deepgram")
-    wrong = Choice("stt", "deepgram", "nova-3", "wrong-key", addresses["stt deepgram"], is_own_network=True)
+    wrong = ModelChoice("stt", "deepgram", "nova-3", "wrong-key", addresses["stt deepgram"], is_own_network=True)
     with pytest.raises(ModelError, match="401"):
         asyncio.run(found.check(wrong))
 
@@ -74,7 +74,7 @@ def test_an_organizations_address_goes_through_the_guard(addresses: dict[str, st
     """Loopback is refused to those who are not the operator."""
 
     async def scenario(found: AnyVendor, url: str) -> str:
-        strangers = Choice(found.kind, found.provider, found.models[0].id, "lab-key", url, voice_id="alloy")
+        strangers = ModelChoice(found.kind, found.provider, found.models[0].id, "lab-key", url, voice_id="alloy")
         try:
             await found.check(strangers)
         except ModelError as error:

@@ -81,7 +81,7 @@ def test_a_database_that_dies_is_started_again(offhook: Offhook) -> None:
     while server.get("/ready").status_code != 200:
         assert time.monotonic() < deadline, server.output()
         time.sleep(0.1)
-    assert "database_ended" in server.output()
+    assert "database_unreachable" in server.output()
 
 
 def test_without_a_worker_there_is_none(offhook: Offhook) -> None:

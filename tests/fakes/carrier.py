@@ -18,22 +18,22 @@ from offhook.telephony.ports import (
     CallBilled,
     CallLinks,
     CarrierAccount,
+    CarrierDocument,
     CarrierFailed,
+    CarrierNews,
     CarrierSpec,
+    CarrierWebhook,
     ConfigField,
     ConfigSpec,
     DialRequest,
-    Document,
     InboundCall,
-    LookedUp,
+    LookupResult,
     MachineVerdict,
-    News,
-    Proof,
     StatusUpdate,
     TransferLeg,
     TransferNews,
     TransferOrder,
-    Webhook,
+    WebhookProof,
     WebhookUnreadable,
 )
 from offhook.telephony.providers.twilio.wire import TwilioWire
@@ -46,7 +46,7 @@ def sign(token: str, url: str, nonce: str, body: bytes) -> str:
     return hmac.digest(token.encode(), f"{url}\n{nonce}\n".encode() + body, hashlib.sha256).hex()
 
 
-def read(webhook: Webhook) -> dict[str, Any]:
+def read(webhook: CarrierWebhook) -> dict[str, Any]:
     try:
         found = json.loads(webhook.body)
     except ValueError:
@@ -56,8 +56,8 @@ def read(webhook: Webhook) -> dict[str, Any]:
     return found
 
 
-def document(**parts: Any) -> Document:
-    return Document("application/json", json.dumps(parts).encode())
+def document(**parts: Any) -> CarrierDocument:
+    return CarrierDocument("application/json", json.dumps(parts).encode())
 
 
 @dataclass
@@ -127,7 +127,7 @@ class FakeCarrier:
 
     # Dialer
 
-    async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
+    async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
         call_id = f"FC{len(self.calls) + 1}"
         self.calls.append((call_id, request))
         self._do("dial", account=account, request=request)
@@ -139,36 +139,38 @@ class FakeCarrier:
 
     # Verifier
 
-    def verify(self, account: CarrierAccount, webhook: Webhook, now_s: float) -> Proof | None:
+    def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
         nonce = webhook.headers.get("x-fake-nonce", "")
         expected = sign(str(account.config.get("token", "")), webhook.url, nonce, webhook.body)
         if not hmac.compare_digest(expected, webhook.headers.get("x-fake-signature", "")):
             return None
         if abs(now_s - float(webhook.headers.get("x-fake-time", now_s))) > TOLERANCE_S:
             return None
-        return Proof(nonce)
+        return WebhookProof(nonce)
 
     # StatusParser
 
-    def parse_status(self, kind: str, webhook: Webhook) -> News | None:
+    def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
         news = read(webhook)
         if "machine" in news:
             return MachineVerdict(bool(news["machine"]), bool(news.get("may_speak", True)), news.get("call_id"))
-        bill = carrier_charges.said_of(news.get("duration"), cost=news.get("cost"), currency=news.get("currency"))
+        bill = carrier_charges.parse_carrier_bill(
+            news.get("duration"), cost=news.get("cost"), currency=news.get("currency")
+        )
         if "status" not in news:
             return CallBilled(bill, news.get("call_id")) if bill is not None else None
         return StatusUpdate(str(news["status"]), call_id=news.get("call_id"), bill=bill)
 
     # Inbound
 
-    def recognises(self, webhook: Webhook) -> bool:
+    def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         return "x-fake-nonce" in webhook.headers
 
-    def account_reference(self, webhook: Webhook) -> str | None:
+    def account_reference(self, webhook: CarrierWebhook) -> str | None:
         found = read(webhook).get("account")
         return str(found) if found else None
 
-    def parse_inbound(self, webhook: Webhook) -> InboundCall | None:
+    def parse_inbound(self, webhook: CarrierWebhook) -> InboundCall | None:
         news = read(webhook)
         if news.get("direction") != "inbound":
             return None
@@ -177,48 +179,48 @@ class FakeCarrier:
         except KeyError as error:
             raise WebhookUnreadable(f"{error} is missing") from None
 
-    async def follow_up(self, account: CarrierAccount, webhook: Webhook) -> None:
+    async def follow_up(self, account: CarrierAccount, webhook: CarrierWebhook) -> None:
         self._do("follow_up", news=read(webhook))
 
     # Answerer
 
-    async def connect(self, account: CarrierAccount, call_id: str, links: CallLinks) -> Document:
+    async def answer_call(self, account: CarrierAccount, call_id: str, links: CallLinks) -> CarrierDocument:
         self._do("connect", call_id=call_id, links=links)
         return document(connect=links.media_url)
 
-    async def refuse(self, account: CarrierAccount, call_id: str, message: str) -> Document:
+    async def refuse_call(self, account: CarrierAccount, call_id: str, message: str) -> CarrierDocument:
         self._do("refuse", call_id=call_id, message=message)
         return document(say=message)
 
-    def unavailable(self, message: str) -> Document:
+    def unavailable_document(self, message: str) -> CarrierDocument:
         return document(say=message)
 
-    def forward(self, to_number: str, from_number: str, timeout_s: float) -> Document | None:
+    def forward_document(self, to_number: str, from_number: str, timeout_s: float) -> CarrierDocument | None:
         return document(dial=to_number, caller=from_number)
 
-    def room(self, transfer_id: str) -> Document | None:
+    def conference_document(self, transfer_id: str) -> CarrierDocument | None:
         return document(room=transfer_id)
 
     # TransferLegs, BlindTransfer
 
-    async def start(self, account: CarrierAccount, order: TransferOrder) -> str:
+    async def start_leg(self, account: CarrierAccount, order: TransferOrder) -> str:
         self._do("start", order=order)
         return f"DEST-{order.transfer_id[:6]}"
 
-    def parse_transfer(self, webhook: Webhook) -> TransferNews | None:
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
         news = read(webhook)
         if news.get("kind") not in {"answered", "failed", "ended"}:
             return None
         return TransferNews(news["kind"], news.get("destination_id"), news.get("reason"))
 
-    async def seat(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
+    async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
         self._do("seat", leg=leg)
         return f"CONF-{leg.destination_id}"
 
-    async def join(self, account: CarrierAccount, leg: TransferLeg) -> None:
+    async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:
         self._do("join", leg=leg)
 
-    async def redirect(
+    async def redirect_caller(
         self,
         account: CarrierAccount,
         call_id: str,
@@ -231,34 +233,34 @@ class FakeCarrier:
 
     # NumberCatalog, NumberRouting, NumberLookup, AccountCheck
 
-    async def search(
+    async def search_numbers(
         self, account: CarrierAccount, country: str, area_code: str | None, number: str | None, limit: int
     ) -> list[AvailableNumber]:
         self._do("search", country=country, area_code=area_code, number=number)
         found = [one for one in self.for_sale if area_code is None or one[2:5] == area_code]
         return [AvailableNumber(one, one, country, "local", monthly_cost_cents=115) for one in found][:limit]
 
-    async def buy(self, account: CarrierAccount, number: str, country: str) -> str:
+    async def buy_number(self, account: CarrierAccount, number: str, country: str) -> str:
         if self.sells:
             self.numbers.add(number)
         self._do("buy", number=number)
         return f"PN{number[1:]}"
 
-    async def owned(self, account: CarrierAccount, number: str) -> str | None:
+    async def find_owned(self, account: CarrierAccount, number: str) -> str | None:
         self._do("owned", number=number)
         return f"PN{number[1:]}" if number in self.numbers else None
 
-    async def release(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
+    async def release_number(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
         self._do("release", number=number, carrier_id=carrier_id)
         self.numbers.discard(number)
 
-    async def point(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
+    async def route_number(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
         self._do("point", number=number, inbound_url=inbound_url)
 
-    async def look_up(self, account: CarrierAccount, number: str) -> LookedUp:
+    async def look_up(self, account: CarrierAccount, number: str) -> LookupResult:
         self._do("look_up", number=number)
-        return LookedUp("Fake Wireless", "mobile")
+        return LookupResult("Fake Wireless", "mobile")
 
-    async def check(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
+    async def check_account(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
         self._do("check", config=dict(account.config))
         return {"application_id": "made-by-the-carrier"}

@@ -15,7 +15,7 @@ class Shelf:
     takes_s: float = 0.015
     asked: list[tuple[float, tuple[str, ...], str]] = field(default_factory=list)
 
-    async def consult(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
+    async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
         self.asked.append((asyncio.get_running_loop().time(), tuple(document_refs), question))
         await asyncio.sleep(self.takes_s)
         return [Passage(ref, f"{ref}.md", self.passages[ref]) for ref in document_refs if ref in self.passages]

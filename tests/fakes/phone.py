@@ -10,14 +10,14 @@ import numpy as np
 
 from offhook.kit.audio import MULAW_8K
 from offhook.models.ports import CallModels
-from offhook.runs.states import may_move
-from offhook.telephony.media.session import Listener, MediaLeg, Open, carry
+from offhook.runs.states import can_move
+from offhook.telephony.media.session import EventListener, MediaLeg, OpenMedia, carry_media
 from offhook.telephony.ports import CarrierAccount, DialRequest, StatusUpdate
-from offhook.telephony.providers.sandbox.call_script import Brief, brief_of
+from offhook.telephony.providers.sandbox.call_script import CallScript, read_script
 from offhook.telephony.providers.sandbox.network import CallRecord, SandboxNetwork
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 from offhook.voice import events
-from offhook.voice.call_context import Agent
+from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
 from offhook.voice.ports import CallResult
 from offhook.voice.session import CallSession
@@ -49,13 +49,13 @@ class KeptCallLog:
     def __init__(self) -> None:
         self.records: dict[str, CallRecord] = {}
 
-    async def write(self, record: CallRecord) -> None:
+    async def record_call(self, record: CallRecord) -> None:
         self.records[record.call_id] = record
 
-    async def end(self, call_id: str, status: str) -> None:
+    async def record_end(self, call_id: str, status: str) -> None:
         self.records[call_id] = replace(self.records[call_id], status=status, is_over=True)
 
-    async def of_run(self, organization_id: int, run_id: int) -> CallRecord | None:
+    async def find_by_run(self, organization_id: int, run_id: int) -> CallRecord | None:
         return next((record for record in self.records.values() if record.run_id == run_id), None)
 
 
@@ -87,11 +87,11 @@ class SandboxCall:
         self._began = began
         network = SandboxNetwork(self, self.voice, KeptCallLog())
         account = CarrierAccount(1, "sandbox", config=self.network)
-        call_id = await network.dial(account, DialRequest(7, self.number, "+12015550100", "token"))
+        call_id = await network.place_call(account, DialRequest(7, self.number, "+12015550100", "token"))
         if self.hang_up_at is not None:
             await asyncio.sleep(self.hang_up_at)
             await network.hang_up(account, call_id)
-        while not self.statuses or may_move(self.statuses[-1], "failed"):
+        while not self.statuses or can_move(self.statuses[-1], "failed"):
             await asyncio.sleep(0.5)
         # the network forgets a call only after its last report
         await asyncio.sleep(1)
@@ -99,26 +99,28 @@ class SandboxCall:
 
     # Exchange
 
-    async def rings(self, run_id: int) -> None: ...
+    async def start_ringing(self, run_id: int) -> None: ...
 
-    def rings_no_more(self, run_id: int) -> None: ...
+    def stop_ringing(self, run_id: int) -> None: ...
 
-    async def report(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
-        moved = may_move(self.statuses[-1] if self.statuses else "initiated", update.status)
+    async def report_status(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
+        moved = can_move(self.statuses[-1] if self.statuses else "initiated", update.status)
         if moved:
             self.statuses.append(update.status)
             self.status_times[update.status] = asyncio.get_running_loop().time() - self._began
         return moved
 
-    async def brief(self, organization_id: int, run_id: int) -> Brief:
-        return brief_of(self.definition)
+    async def load_script(self, organization_id: int, run_id: int) -> CallScript:
+        return read_script(self.definition)
 
-    async def carry(self, organization_id: int, request: DialRequest, open_media: Open, listener: Listener) -> object:
+    async def carry_media(
+        self, organization_id: int, request: DialRequest, open_media: OpenMedia, listener: EventListener
+    ) -> object:
         async def connect(leg: MediaLeg) -> Any:
             models = CallModels(
                 llm=(ScriptedLlm(self.replies),), tts=(ScriptedTts(),), stt=(ScriptedStt(self.hearing),)
             )
-            agent = Agent(
+            agent = CallAgent(
                 parse_graph(self.definition),
                 CallConfig.from_configurations(self.configurations),
                 Tools(),
@@ -127,7 +129,7 @@ class SandboxCall:
             session = CallSession(agent=agent, leg=leg, models=models, sink=self.sink, vad=LoudnessVad())
             return SimpleNamespace(session=session, run=session.run)
 
-        self.result = await carry(open_media, SandboxWire(), connect, listener=listener)
+        self.result = await carry_media(open_media, SandboxWire(), connect, listener=listener)
         return self.result
 
     # what came of it

@@ -66,7 +66,7 @@ class ScriptedLlm:
     _calls: int = 0
 
     @property
-    def ref(self) -> ModelRef:
+    def model_ref(self) -> ModelRef:
         return ModelRef("llm", self.provider, "script")
 
     async def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
@@ -111,7 +111,7 @@ class ScriptedTts:
     spoken: list[str] = field(default_factory=list)
 
     @property
-    def ref(self) -> ModelRef:
+    def model_ref(self) -> ModelRef:
         return ModelRef("tts", self.provider, "script")
 
     async def speak(self, text: str) -> AsyncIterator[bytes]:
@@ -160,10 +160,10 @@ class ScriptedStt:
     expectations: list[Expectation] = field(default_factory=list)
 
     @property
-    def ref(self) -> ModelRef:
+    def model_ref(self) -> ModelRef:
         return ModelRef("stt", self.provider, "script")
 
-    async def open(self, *, sample_rate: int, language: str) -> "ScriptedSttStream":
+    async def open_stream(self, *, sample_rate: int, language: str) -> "ScriptedSttStream":
         self.opened += 1
         return ScriptedSttStream(self)
 
@@ -177,7 +177,7 @@ class ScriptedSttStream:
         if stt.dies_at_s is not None:
             self._loop.call_later(stt.dies_at_s, self._queue.put_nowait, stt.error)
 
-    def push(self, pcm: bytes) -> None:
+    def push_audio(self, pcm: bytes) -> None:
         if (
             not self._stt.has_endpointing
             or not np.abs(np.frombuffer(pcm, "<i2").astype(np.int32)).max(initial=0) > 1000
@@ -204,7 +204,7 @@ class ScriptedSttStream:
         if text and not self._stt.deaf:
             self._queue.put_nowait(SttEvent("final", text, 0.9, is_endpoint=self._stt.has_endpointing))
 
-    def expect(self, expectation: Expectation) -> None:
+    def set_expectation(self, expectation: Expectation) -> None:
         self._stt.expectations.append(expectation)
 
     async def events(self) -> AsyncIterator[SttEvent]:

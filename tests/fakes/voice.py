@@ -10,7 +10,7 @@ import numpy as np
 from offhook.kit.audio import MULAW_8K, Codec
 from offhook.models.ports import ToolSpec
 from offhook.voice.events import VoiceEvent
-from offhook.voice.ports import SILENT, Announcement, OnWindow, Sound, Tool, ToolError
+from offhook.voice.ports import NO_ANNOUNCEMENT, AgentTool, OnWindow, RecordedSound, ToolAnnouncement, ToolError
 
 RECORDED_S = 2.0
 RECORDED_HZ = 600
@@ -19,7 +19,7 @@ RECORDED_HZ = 600
 class LoudnessVad:
     """Implements VadEngine: a window is speech when its peak passes 1000."""
 
-    def open(self, on_window: OnWindow) -> "_LoudnessStream":
+    def open_stream(self, on_window: OnWindow) -> "_LoudnessStream":
         return _LoudnessStream(on_window)
 
 
@@ -70,7 +70,7 @@ class KeptLeg:
             self._names.remove(name)
             self.on_mark(name)
 
-    def clear(self) -> None:
+    def clear_buffer(self) -> None:
         now = asyncio.get_running_loop().time()
         self.clears.append(now)
         self._play_until = now
@@ -92,13 +92,13 @@ class KeptSounds:
         self._transcripts = transcripts
         self.asked: list[tuple[str, int]] = []
 
-    async def find(self, recording_id: str, sample_rate: int) -> Sound | None:
+    async def find_sound(self, recording_id: str, sample_rate: int) -> RecordedSound | None:
         self.asked.append((recording_id, sample_rate))
         if recording_id not in self._transcripts:
             return None
         at = np.arange(round(RECORDED_S * sample_rate)) / sample_rate
         samples = (np.sin(2 * np.pi * RECORDED_HZ * at) * 9000).astype(np.int16)
-        return Sound(recording_id, self._transcripts[recording_id], samples)
+        return RecordedSound(recording_id, self._transcripts[recording_id], samples)
 
 
 class KeptRecorder:
@@ -108,10 +108,10 @@ class KeptRecorder:
         self.callers: list[bytes] = []
         self.agents: list[bytes] = []
 
-    def caller(self, at_s: float, payload: bytes) -> None:
+    def record_caller(self, at_s: float, payload: bytes) -> None:
         self.callers.append(payload)
 
-    def agent(self, at_s: float, payload: bytes) -> None:
+    def record_agent(self, at_s: float, payload: bytes) -> None:
         self.agents.append(payload)
 
     async def close(self) -> None: ...
@@ -143,9 +143,9 @@ class ScriptedTool:
     has_side_effects: bool = False
     timeout_s: float = 5.0
     fails_with: str | None = None
-    holds_floor: bool = False
-    announcement: Announcement = SILENT
-    remark: Announcement = SILENT
+    blocks_barge_in: bool = False
+    announcement: ToolAnnouncement = NO_ANNOUNCEMENT
+    success_announcement: ToolAnnouncement = NO_ANNOUNCEMENT
     calls: list[dict[str, Any]] = field(default_factory=list)
     finished: int = 0
 
@@ -165,10 +165,10 @@ class ScriptedTool:
 class Tools:
     """Implements Toolbox: tools by their name."""
 
-    def __init__(self, *tools: Tool) -> None:
+    def __init__(self, *tools: AgentTool) -> None:
         self._tools = {tool.spec.name: tool for tool in tools}
 
     def for_node(
         self, tool_uuids: Sequence[str], mcp_filters: Mapping[str, Sequence[str]] | None = None
-    ) -> Sequence[Tool]:
+    ) -> Sequence[AgentTool]:
         return [self._tools[name] for name in tool_uuids if name in self._tools]

@@ -110,7 +110,7 @@ async def local_server(answers: Answers | Reply) -> AsyncIterator[LocalServer]:
 
 
 class FakeResolver:
-    """Implements ``Resolver``: names by a table. A list of lists answers differently each time, the last one for ever."""
+    """Implements ``HostResolver``: names by a table. A list of lists answers differently each time, the last one for ever."""
 
     def __init__(self, **names: Sequence[str] | Sequence[Sequence[str]]) -> None:
         self._names = {name.replace("_", "."): list(answers) for name, answers in names.items()}

@@ -6,7 +6,7 @@ import pytest
 from fastapi import FastAPI
 from httpx2 import AsyncClient
 
-from offhook.bootstrap import build_root, stop
+from offhook.bootstrap import build_root, stop_domains
 from offhook.root import Root
 from offhook.settings import Settings
 from tests.fakes.web import egress_to_loopback
@@ -20,7 +20,7 @@ async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
     """A process for which every name but this machine's is unknown: nothing is looked up outside."""
     built = build_root(settings, database_url, egress_to_loopback("shop.test"))
     yield built
-    await stop(built)
+    await stop_domains(built)
     await built.db.dispose()
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.jobs import Asking, JobRegistry
-from offhook.jobs.memory_queue import MemoryJobs
+from offhook.jobs import JobRegistry, PollSchedule
+from offhook.jobs.memory_queue import MemoryJobQueue
 
-ASKING = Asking("bill.read", (60.0, 600.0, 3600.0))
+ASKING = PollSchedule("bill.read", (60.0, 600.0, 3600.0))
 
 
 class Question:
@@ -18,7 +18,7 @@ class Question:
         self.asked: list[tuple[float, dict[str, Any]]] = []
         registry = JobRegistry()
         registry.add(ASKING.job, self.ask)
-        self.queue = MemoryJobs(registry)
+        self.queue = MemoryJobQueue(registry)
 
     def session(self) -> AsyncSession:
         made = AsyncSession()
@@ -30,13 +30,13 @@ class Question:
         if len(self.asked) == self.answered_at:
             return
         async with self.session() as session, session.begin():
-            assert await ASKING.again(session, payload["run_id"], payload) == (len(self.asked) < 3)
+            assert await ASKING.reschedule(session, payload["run_id"], payload) == (len(self.asked) < 3)
 
 
 async def begun(question: Question) -> Question:
     async with question.session() as session, session.begin():
-        await ASKING.begin(session, 7, {"run_id": 7})
-        await ASKING.begin(session, 7, {"run_id": 7})
+        await ASKING.start(session, 7, {"run_id": 7})
+        await ASKING.start(session, 7, {"run_id": 7})
     await question.queue.advance(100_000)
     return question
 

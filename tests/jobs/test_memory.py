@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook import jobs
-from offhook.jobs.memory_queue import MemoryJobs
+from offhook.jobs.memory_queue import MemoryJobQueue
 from offhook.jobs.registry import JobRegistry
 
 
@@ -27,21 +27,21 @@ def handlers() -> Handlers:
 
 
 @pytest.fixture
-def queue(handlers: Handlers) -> MemoryJobs:
+def queue(handlers: Handlers) -> MemoryJobQueue:
     registry = JobRegistry()
     registry.add("contact.dial", handlers.dial)
-    return MemoryJobs(registry)
+    return MemoryJobQueue(registry)
 
 
 @pytest.fixture
-def session(queue: MemoryJobs) -> AsyncSession:
+def session(queue: MemoryJobQueue) -> AsyncSession:
     made = AsyncSession()
     queue.attach(made)
     return made
 
 
 async def test_a_job_exists_when_the_session_commits(
-    queue: MemoryJobs, session: AsyncSession, handlers: Handlers
+    queue: MemoryJobQueue, session: AsyncSession, handlers: Handlers
 ) -> None:
     async with session.begin():
         assert await jobs.enqueue(session, "contact.dial", {"n": 1}) == 1
@@ -50,7 +50,7 @@ async def test_a_job_exists_when_the_session_commits(
     assert handlers.seen == [{"n": 1}]
 
 
-async def test_a_rolled_back_session_leaves_none(queue: MemoryJobs, session: AsyncSession) -> None:
+async def test_a_rolled_back_session_leaves_none(queue: MemoryJobQueue, session: AsyncSession) -> None:
     async with session.begin():
         await jobs.enqueue(session, "contact.dial", {})
         await session.rollback()
@@ -58,7 +58,7 @@ async def test_a_rolled_back_session_leaves_none(queue: MemoryJobs, session: Asy
 
 
 async def test_a_dedupe_key_holds_one_job_at_a_time(
-    queue: MemoryJobs, session: AsyncSession, handlers: Handlers
+    queue: MemoryJobQueue, session: AsyncSession, handlers: Handlers
 ) -> None:
     async with session.begin():
         assert await jobs.enqueue(session, "contact.dial", {"n": 1}, dedupe_key="7")
@@ -70,7 +70,7 @@ async def test_a_dedupe_key_holds_one_job_at_a_time(
     assert handlers.seen == [{"n": 1}, {"n": 3}]
 
 
-async def test_a_delayed_job_waits_for_its_time(queue: MemoryJobs, session: AsyncSession) -> None:
+async def test_a_delayed_job_waits_for_its_time(queue: MemoryJobQueue, session: AsyncSession) -> None:
     async with session.begin():
         await jobs.enqueue(session, "contact.dial", {}, delay_s=90)
     assert await queue.advance(89) == []
@@ -78,7 +78,7 @@ async def test_a_delayed_job_waits_for_its_time(queue: MemoryJobs, session: Asyn
 
 
 async def test_retries_back_off_and_end_in_a_visible_failure(
-    queue: MemoryJobs, session: AsyncSession, handlers: Handlers
+    queue: MemoryJobQueue, session: AsyncSession, handlers: Handlers
 ) -> None:
     handlers.fails = True
     async with session.begin():
@@ -93,5 +93,5 @@ async def test_retries_back_off_and_end_in_a_visible_failure(
 async def test_a_schedule_falls_due_again_and_again(handlers: Handlers) -> None:
     registry = JobRegistry()
     registry.add("runs.sweep", handlers.dial, every_s=5)
-    queue = MemoryJobs(registry)
+    queue = MemoryJobQueue(registry)
     assert len(await queue.advance(21)) == 5

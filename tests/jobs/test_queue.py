@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import text
 
 from offhook import jobs
-from offhook.jobs.queue import prune
-from offhook.jobs.registry import JobRegistry, Schedule
+from offhook.jobs.queue import prune_queue
+from offhook.jobs.registry import JobRegistry, ScheduledJob
 from offhook.jobs.scheduler import start_due
 from offhook.jobs.worker import run_until_empty
 from offhook.kit.database.database import Database
@@ -98,8 +98,8 @@ class TestFailures:
             assert (failed.id, failed.name, failed.payload) == (job_id, "contact.dial", {"n": 1})
             assert failed.error == "the carrier is away"
 
-            assert await jobs.requeue(session, failed.id)
-            assert not await jobs.requeue(session, failed.id), "it is not failed any more"
+            assert await jobs.requeue_failed_job(session, failed.id)
+            assert not await jobs.requeue_failed_job(session, failed.id), "it is not failed any more"
         await run_until_empty(db, registry(handler))
         assert len(handler.seen) == 2
         async with db.transaction() as session:
@@ -117,12 +117,12 @@ class TestFailures:
 
 class TestSchedules:
     async def test_of_many_workers_one_starts_it(self, db: Database) -> None:
-        schedules = [Schedule("runs.sweep", 5), Schedule("jobs.prune", 3600)]
+        schedules = [ScheduledJob("runs.sweep", 5), ScheduledJob("jobs.prune", 3600)]
         assert sorted(await start_due(db, schedules)) == ["jobs.prune", "runs.sweep"]
         assert await start_due(db, schedules) == []
 
     async def test_when_it_is_due_again_it_starts_again_unless_the_last_one_still_waits(self, db: Database) -> None:
-        schedules = [Schedule("runs.sweep", 5)]
+        schedules = [ScheduledJob("runs.sweep", 5)]
         handler = Recorder()
         await start_due(db, schedules)
         await self.time_passes(db)
@@ -162,7 +162,7 @@ async def test_old_logs_and_failures_are_forgotten(db: Database) -> None:
         await session.execute(text("UPDATE pgqueuer SET status = 'failed', updated = now() - interval '31 days'"))
         await session.execute(text("UPDATE pgqueuer_log SET created = now() - interval '15 days'"))
         await jobs.enqueue(session, "contact.dial", {"n": "new"})
-    await prune(db, {})
+    await prune_queue(db, {})
     async with db.transaction() as session:
         assert await session.scalar(text("SELECT count(*) FROM pgqueuer")) == 1
         assert await session.scalar(text("SELECT count(*) FROM pgqueuer_log")) == 1

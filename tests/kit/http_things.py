@@ -14,7 +14,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database, Session
 from offhook.kit.http import install_http
 from offhook.kit.http.path_ids import Id, LongId
-from offhook.root import use
+from offhook.root import use_service
 from offhook.settings import Settings
 from tests.fakes.clock import SetClock
 
@@ -95,7 +95,9 @@ async def socket(websocket: WebSocket, name: str) -> None:
 
 
 @router.websocket("/things-now")
-async def things_now(websocket: WebSocket, session: Session, clock: Annotated[Clock, Depends(use(Clock))]) -> None:
+async def things_now(
+    websocket: WebSocket, session: Session, clock: Annotated[Clock, Depends(use_service(Clock))]
+) -> None:
     await websocket.accept()
     count = await session.execute(text("SELECT count(*) FROM things"))
     await websocket.send_text(f"{count.scalar_one()} things at {clock.now():%Y}")

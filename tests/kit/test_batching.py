@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from offhook.kit.database.group_commit import MOST_AT_ONCE, Batcher
+from offhook.kit.database.group_commit import MAX_BATCH_SIZE, GroupCommit
 
 
 class Book:
@@ -27,19 +27,19 @@ class Book:
 
 async def test_who_comes_at_once_is_written_at_once_and_in_order() -> None:
     book = Book()
-    batcher = Batcher(book.write)
-    assert await asyncio.gather(*(batcher.do(number) for number in range(5))) == [0, 2, 4, 6, 8]
+    batcher = GroupCommit(book.write)
+    assert await asyncio.gather(*(batcher.submit(number) for number in range(5))) == [0, 2, 4, 6, 8]
     assert book.batches == [[0, 1, 2, 3, 4]]
 
 
 async def test_who_comes_meanwhile_is_the_next_batch() -> None:
     book = Book()
-    batcher = Batcher(book.write)
+    batcher = GroupCommit(book.write)
     book.may_write.clear()
-    first = asyncio.create_task(batcher.do(1))
+    first = asyncio.create_task(batcher.submit(1))
     while not book.batches:
         await asyncio.sleep(0)
-    others = [asyncio.create_task(batcher.do(number)) for number in (2, 3)]
+    others = [asyncio.create_task(batcher.submit(number)) for number in (2, 3)]
     await asyncio.sleep(0)
     book.may_write.set()
     assert await asyncio.gather(first, *others) == [2, 4, 6]
@@ -48,15 +48,15 @@ async def test_who_comes_meanwhile_is_the_next_batch() -> None:
 
 async def test_a_batch_has_a_limit() -> None:
     book = Book()
-    batcher = Batcher(book.write)
-    await asyncio.gather(*(batcher.do(number) for number in range(MOST_AT_ONCE + 1)))
-    assert [len(batch) for batch in book.batches] == [MOST_AT_ONCE, 1]
+    batcher = GroupCommit(book.write)
+    await asyncio.gather(*(batcher.submit(number) for number in range(MAX_BATCH_SIZE + 1)))
+    assert [len(batch) for batch in book.batches] == [MAX_BATCH_SIZE, 1]
 
 
 async def test_an_error_is_heard_by_whom_it_concerns_alone() -> None:
     book = Book(refused=[2])
-    batcher = Batcher(book.write)
-    done = await asyncio.gather(*(batcher.do(number) for number in (1, 2, 3)), return_exceptions=True)
+    batcher = GroupCommit(book.write)
+    done = await asyncio.gather(*(batcher.submit(number) for number in (1, 2, 3)), return_exceptions=True)
     assert (done[0], done[2]) == (2, 6)
     assert isinstance(done[1], ValueError)
     assert book.batches == [[1, 2, 3], [1], [2], [3]]
@@ -64,9 +64,9 @@ async def test_an_error_is_heard_by_whom_it_concerns_alone() -> None:
 
 async def test_who_is_cancelled_is_written_all_the_same() -> None:
     book = Book()
-    batcher = Batcher(book.write)
+    batcher = GroupCommit(book.write)
     book.may_write.clear()
-    one, other = (asyncio.create_task(batcher.do(number)) for number in (1, 2))
+    one, other = (asyncio.create_task(batcher.submit(number)) for number in (1, 2))
     while not book.batches:
         await asyncio.sleep(0)
     one.cancel()

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from offhook.kit.processes.child_process import is_running
-from offhook.kit.processes.supervised_child import Child
-from offhook.kit.tasks import cancel
+from offhook.kit.processes.supervised_child import SupervisedProcess
+from offhook.kit.tasks import cancel_task
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 PARENT = f"""
@@ -28,31 +28,31 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 async def test_it_is_started_again_with_a_pause(tmp_path: Path) -> None:
-    child = Child([sys.executable, "-c", f"open({str(tmp_path / 'starts')!r}, 'a').write('x')"])
+    child = SupervisedProcess([sys.executable, "-c", f"open({str(tmp_path / 'starts')!r}, 'a').write('x')"])
     task = asyncio.create_task(child.run())
     await until(lambda: child.starts == 2)
-    await cancel(task)
+    await cancel_task(task)
     assert child.starts == 2
 
 
 async def test_cancelling_ends_it() -> None:
-    child = Child(SLEEP)
+    child = SupervisedProcess(SLEEP)
     task = asyncio.create_task(child.run())
     await until(lambda: child.pid is not None)
     assert child.pid is not None
-    await cancel(task)
+    await cancel_task(task)
     assert not is_running(child.pid)
 
 
 async def test_it_gets_its_own_variables(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    child = Child(
+    child = SupervisedProcess(
         [sys.executable, "-c", f"import os; open({str(out)!r}, 'w').write(os.environ['OFFHOOK_X'])"],
         environment={"OFFHOOK_X": "7"},
     )
     task = asyncio.create_task(child.run())
     await until(lambda: out.exists() and out.read_text() == "7")
-    await cancel(task)
+    await cancel_task(task)
 
 
 def test_a_killed_parent_takes_its_child_along() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offhook.kit.crypto import Keyring, LinkRefused, SecretUnreadable, digest, new_token
+from offhook.kit.crypto import Keyring, LinkRefused, SecretUnreadable, hash_token, new_token
 
 OLD, NEW = "o" * 40, "n" * 40
 NOWHERE = Path("/nonexistent/secret.key")
@@ -26,7 +26,7 @@ class TestTokens:
 
     @given(st.text())
     def test_digest_takes_any_text(self, text: str) -> None:
-        assert len(digest(text)) == 32
+        assert len(hash_token(text)) == 32
 
 
 class TestSealing:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from offhook.kit.files.csv_downloads import cell, csv_response, encode
+from offhook.kit.files.csv_downloads import csv_response, encode_csv, format_cell
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ from offhook.kit.files.csv_downloads import cell, csv_response, encode
     ],
 )
 def test_a_cell(value: Any, text: str) -> None:
-    assert cell(value) == text
+    assert format_cell(value) == text
 
 
 async def rows_of(*rows: list[Any]) -> AsyncIterator[list[Any]]:
@@ -47,7 +47,7 @@ async def rows_of(*rows: list[Any]) -> AsyncIterator[list[Any]]:
 
 async def test_quotes_commas_and_line_breaks_survive() -> None:
     rows = [['say "hi", twice', "two\nlines"], ["", "\ud800"]]
-    whole = b"".join([piece async for piece in encode(["a", "=b"], rows_of(*rows))])
+    whole = b"".join([piece async for piece in encode_csv(["a", "=b"], rows_of(*rows))])
     read = list(csv.reader(io.StringIO(whole.decode(), newline="")))
     assert read == [["a", "'=b"], rows[0], ["", "?"]]
 
@@ -57,7 +57,7 @@ async def test_a_long_one_comes_in_pieces() -> None:
         for number in range(20_000):
             yield [number, "x" * 20]
 
-    sizes = [len(piece) async for piece in encode(["number", "text"], many())]
+    sizes = [len(piece) async for piece in encode_csv(["number", "text"], many())]
     assert len(sizes) > 5
     assert max(sizes) < 70_000
 

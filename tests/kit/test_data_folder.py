@@ -16,7 +16,7 @@ from pathlib import Path
 from offhook.kit.files.data_folder import DataFolder, ServerInfo
 import os
 folder = DataFolder(Path(sys.argv[1]))
-with folder.locked():
+with folder.hold_lock():
     folder.announce(ServerInfo(os.getpid(), "http://127.0.0.1:8480", "postgresql+asyncpg:///x"))
     print("owned", flush=True)
     time.sleep(60)
@@ -35,29 +35,29 @@ def owner(tmp_path: Path):
 
 def test_the_second_owner_is_told_who_the_first_is(tmp_path: Path, owner: subprocess.Popen[str]) -> None:
     folder = DataFolder(tmp_path)
-    with pytest.raises(DataFolderError, match=rf"process {owner.pid} at http://127.0.0.1:8480"), folder.locked():
+    with pytest.raises(DataFolderError, match=rf"process {owner.pid} at http://127.0.0.1:8480"), folder.hold_lock():
         pytest.fail("the folder has an owner")
-    assert folder.running() == ServerInfo(owner.pid, "http://127.0.0.1:8480", "postgresql+asyncpg:///x")
+    assert folder.running_server() == ServerInfo(owner.pid, "http://127.0.0.1:8480", "postgresql+asyncpg:///x")
 
 
 def test_a_killed_owner_leaves_the_folder_free(tmp_path: Path, owner: subprocess.Popen[str]) -> None:
     owner.kill()
     owner.wait()
     folder = DataFolder(tmp_path)
-    assert folder.running() is None
-    with folder.locked():
-        assert folder.running() is None
+    assert folder.running_server() is None
+    with folder.hold_lock():
+        assert folder.running_server() is None
 
 
 def test_a_note_of_a_process_id_that_now_is_another_program_is_not_believed(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     folder.announce(ServerInfo(os.getppid(), "http://127.0.0.1:8480", None))
-    assert folder.running() is None
+    assert folder.running_server() is None
 
 
 def test_the_note_is_private_and_goes_with_its_owner(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
-    with folder.locked():
+    with folder.hold_lock():
         folder.announce(ServerInfo(os.getpid(), None, "postgresql+asyncpg://u:secret@host/x"))
         assert stat.S_IMODE((tmp_path / "server.json").stat().st_mode) == 0o600
     assert not (tmp_path / "server.json").exists()

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from offhook.kit.egress import (
     AddressRefused,
-    AnswerTooLarge,
-    AnswerUnreadable,
     EgressClient,
     EgressError,
     EgressPolicy,
@@ -19,6 +17,8 @@ from offhook.kit.egress import (
     HeaderInvalid,
     HostNotFound,
     RedirectRefused,
+    ResponseTooLarge,
+    ResponseUnreadable,
     UrlInvalid,
 )
 from tests.fakes.web import LOOPBACK, FakeResolver, Reply, Seen, egress_to_loopback, json_reply, local_server, zipped
@@ -79,7 +79,7 @@ class TestAddresses:
     )
     def test_not_public(self, host: str) -> None:
         with pytest.raises(AddressRefused):
-            strict().read_url(f"http://{host}/latest/meta-data")
+            strict().parse_url(f"http://{host}/latest/meta-data")
 
     @pytest.mark.parametrize(
         "host",
@@ -103,7 +103,7 @@ class TestAddresses:
     )
     def test_odd_notations(self, host: str) -> None:
         with pytest.raises((UrlInvalid, AddressRefused)):
-            strict().read_url(f"http://{host}/")
+            strict().parse_url(f"http://{host}/")
 
     @pytest.mark.parametrize(
         "url",
@@ -127,18 +127,18 @@ class TestAddresses:
     )
     def test_not_an_address_to_call(self, url: str) -> None:
         with pytest.raises(UrlInvalid):
-            strict().read_url(url)
+            strict().parse_url(url)
 
     @pytest.mark.parametrize("url", ["http://8.8.8.8/", "https://[2606:4700::1111]:8443/x", "HTTPS://Shop.Test/?q=1"])
     def test_public(self, url: str) -> None:
-        strict().read_url(url)
+        strict().parse_url(url)
 
     @given(st.text(max_size=60))
     def test_any_text_is_read_or_refused(self, text: str) -> None:
         client = strict()
         for url in (text, f"http://{text}/", f"http://shop.test{text}"):
             with suppress(UrlInvalid, AddressRefused):
-                client.read_url(url)
+                client.parse_url(url)
 
     async def test_names_are_judged_by_where_they_lead(self) -> None:
         client = strict(
@@ -296,7 +296,7 @@ class TestAnswers:
             answer = await shop.request("GET", server.url("shop.test"), media_types={"application/json"})
             assert (answer.json(), answer.media_type) == ({"a": 1}, "application/json")
             server.answers = lambda _: Reply(body=b"[" * 200_000)
-            with pytest.raises(AnswerUnreadable):
+            with pytest.raises(ResponseUnreadable):
                 (await shop.request("GET", server.url("shop.test"))).json()
 
     async def test_too_large_announced_or_not(self, shop: EgressClient) -> None:
@@ -304,7 +304,7 @@ class TestAnswers:
         endless = Reply(raw=b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 2000)
         for reply in (announced, endless):
             async with local_server(reply) as server:
-                with pytest.raises(AnswerTooLarge):
+                with pytest.raises(ResponseTooLarge):
                     await shop.request("GET", server.url("shop.test"), max_bytes=1999)
                 answer = await shop.request("GET", server.url("shop.test"), max_bytes=2000)
                 assert len(answer.content) == 2000
@@ -313,7 +313,7 @@ class TestAnswers:
         async with local_server(zipped(b"hello" * 100)) as server:
             assert (await shop.request("GET", server.url("shop.test"))).text == "hello" * 100
             server.answers = lambda _: zipped(bytes(50_000_000))
-            with pytest.raises(AnswerTooLarge):
+            with pytest.raises(ResponseTooLarge):
                 await shop.request("GET", server.url("shop.test"))
 
     @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ class TestAnswers:
     )
     async def test_unreadable(self, shop: EgressClient, reply: Reply) -> None:
         async with local_server(reply) as server:
-            with pytest.raises(AnswerUnreadable):
+            with pytest.raises(ResponseUnreadable):
                 await shop.request("GET", server.url("shop.test"), media_types={"application/json", "text/*", ""})
 
     async def test_slow_to_begin_and_slow_to_end(self, shop: EgressClient) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import BigInteger, Boolean, Column, DateTime, Integer, MetaData,
 from sqlalchemy.dialects.postgresql import JSONB, dialect
 
 from offhook.kit.database.database import Database
-from offhook.kit.filters.criteria import TYPES, Field, FilterInvalid, parse_filters, parse_sort
+from offhook.kit.filters.criteria import TYPES, FilterField, FilterInvalid, parse_filters, parse_sort
 
 CALLS = Table(
     "filtered_calls",
@@ -26,13 +26,13 @@ CALLS = Table(
     Column("context", JSONB),
 )
 FIELDS = {
-    "id": Field.of(CALLS.c.id, "number", "select"),
-    "workflow_id": Field.of(CALLS.c.workflow_id, "number", "select"),
-    "status": Field.of(CALLS.c.status, "text", "select"),
-    "duration": Field.of(CALLS.c.duration, "number"),
-    "is_test": Field.of(CALLS.c.is_test, "boolean"),
-    "created_at": Field.of(CALLS.c.created_at, "date"),
-    "context.*": Field.of(CALLS.c.context, *TYPES),
+    "id": FilterField.for_column(CALLS.c.id, "number", "select"),
+    "workflow_id": FilterField.for_column(CALLS.c.workflow_id, "number", "select"),
+    "status": FilterField.for_column(CALLS.c.status, "text", "select"),
+    "duration": FilterField.for_column(CALLS.c.duration, "number"),
+    "is_test": FilterField.for_column(CALLS.c.is_test, "boolean"),
+    "created_at": FilterField.for_column(CALLS.c.created_at, "date"),
+    "context.*": FilterField.for_column(CALLS.c.context, *TYPES),
 }
 ROWS: list[dict[str, Any]] = [
     {"id": 1, "workflow_id": 7, "status": "completed", "duration": "12.5", "is_test": False,

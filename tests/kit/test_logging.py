@@ -8,8 +8,8 @@ import pytest
 
 SPEAK = """
 import logging, structlog
-from offhook.kit.logging import set_up
-set_up("info", "{style}")
+from offhook.kit.logging import configure_logging
+configure_logging("info", "{style}")
 structlog.get_logger("offhook.runs").info("run_ended", run_id=7)
 logging.getLogger("some.library").warning("careful")
 logging.getLogger("httpx2").info("a request, which nobody wants to read")
@@ -55,8 +55,8 @@ def test_a_traceback_shows_no_values(style: str) -> None:
 ASK = """
 import logging
 import httpx2, structlog
-from offhook.kit.logging import set_up
-set_up("{level}", "json")
+from offhook.kit.logging import configure_logging
+configure_logging("{level}", "json")
 with httpx2.Client(transport=httpx2.MockTransport(lambda request: httpx2.Response(200))) as client:
     client.post("https://vendor.test/v1/speak?key=ohk_secret")
 logging.getLogger("some.library.of.tomorrow").info("HTTP Request: POST https://vendor.test/?key=ohk_secret")

@@ -26,16 +26,16 @@ async def empty_database(pg_url: str):
 
 
 async def test_alembic_finds_no_difference_between_the_models_and_the_schema(empty_database: Database) -> None:
-    await migrations.upgrade(empty_database, lambda _: None)
+    await migrations.upgrade_database(empty_database, lambda _: None)
     async with empty_database.engine.connect() as connection:
-        assert await connection.run_sync(migrations.differences, METADATA) == []
+        assert await connection.run_sync(migrations.schema_differences, METADATA) == []
 
 
 async def test_the_schema_is_the_models_and_what_no_model_can_say(empty_database: Database, pg_url: str) -> None:
     """Alembic compares neither the conditions of indexes nor their included columns, generated columns, collations and
     storage options: PostgreSQL's own description of both does.
     """
-    await migrations.upgrade(empty_database, lambda _: None)
+    await migrations.upgrade_database(empty_database, lambda _: None)
     migrated = await described(empty_database)
     name = f"models_{uuid.uuid4().hex}"
     of_models = Database(await create_database(pg_url, name, template="template0"))
@@ -76,7 +76,7 @@ def name_of(definition: str) -> str:
 
 
 async def test_pgqueuer_finds_the_tables_that_it_would_make_itself(empty_database: Database) -> None:
-    await migrations.upgrade(empty_database, lambda _: None)
+    await migrations.upgrade_database(empty_database, lambda _: None)
     connection = await asyncpg.connect(empty_database.url.replace("+asyncpg", ""))
     try:
         plan = await Queries.from_asyncpg_connection(connection).plan_upgrade()
@@ -86,38 +86,39 @@ async def test_pgqueuer_finds_the_tables_that_it_would_make_itself(empty_databas
 
 
 async def test_it_says_what_it_applies_and_the_second_time_nothing(empty_database: Database) -> None:
-    assert await migrations.current(empty_database) is None
+    assert await migrations.current_revision(empty_database) is None
     said: list[str] = []
-    await migrations.upgrade(empty_database, said.append)
+    await migrations.upgrade_database(empty_database, said.append)
     assert said[0] == "Applying migration 0001: initial schema."
-    assert len(said) == len(migrations.revisions())
+    assert len(said) == len(migrations.list_revisions())
     assert await migrations.is_current(empty_database)
 
-    assert await migrations.upgrade(empty_database, said.append) == []
-    assert len(said) == len(migrations.revisions())
+    assert await migrations.upgrade_database(empty_database, said.append) == []
+    assert len(said) == len(migrations.list_revisions())
 
 
 async def test_two_processes_that_start_at_once_apply_each_migration_once(empty_database: Database) -> None:
     other = Database(empty_database.url)
     try:
         applied = await asyncio.gather(
-            migrations.upgrade(empty_database, lambda _: None), migrations.upgrade(other, lambda _: None)
+            migrations.upgrade_database(empty_database, lambda _: None),
+            migrations.upgrade_database(other, lambda _: None),
         )
     finally:
         await other.dispose()
-    assert sorted(applied, key=len) == [[], list(migrations.revisions())]
+    assert sorted(applied, key=len) == [[], list(migrations.list_revisions())]
 
 
 async def test_a_newer_database_is_refused_with_a_sentence_and_left_alone(empty_database: Database) -> None:
-    await migrations.upgrade(empty_database, lambda _: None)
+    await migrations.upgrade_database(empty_database, lambda _: None)
     async with empty_database.transaction() as session:
         await session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     assert not await migrations.is_current(empty_database)
     with pytest.raises(migrations.MigrationError, match="The database is at migration 9999"):
-        await migrations.upgrade(empty_database, lambda _: None)
-    assert await migrations.current(empty_database) == "9999"
+        await migrations.upgrade_database(empty_database, lambda _: None)
+    assert await migrations.current_revision(empty_database) == "9999"
 
 
 def test_revisions_are_one_line_without_gaps() -> None:
-    numbers = [int(revision) for revision in migrations.revisions()]
+    numbers = [int(revision) for revision in migrations.list_revisions()]
     assert numbers == list(range(1, len(numbers) + 1))

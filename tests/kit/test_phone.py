@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from offhook.kit.phone_numbers import E164, PhoneNumberInvalid, is_e164, normalize_e164, parse_phone
+from offhook.kit.phone_numbers import E164, PhoneNumberInvalid, is_e164, normalize_e164, parse_phone_number
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from offhook.kit.phone_numbers import E164, PhoneNumberInvalid, is_e164, normali
     ],
 )
 def test_reads(written: str, e164: str, country: str | None, line_type: str, zone: str | None) -> None:
-    phone = parse_phone(written)
+    phone = parse_phone_number(written)
     assert (phone.e164, phone.country, phone.line_type) == (e164, country, line_type)
     assert zone is None or zone in phone.time_zones
     assert "Etc/Unknown" not in phone.time_zones
@@ -43,7 +43,7 @@ def test_national_form_needs_a_region() -> None:
 )  # fmt: skip
 def test_refuses(written: str) -> None:
     with pytest.raises(PhoneNumberInvalid) as refused:
-        parse_phone(written)
+        parse_phone_number(written)
     assert (refused.value.status, refused.value.code) == (422, "phone_number_invalid")
 
 
@@ -62,7 +62,7 @@ def test_any_text_is_e164_or_refused(text: str) -> None:
 @given(st.from_regex(r"\+(1[2-9][0-9]{2}[2-9][0-9]{6}|4[49][0-9]{9,10}|[1-9][0-9]{5,14})", fullmatch=True))
 def test_what_looks_like_e164_is_kept_or_refused(number: str) -> None:
     try:
-        phone = parse_phone(number)
+        phone = parse_phone_number(number)
     except PhoneNumberInvalid:
         return
     assert normalize_e164(phone.e164) == phone.e164

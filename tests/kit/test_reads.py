@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 
 from offhook.kit.database.database import Database
-from offhook.kit.database.direct_reads import Reads
+from offhook.kit.database.direct_reads import DirectReadPool
 
 OTHERS = """
 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%the reads%'
@@ -15,8 +15,8 @@ FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_p
 
 
 @pytest.fixture
-async def reads(db: Database) -> AsyncIterator[Reads]:
-    found = Reads(db.url)
+async def reads(db: Database) -> AsyncIterator[DirectReadPool]:
+    found = DirectReadPool(db.url)
     yield found
     await found.close()
 
@@ -28,38 +28,40 @@ async def watcher(db: Database) -> AsyncIterator[asyncpg.Connection]:
     await connection.close()
 
 
-async def number(reads: Reads, value: int, seconds: float = 0) -> int:
-    row = await reads.row("SELECT $1::int AS n, pg_sleep($2) /* the reads */", value, seconds)
+async def number(reads: DirectReadPool, value: int, seconds: float = 0) -> int:
+    row = await reads.fetch_row("SELECT $1::int AS n, pg_sleep($2) /* the reads */", value, seconds)
     assert row is not None
     return int(row["n"])
 
 
 class TestReads:
-    async def test_no_row(self, reads: Reads) -> None:
-        assert await reads.row("SELECT 1 WHERE false") is None
+    async def test_no_row(self, reads: DirectReadPool) -> None:
+        assert await reads.fetch_row("SELECT 1 WHERE false") is None
 
-    async def test_many_at_once_share_a_few_connections(self, reads: Reads, watcher: asyncpg.Connection) -> None:
+    async def test_many_at_once_share_a_few_connections(
+        self, reads: DirectReadPool, watcher: asyncpg.Connection
+    ) -> None:
         found = await asyncio.gather(*(number(reads, value, 0.01) for value in range(20)))
         assert found == list(range(20))
         assert await watcher.fetchval(f"SELECT count(*) {OTHERS}") == 4
 
-    async def test_lost_connections_are_replaced(self, reads: Reads, watcher: asyncpg.Connection) -> None:
+    async def test_lost_connections_are_replaced(self, reads: DirectReadPool, watcher: asyncpg.Connection) -> None:
         await asyncio.gather(*(number(reads, value, 0.01) for value in range(4)))
         assert await watcher.fetch(f"SELECT pg_terminate_backend(pid) {OTHERS}")
         assert await number(reads, 5) == 5
 
-    async def test_a_cancelled_read_leaves_no_answer_behind(self, reads: Reads) -> None:
+    async def test_a_cancelled_read_leaves_no_answer_behind(self, reads: DirectReadPool) -> None:
         task = asyncio.create_task(number(reads, 1, 30))
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(task, 0.1)
         assert [await number(reads, value) for value in (2, 3)] == [2, 3]
 
     async def test_the_database_is_away(self) -> None:
-        reads = Reads("postgresql+asyncpg://nobody@127.0.0.1:1/none")
+        reads = DirectReadPool("postgresql+asyncpg://nobody@127.0.0.1:1/none")
         with pytest.raises(ConnectionError):
             await number(reads, 1)
 
-    async def test_closing_ends_every_connection(self, reads: Reads, watcher: asyncpg.Connection) -> None:
+    async def test_closing_ends_every_connection(self, reads: DirectReadPool, watcher: asyncpg.Connection) -> None:
         late = asyncio.create_task(number(reads, 1, 0.2))
         await number(reads, 2)
         await reads.close()

@@ -4,14 +4,14 @@ import asyncio
 
 from structlog.testing import capture_logs
 
-from offhook.kit.tasks import Tasks, cancel
+from offhook.kit.tasks import TaskTracker, cancel_task
 
 
 async def test_a_failure_is_logged_by_name() -> None:
     async def fail() -> None:
         raise RuntimeError("boom")
 
-    tasks = Tasks()
+    tasks = TaskTracker()
     with capture_logs() as logs:
         await asyncio.wait({tasks.start(fail(), name="meter")})
         await asyncio.sleep(0)
@@ -28,7 +28,7 @@ async def test_close_cancels_what_still_runs_and_waits_for_it() -> None:
         finally:
             cleaned.set()
 
-    tasks = Tasks()
+    tasks = TaskTracker()
     tasks.start(work(), name="work")
     await asyncio.sleep(0)
     await tasks.close()
@@ -37,8 +37,8 @@ async def test_close_cancels_what_still_runs_and_waits_for_it() -> None:
 
 
 async def test_cancel_takes_nothing_and_finished_tasks_alike() -> None:
-    await cancel(None)
+    await cancel_task(None)
     done = asyncio.create_task(asyncio.sleep(0))
     await done
-    await cancel(done)
+    await cancel_task(done)
     assert not done.cancelled()

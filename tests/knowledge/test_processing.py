@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from offhook.knowledge.document_processing import GIVEN_UP, Processing
-from offhook.knowledge.document_reader import Reader
-from offhook.knowledge.embedder import EmbeddingModel, Vectors, normalised
+from offhook.knowledge.document_processing import GIVEN_UP_MESSAGE, DocumentProcessor
+from offhook.knowledge.document_reader import DocumentReader
+from offhook.knowledge.embedder import EmbeddingModel, Vectors, normalize_vectors
 from offhook.knowledge.errors import EmbeddingFailed
 from offhook.knowledge.limits import MAX_ATTEMPTS
-from offhook.knowledge.tasks import STALE, sweep_handler
-from offhook.knowledge.uploads import Intake
+from offhook.knowledge.tasks import STALE_AFTER, sweep_handler
+from offhook.knowledge.uploads import DocumentIntake
 from offhook.root import Root
 from tests.knowledge.conftest import GUIDE, Librarian
 
@@ -29,23 +29,23 @@ class Counting:
     """Implements Embedder, two texts at a time; ``dies_after`` batches its process is gone. Also the only embedder there is."""
 
     model = EmbeddingModel("test", "lengths")
-    batch = 2
+    batch_size = 2
 
     def __init__(self, *, dies_after: int = 10_000, fails: EmbeddingFailed | None = None) -> None:
         self.dies_after = dies_after
         self.fails = fails
         self.texts: list[str] = []
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         if self.fails is not None:
             raise self.fails
-        if len(self.texts) >= self.dies_after * self.batch:
+        if len(self.texts) >= self.dies_after * self.batch_size:
             raise Killed
         self.texts += texts
-        return normalised([[len(text), 1, 2] for text in texts])
+        return normalize_vectors([[len(text), 1, 2] for text in texts])
 
     async def embed_query(self, text: str) -> Vectors:
-        return await self.embed([text])
+        return await self.embed_passages([text])
 
     async def chosen(self, organization_id: int) -> "Counting":
         return self
@@ -54,9 +54,9 @@ class Counting:
         return self
 
 
-def processing(root: Root, embedder: Counting) -> Processing:
-    reader = Reader(root.get(Intake))
-    return Processing(db=root.db, reader=reader, embedders=embedder, clock=root.clock)  # type: ignore[arg-type]
+def processing(root: Root, embedder: Counting) -> DocumentProcessor:
+    reader = DocumentReader(root.get(DocumentIntake))
+    return DocumentProcessor(db=root.db, reader=reader, embedders=embedder, clock=root.clock)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -80,12 +80,12 @@ async def test_work_that_was_done_before_a_crash_is_not_done_again(
     document_id, payload = waiting
     first, second = Counting(dies_after=2), Counting()
     with pytest.raises(Killed):
-        await processing(librarian.root, first).handle(payload)
+        await processing(librarian.root, first).process_document(payload)
     half = await librarian.get(document_id)
     assert half["status"] == "processing"
     assert 0.1 < half["progress"] < 1
     assert await librarian.find("bricks") == []
-    await processing(librarian.root, second).handle(payload)
+    await processing(librarian.root, second).process_document(payload)
     done = await librarian.get(document_id)
     assert done["status"] == "ready"
     assert len(first.texts) == 4
@@ -97,7 +97,7 @@ async def test_two_workers_at_one_document_make_it_ready_once(
     librarian: Librarian, waiting: tuple[str, dict[str, Any]]
 ) -> None:
     document_id, payload = waiting
-    await asyncio.gather(*(processing(librarian.root, Counting()).handle(payload) for _ in range(2)))
+    await asyncio.gather(*(processing(librarian.root, Counting()).process_document(payload) for _ in range(2)))
     done = await librarian.get(document_id)
     assert done["status"] == "ready"
     assert await scalar(librarian.root, "SELECT count(*) FROM knowledge_chunks") == done["chunk_count"]
@@ -112,14 +112,14 @@ async def test_a_file_at_which_workers_die_is_given_up(
     document_id, payload = waiting
     for _ in range(MAX_ATTEMPTS):
         with pytest.raises(Killed):
-            await processing(librarian.root, Counting(dies_after=0)).handle(payload)
-    await processing(librarian.root, Counting()).handle(payload)
+            await processing(librarian.root, Counting(dies_after=0)).process_document(payload)
+    await processing(librarian.root, Counting()).process_document(payload)
     failed = await librarian.get(document_id)
-    assert (failed["status"], failed["error"]) == ("failed", GIVEN_UP)
+    assert (failed["status"], failed["error"]) == ("failed", GIVEN_UP_MESSAGE)
     again = (await librarian.send(LONG, "long.md")).json()
     assert again["status"] == "processing"
     newest = {**payload, "content_id": await scalar(librarian.root, "SELECT max(id) FROM knowledge_contents")}
-    await processing(librarian.root, Counting()).handle(newest)
+    await processing(librarian.root, Counting()).process_document(newest)
     assert (await librarian.get(again["id"]))["status"] == "ready"
 
 
@@ -129,7 +129,7 @@ async def test_a_lost_job_is_put_back(librarian: Librarian, waiting: tuple[str, 
     await sweep({})
     assert await scalar(librarian.root, "SELECT count(*) FROM pgqueuer") == 0
     async with librarian.root.db.transaction() as session:
-        before = librarian.root.clock.now() - STALE - timedelta(seconds=1)
+        before = librarian.root.clock.now() - STALE_AFTER - timedelta(seconds=1)
         await session.execute(text("UPDATE knowledge_contents SET touched_at = :before"), {"before": before})
     await sweep({})
     await sweep({})
@@ -143,11 +143,11 @@ async def test_a_vendor_that_may_come_back_is_asked_again_later(
 ) -> None:
     document_id, payload = waiting
     away = Counting(fails=EmbeddingFailed("It is away.", retryable=True))
-    await processing(librarian.root, away).handle(payload)
+    await processing(librarian.root, away).process_document(payload)
     assert (await librarian.get(document_id))["status"] == "processing"
     assert await scalar(librarian.root, "SELECT execute_after > now() FROM pgqueuer") is True
     for _ in range(MAX_ATTEMPTS):
-        await processing(librarian.root, away).handle(payload)
+        await processing(librarian.root, away).process_document(payload)
     failed = await librarian.get(document_id)
     assert (failed["status"], failed["error"]) == ("failed", "It is away.")
     assert await scalar(librarian.root, "SELECT count(*) FROM webhook_events WHERE type = 'document.failed'") == 1

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from offhook.kit.reading.blocks import Block
-from offhook.kit.reading.chunker import Cutter, Piece
-from offhook.kit.reading.kinds import kind_of
-from offhook.kit.reading.program import counter, read
+from offhook.kit.reading.blocks import DocumentBlock
+from offhook.kit.reading.chunker import DocumentChunk, DocumentChunker
+from offhook.kit.reading.kinds import detect_kind
+from offhook.kit.reading.program import read_document, token_counter
 from offhook.knowledge.offline.model import tokenizer_path
 from tests.knowledge.conftest import Librarian
 
@@ -15,10 +15,10 @@ DATA = Path(__file__).parent.parent / "data" / "documents"
 HANDBOOKS = ("browser.pdf", "writer.pdf", "writer.docx", "handbook.html")
 
 
-def pieces(name: str) -> list[Piece]:
-    kind = kind_of(DATA / name, name)
+def pieces(name: str) -> list[DocumentChunk]:
+    kind = detect_kind(DATA / name, name)
     assert kind is not None
-    return list(Cutter(counter(str(tokenizer_path()))).cut(read(DATA / name, kind)))
+    return list(DocumentChunker(token_counter(str(tokenizer_path()))).chunk_blocks(read_document(DATA / name, kind)))
 
 
 @pytest.mark.parametrize("name", HANDBOOKS)
@@ -44,13 +44,17 @@ def test_a_spreadsheet_s_table_in_another_encoding() -> None:
 def test_an_encoding(tmp_path: Path, encoding: str) -> None:
     text = "Die Öffnungszeiten für Gäste: täglich außer Montag, geöffnet von zehn bis sechs Uhr. Größere Gruppen grüßen früh."
     (tmp_path / "a.txt").write_bytes(text.encode(encoding))
-    assert kind_of(tmp_path / "a.txt", "a.txt") == "text"
-    assert [block.text for block in read(tmp_path / "a.txt", "text")] == [text]
+    assert detect_kind(tmp_path / "a.txt", "a.txt") == "text"
+    assert [block.text for block in read_document(tmp_path / "a.txt", "text")] == [text]
 
 
 def test_a_table_longer_than_a_piece_names_its_columns_in_each() -> None:
     rows = "\n".join(f"Part {number} | {number * 7} euros | shelf {number % 12}" for number in range(120))
-    found = list(Cutter(counter(str(tokenizer_path()))).cut(iter([Block("table", f"Name | Price | Place\n{rows}")])))
+    found = list(
+        DocumentChunker(token_counter(str(tokenizer_path()))).chunk_blocks(
+            iter([DocumentBlock("table", f"Name | Price | Place\n{rows}")])
+        )
+    )
     assert len(found) > 5
     assert all(piece.text.startswith("Name | Price | Place\n") for piece in found)
     assert all(piece.tokens <= 200 for piece in found)

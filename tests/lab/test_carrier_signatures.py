@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from offhook.lab.carriers import TelnyxEmulator, VonageEmulator
 from offhook.lab.carriers.core.callbacks import form_callback, json_callback
 from offhook.lab.carriers.plivo import signature as plivo
-from offhook.lab.carriers.twilio.signature import signature as twilio
+from offhook.lab.carriers.twilio.signature import compute_signature
 from offhook.lab.carriers.vobiz import server as vobiz
-from offhook.lab.carriers.vonage.jwt import hs256
+from offhook.lab.carriers.vonage.jwt import sign_hs256
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "signatures.json").read_text())["providers"]
 
@@ -40,24 +40,24 @@ def pairs(params: dict[str, Any]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("one", vectors("twilio", "signature"))
 def test_twilio(one: dict[str, Any]) -> None:
     url = one.get("signed_url_variant") or one["url"]
-    made = twilio(one["auth_token"], url, pairs(one["params"] or {}))
+    made = compute_signature(one["auth_token"], url, pairs(one["params"] or {}))
     assert (made == one["signature"]) is one["valid"]
 
 
 @pytest.mark.parametrize("one", vectors("plivo", "signature"))
 def test_plivo(one: dict[str, Any]) -> None:
     if one["scheme"] == "v2":
-        made = plivo.v2(one["auth_token"], one["url"], one["nonce"])
+        made = plivo.sign_v2(one["auth_token"], one["url"], one["nonce"])
     else:
         # a GET's parameters come in its address
         url = f"{one['url']}{'&' if '?' in one['url'] else '?'}{urlencode(pairs(one['params']))}"
-        made = plivo.v3(one["auth_token"], one["method"], url, one["nonce"])
+        made = plivo.sign_v3(one["auth_token"], one["method"], url, one["nonce"])
     assert (made in one["signature"].split(",")) is one["valid"]
 
 
 @pytest.mark.parametrize("one", vectors("vobiz", "signature"))
 def test_vobiz(one: dict[str, Any]) -> None:
-    sign = vobiz.v2 if one["scheme"] == "v2" else vobiz.v3
+    sign = vobiz.sign_v2 if one["scheme"] == "v2" else vobiz.sign_v3
     assert (sign(one["auth_token"], one["url"], one["nonce"]) == one["signature"]) is one["valid"]
 
 
@@ -77,13 +77,13 @@ def test_telnyx_vectors_verify(one: dict[str, Any]) -> None:
 def test_telnyx() -> None:
     carrier = TelnyxEmulator()
     callback = json_callback("event:call.answered", "https://us.example/events", {"data": {}, "meta": {"attempt": 1}})
-    headers = carrier.sign(callback)
+    headers = carrier.sign_callback(callback)
     key = Ed25519PublicKey.from_public_bytes(base64.b64decode(carrier.public_key))
     message = headers["telnyx-timestamp"].encode() + b"|" + callback.body
     key.verify(base64.b64decode(headers["telnyx-signature-ed25519"]), message)
     callback.forgery = "forged"
     with pytest.raises(InvalidSignature):
-        key.verify(base64.b64decode(carrier.sign(callback)["telnyx-signature-ed25519"]), message)
+        key.verify(base64.b64decode(carrier.sign_callback(callback)["telnyx-signature-ed25519"]), message)
 
 
 @pytest.mark.parametrize("one", vectors("vonage", "token", "claims"))
@@ -105,11 +105,11 @@ def _signed(text: str, secret: str) -> str:
 def test_vonage_claims() -> None:
     carrier = VonageEmulator()
     callback = form_callback("answer", "https://us.example/answer?token=1", [("to", "1"), ("from", "2")], method="GET")
-    token = carrier.sign(callback)["Authorization"].removeprefix("Bearer ")
+    token = carrier.sign_callback(callback)["Authorization"].removeprefix("Bearer ")
     head, body, signed = token.split(".")
     assert signed == _signed(f"{head}.{body}", carrier.signature_secret)
     claims = json.loads(base64.urlsafe_b64decode(body + "=="))
     assert (claims["iss"], claims["api_key"]) == ("Vonage", carrier.api_key)
     # a GET's payload is its parameters as JSON, in order and without spaces
     assert claims["payload_hash"] == hashlib.sha256(b'{"token":"1","to":"1","from":"2"}').hexdigest()
-    assert token != hs256(claims, "other")
+    assert token != sign_hs256(claims, "other")

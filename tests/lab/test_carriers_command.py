@@ -5,7 +5,7 @@ import asyncio
 import httpx2
 import pytest
 
-from offhook.lab.carriers import Emulator, PostFault, RestFault, Tunnel, TwilioEmulator, phones
+from offhook.lab.carriers import CallbackFault, CarrierEmulator, ProxyTunnel, RestFault, TwilioEmulator, phones
 from offhook.lab.carriers.all_carriers import CARRIERS, NUMBER, every_carrier
 from tests.fakes.clock import run_virtual
 from tests.lab.us import Us
@@ -24,7 +24,7 @@ def test_every_carrier_brings_a_caller() -> None:
     run_virtual(whole(), limit_s=120, has_sockets=True)
 
 
-async def _calls_in(carrier: Emulator, us: Us, http: httpx2.AsyncClient) -> None:
+async def _calls_in(carrier: CarrierEmulator, us: Us, http: httpx2.AsyncClient) -> None:
     if carrier.name == "vonage":
         us.ncco("/voice", [{"action": "talk", "text": "Goodbye."}])
     else:
@@ -34,9 +34,9 @@ async def _calls_in(carrier: Emulator, us: Us, http: httpx2.AsyncClient) -> None
     assert (call.status_code, call.json()["to"]) == (201, NUMBER)
     if carrier.name == "telnyx":
         # nothing happens at Telnyx without a command
-        await carrier.post.settled()
+        await carrier.callback_sender.wait_idle()
         carrier.calls[0].phone.hang_up()
-    await carrier.settled()
+    await carrier.wait_settled()
     seen = (await http.get("/lab/calls")).json()[0]
     assert seen["spoken"] == ([] if carrier.name == "telnyx" else ["Goodbye."])
     asked = (await http.get("/lab/callbacks")).json()[0]
@@ -45,7 +45,7 @@ async def _calls_in(carrier: Emulator, us: Us, http: httpx2.AsyncClient) -> None
     assert made.json()["number"] == "+14155550123"
 
 
-def _application(carrier: Emulator) -> set[str]:
+def _application(carrier: CarrierEmulator) -> set[str]:
     return {"app_id"} if carrier.name in ("plivo", "vobiz") else set()
 
 
@@ -74,18 +74,18 @@ def test_nobody_is_told_anything_without_a_key(name: str) -> None:
 def test_a_tunnel_signs_the_public_address() -> None:
     async def whole() -> None:
         async with Us().open() as us, TwilioEmulator().running() as carrier:
-            carrier.post.tunnels.append(Tunnel("https://voice.example.org", us.base_url))
-            carrier.own(NUMBER, VoiceUrl="https://voice.example.org/voice?run=1")
+            carrier.callback_sender.tunnels.append(ProxyTunnel("https://voice.example.org", us.base_url))
+            carrier.add_number(NUMBER, VoiceUrl="https://voice.example.org/voice?run=1")
             us.xml("/voice", "<Hangup/>")
-            carrier.chaos.callbacks = [PostFault("late", "answer", seconds=2)]
+            carrier.chaos.callbacks = [CallbackFault("late", "answer", seconds=2)]
             carrier.call_in(CALLER, NUMBER, phones.silent())
-            await carrier.settled()
+            await carrier.wait_settled()
             came = us.requests[0]
             assert came.headers["host"] == came.headers["x-forwarded-host"] == "voice.example.org"
             assert came.headers["x-forwarded-proto"] == "https"
             asked = carrier.callbacks[0]
             assert asked.url == "https://voice.example.org/voice?run=1"
-            again = await carrier.post.again(asked, body=asked.body + b"&x=1")
+            again = await carrier.callback_sender.send_again(asked, body=asked.body + b"&x=1")
             assert (again.status, again.headers) == (200, asked.headers)
 
     run_virtual(whole(), has_sockets=True)
@@ -94,17 +94,17 @@ def test_a_tunnel_signs_the_public_address() -> None:
 def test_conferences_mix_three_phones() -> None:
     async def whole() -> None:
         async with Us().open() as us, TwilioEmulator().running() as carrier:
-            carrier.own(NUMBER, VoiceUrl=us.xml("/voice", "<Dial><Conference>room</Conference></Dial>"))
+            carrier.add_number(NUMBER, VoiceUrl=us.xml("/voice", "<Dial><Conference>room</Conference></Dial>"))
             calls = [carrier.call_in(f"+1201555010{number}", NUMBER, phones.silent()) for number in (1, 2, 3)]
             await asyncio.gather(*(call.answered.wait() for call in calls))
-            await calls[0].phone.waits(0.2)
+            await calls[0].phone.wait_seconds(0.2)
             for call in calls[:2]:
-                call.phone.talk(phones.tone(0.3))
-            await calls[0].phone.waits(0.5)
+                call.phone.queue_audio(phones.make_tone(0.3))
+            await calls[0].phone.wait_seconds(0.5)
             heard = [round(call.phone.heard_speech_s, 1) for call in calls]
             for call in calls:
                 call.phone.hang_up()
-            await carrier.settled()
+            await carrier.wait_settled()
             assert heard == [0.3, 0.3, 0.3]
 
     run_virtual(whole(), has_sockets=True)

@@ -10,7 +10,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection
 
 from offhook.lab.carriers import CloudonixEmulator, phones
-from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.calls import EmulatedCall
 from tests.lab.us import Us, events, first, with_emulator
 
 OURS, THEIRS, THIRD = "+14155550100", "+12125550199", "+12125550177"
@@ -23,20 +23,20 @@ class Cloudonix:
         self.domain = f"/customers/self/domains/{carrier.domain}"
         carrier.domain_settings["cdr"] = f"{us.base_url}/cdr"
         carrier.point_at(f"{us.base_url}/voice")
-        carrier.own(OURS)
+        carrier.add_number(OURS)
 
     def cxml(self) -> str:
         return f'<Response><Connect><Stream url="{self.us.media_url}"/></Connect><Hangup/></Response>'
 
-    async def place(self, **more: Any) -> Call:
+    async def place(self, **more: Any) -> EmulatedCall:
         body = {"destination": THEIRS, "caller-id": OURS, "cxml": self.cxml(), **more}
         answer = await self.http.post(f"/calls/{self.carrier.domain}/application", json=body)
         assert answer.status_code == 200, answer.text
-        found = self.carrier.call(answer.json()["token"])
+        found = self.carrier.find_call(answer.json()["token"])
         assert found is not None
         return found
 
-    def cdr(self, call: Call) -> dict[str, Any]:
+    def cdr(self, call: EmulatedCall) -> dict[str, Any]:
         found = [one.json for one in self.carrier.callbacks_of("cdr")]
         return next(one for one in found if one["session"]["token"] == call.id)
 
@@ -50,7 +50,7 @@ def run(test: Callable[[Cloudonix, Us], Awaitable[None]]) -> None:
 
 async def talks(socket: ServerConnection, messages: list[Any]) -> None:
     sid = (await first(messages, "start"))["streamSid"]
-    payload = b64encode(phones.tone(0.4)).decode()
+    payload = b64encode(phones.make_tone(0.4)).decode()
     await socket.send(json.dumps({"event": "media", "streamSid": sid, "media": {"payload": payload}}))
 
 
@@ -60,12 +60,12 @@ def test_an_outbound_call() -> None:
         cloudonix.carrier.phones[THEIRS] = phones.silent()
         call = await cloudonix.place(callback=f"{us.base_url}/status")
         await call.answered.wait()
-        await call.phone.hears()
+        await call.phone.wait_for_speech_end()
         session = f"{cloudonix.domain}/sessions/{call.id}"
         assert (await cloudonix.http.get(session)).json()["destination"] == THEIRS
         assert (await cloudonix.http.delete(session)).status_code == 204
         assert (await cloudonix.http.get(session)).status_code == 404
-        await cloudonix.carrier.settled()
+        await cloudonix.carrier.wait_settled()
 
         messages = us.sockets[0][1]
         assert events(messages) == ["connected", "start", "media", "stop"]
@@ -92,7 +92,7 @@ def test_nobody_answers(plan: phones.Plan, disposition: str) -> None:
     async def test(cloudonix: Cloudonix, us: Us) -> None:
         cloudonix.carrier.phones[THEIRS] = plan
         call = await cloudonix.place(timeout=20)
-        await cloudonix.carrier.settled()
+        await cloudonix.carrier.wait_settled()
         assert (cloudonix.cdr(call)["disposition"], cloudonix.cdr(call)["billsec"]) == (disposition, 0)
 
     run(test)
@@ -104,7 +104,7 @@ def test_inbound_calls_and_transfers(method: str) -> None:
         cloudonix.carrier.point_at(f"{us.base_url}/voice", method)
         us.xml("/voice", "<Say>No credit left.</Say><Hangup/>")
         spoken = cloudonix.carrier.call_in(THEIRS, OURS)
-        await cloudonix.carrier.settled()
+        await cloudonix.carrier.wait_settled()
         asked = cloudonix.carrier.callbacks_of("answer")[0]
         said = asked.json if method == "POST" else asked.fields
         assert (said["Session"], said["Domain"], said["To"]) == (spoken.id, cloudonix.carrier.domain, OURS)
@@ -113,7 +113,7 @@ def test_inbound_calls_and_transfers(method: str) -> None:
         us.xml("/voice", f'<Connect><Stream url="{us.media_url}"/></Connect>')
         call = cloudonix.carrier.call_in(THEIRS, OURS)
         await call.answered.wait()
-        await call.phone.waits(0.2)
+        await call.phone.wait_seconds(0.2)
         cloudonix.carrier.phones[THIRD] = phones.greets("Sales.")
         attributes = (
             f'statusCallback="{us.base_url}/result" statusCallbackEvent="join leave" endConferenceOnExit="true"'
@@ -123,9 +123,9 @@ def test_inbound_calls_and_transfers(method: str) -> None:
         await agent.answered.wait()
         path = f"/calls/{cloudonix.carrier.domain}/sessions/{call.id}/application"
         assert (await cloudonix.http.post(path, json={"cxml": room})).status_code == 200
-        await call.phone.waits(0.3)
+        await call.phone.wait_seconds(0.3)
         agent.phone.hang_up()
-        await cloudonix.carrier.settled()
+        await cloudonix.carrier.wait_settled()
         assert call.ended_by == "carrier"
         joined = cloudonix.carrier.callbacks_of("conference:participant-join")[0].json
         assert (joined["StatusCallbackEvent"], joined["Session"]) == ("participant-join", agent.id)

@@ -9,8 +9,8 @@ import httpx2
 import pytest
 from websockets.asyncio.server import ServerConnection
 
-from offhook.lab.carriers import PlivoEmulator, PostFault, VobizEmulator, phones
-from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers import CallbackFault, PlivoEmulator, VobizEmulator, phones
+from offhook.lab.carriers.core.calls import EmulatedCall
 from offhook.lab.carriers.core.plivo_like import PlivoLikeEmulator
 from tests.lab.us import Us, events, first, with_emulator
 
@@ -29,16 +29,16 @@ class Client:
             http.headers.update({"X-Auth-ID": carrier.auth_id, "X-Auth-Token": carrier.auth_token})
         carrier.limits.calls_per_second = None
         carrier.point_at(f"{us.base_url}/voice", hangup_url=f"{us.base_url}/gone")
-        carrier.own(OURS)
+        carrier.add_number(OURS)
 
     def body(self, **more: Any) -> dict[str, Any]:
         named = {"answer_url": self.streams(), "ring_url": f"{self.us.base_url}/ring"}
         return {"from": OURS[1:], "to": THEIRS[1:], **named, "hangup_url": f"{self.us.base_url}/gone", **more}
 
-    async def place(self, **more: Any) -> Call:
+    async def place(self, **more: Any) -> EmulatedCall:
         answer = await self.http.post(f"{self.base}/Call/", json=self.body(**more))
         assert answer.status_code == 201, answer.text
-        found = self.carrier.call(answer.json()["request_uuid"])
+        found = self.carrier.find_call(answer.json()["request_uuid"])
         assert found is not None
         return found
 
@@ -46,7 +46,7 @@ class Client:
         attributes = f'bidirectional="true" keepCallAlive="{keeps}" contentType="{kind}" extraHeaders="run=7"'
         return self.us.xml(path, f"<Stream {attributes}>{self.us.media_url}</Stream>")
 
-    def hangup(self, call: Call) -> dict[str, str]:
+    def hangup(self, call: EmulatedCall) -> dict[str, str]:
         return next(one.fields for one in self.carrier.callbacks_of("hangup") if one.call_id == call.id)
 
 
@@ -58,7 +58,7 @@ def run(emulator: type[PlivoLikeEmulator], test: Callable[[Client, Us], Awaitabl
 
 
 def audio(stream: str) -> str:
-    media = {"contentType": "audio/x-mulaw", "sampleRate": 8000, "payload": b64encode(phones.tone(0.4)).decode()}
+    media = {"contentType": "audio/x-mulaw", "sampleRate": 8000, "payload": b64encode(phones.make_tone(0.4)).decode()}
     return json.dumps({"event": "playAudio", "streamId": stream, "media": media})
 
 
@@ -80,12 +80,12 @@ def test_an_outbound_call(emulator: type[PlivoLikeEmulator]) -> None:
         client.carrier.phones[THEIRS] = phones.presses("5")
         call = await client.place()
         await call.answered.wait()
-        await call.phone.hears()
-        await call.phone.waits(0.5)
+        await call.phone.wait_for_speech_end()
+        await call.phone.wait_seconds(0.5)
         live = await client.http.get(f"{client.base}/Call/{call.id}/?status=live")
         assert live.json()["call_status"] == "in-progress"
         assert (await client.http.delete(f"{client.base}/Call/{call.id}/")).status_code == 204
-        await client.carrier.settled()
+        await client.carrier.wait_settled()
 
         messages = us.sockets[0][1]
         assert events(messages) == ["start", "media", "playedStream", "media", "dtmf", "media"]
@@ -113,7 +113,7 @@ def test_what_is_cleared_is_never_reported_as_played(emulator: type[PlivoLikeEmu
         us.on_socket = talks_and_clears
         client.carrier.phones[THEIRS] = phones.hangs_up_after(0.8)
         call = await client.place()
-        await client.carrier.settled()
+        await client.carrier.wait_settled()
         found = events(us.sockets[0][1])
         assert "clearedAudio" in found
         assert "playedStream" not in found
@@ -136,7 +136,7 @@ def test_nobody_answers(emulator: type[PlivoLikeEmulator], plan: phones.Plan, st
     async def test(client: Client, us: Us) -> None:
         client.carrier.phones[THEIRS] = plan
         call = await client.place(ring_timeout=20)
-        await client.carrier.settled()
+        await client.carrier.wait_settled()
         gone = client.hangup(call)
         assert (gone["CallStatus"], gone["HangupCause"], gone["Duration"]) == (status, cause, "0")
 
@@ -148,7 +148,7 @@ def test_without_keep_call_alive_the_call_ends(emulator: type[PlivoLikeEmulator]
     async def test(client: Client, us: Us) -> None:
         client.carrier.phones[THEIRS] = phones.silent()
         call = await client.place(answer_url=client.streams("/once", keeps="false"))
-        await client.carrier.settled()
+        await client.carrier.wait_settled()
         assert (call.cause, call.ended_by) == ("normal", "carrier")
 
     run(emulator, test)
@@ -159,13 +159,13 @@ def test_voicemail(emulator: type[PlivoLikeEmulator]) -> None:
     async def test(client: Client, us: Us) -> None:
         client.carrier.phones[THEIRS] = phones.voicemail(0.5, records_s=1)
         await client.place(machine_detection="true", machine_detection_url=f"{us.base_url}/machine")
-        await client.carrier.settled()
+        await client.carrier.wait_settled()
         assert client.carrier.callbacks_of("machine")[0].fields["Machine"] == "true"
         await client.place(machine_detection="true")
-        await client.carrier.settled()
+        await client.carrier.wait_settled()
         assert client.carrier.callbacks_of("answer")[1].fields["Machine"] == "true"
         call = await client.place(machine_detection="hangup")
-        await client.carrier.settled()
+        await client.carrier.wait_settled()
         assert (call.ended_by, len(client.carrier.callbacks_of("answer"))) == ("carrier", 2)
 
     run(emulator, test)
@@ -176,11 +176,11 @@ def test_inbound_calls_and_transfers(emulator: type[PlivoLikeEmulator]) -> None:
     async def test(client: Client, us: Us) -> None:
         us.xml("/voice", '<Hangup reason="busy"/>')
         refused = client.carrier.call_in(THEIRS, OURS)
-        await client.carrier.settled()
+        await client.carrier.wait_settled()
         assert (refused.rejected, refused.answered_at) == ("busy", None)
         us.xml("/voice", "<Speak>No credit left.</Speak><Hangup/>")
         spoken = client.carrier.call_in(THEIRS, OURS)
-        await client.carrier.settled()
+        await client.carrier.wait_settled()
         assert (spoken.spoken, spoken.phone.heard_speech_s > 0) == (["No credit left."], True)
         ringing = client.carrier.callbacks_of("answer")[0].fields
         assert (ringing["Direction"], ringing["CallStatus"]) == ("inbound", "ringing")
@@ -189,7 +189,7 @@ def test_inbound_calls_and_transfers(emulator: type[PlivoLikeEmulator]) -> None:
         client.streams("/voice")
         call = client.carrier.call_in(THEIRS, OURS)
         await call.answered.wait()
-        await call.phone.waits(0.2)
+        await call.phone.wait_seconds(0.2)
         client.carrier.phones[THIRD] = phones.greets("Sales.")
         room = us.xml(
             "/room", f'<Conference endConferenceOnExit="true" callbackUrl="{us.base_url}/in">room</Conference>'
@@ -198,12 +198,12 @@ def test_inbound_calls_and_transfers(emulator: type[PlivoLikeEmulator]) -> None:
         await agent.answered.wait()
         moved = await client.http.post(f"{client.base}/Call/{call.id}/", json={"legs": "aleg", "aleg_url": room})
         assert moved.status_code == 202
-        await call.phone.waits(0.5)
+        await call.phone.wait_seconds(0.5)
         assert us.sockets[0][0].close_code == 1000
-        agent.phone.talk(phones.tone(0.3))
-        await call.phone.hears(0.2)
+        agent.phone.queue_audio(phones.make_tone(0.3))
+        await call.phone.wait_for_speech_end(0.2)
         agent.phone.hang_up()
-        await client.carrier.settled()
+        await client.carrier.wait_settled()
         assert call.ended_by == "carrier"
         assert len(client.carrier.callbacks_of("conference:enter")) == 2
 
@@ -214,7 +214,7 @@ def test_inbound_calls_and_transfers(emulator: type[PlivoLikeEmulator]) -> None:
         us.xml("/after", "<Hangup/>")
         client.carrier.phones[THIRD] = phones.busy()
         await client.http.post(f"{client.base}/Call/{call.id}/", json={"legs": "aleg", "aleg_url": dial})
-        await client.carrier.settled()
+        await client.carrier.wait_settled()
         after = next(one for one in client.carrier.callbacks_of("answer") if one.url.endswith("/after"))
         assert (after.fields["DialStatus"], after.fields["DialHangupCause"]) == ("busy", "USER_BUSY")
 
@@ -225,10 +225,10 @@ def test_inbound_calls_and_transfers(emulator: type[PlivoLikeEmulator]) -> None:
 def test_callbacks_are_tried_again_and_forged(emulator: type[PlivoLikeEmulator]) -> None:
     async def test(client: Client, us: Us) -> None:
         client.carrier.phones[THEIRS] = phones.busy()
-        client.carrier.chaos.callbacks = [PostFault("unsigned", "ring"), PostFault("forged", "hangup")]
+        client.carrier.chaos.callbacks = [CallbackFault("unsigned", "ring"), CallbackFault("forged", "hangup")]
         await client.place()
         await client.place()
-        await client.carrier.settled()
+        await client.carrier.wait_settled()
         signed = [
             any("signature" in name.lower() for name in one.headers) for one in client.carrier.callbacks_of("ring")
         ]
@@ -275,7 +275,7 @@ def test_vobiz_alone() -> None:
         client.carrier.phones[THEIRS] = phones.hangs_up_after(1)
         call = await client.place()
         assert (await http.post(f"{base}/Call/", json=client.body())).status_code == 429
-        await client.carrier.settled()
+        await client.carrier.wait_settled()
         ring, gone = client.carrier.callbacks_of("ring")[0], client.carrier.callbacks_of("hangup")[0]
         assert {"x-vobiz-signature", "x-vobiz-timestamp", "X-Vobiz-Signature-V3"} <= set(ring.headers) & set(
             gone.headers
@@ -296,7 +296,7 @@ def test_linear_audio_of_vobiz_has_two_byte_orders_and_rates() -> None:
         us.on_socket = talks_l16
         client.carrier.phones[THEIRS] = phones.hangs_up_after(1)
         call = await client.place(answer_url=client.streams("/linear", kind="audio/x-l16;rate=8000"))
-        await client.carrier.settled()
+        await client.carrier.wait_settled()
         assert call.stream is not None
         assert call.stream.problems == []
         # the resampler keeps the last 50 ms until more comes

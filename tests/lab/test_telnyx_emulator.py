@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from websockets.asyncio.server import ServerConnection
 
 from offhook.lab.carriers.core import phones
-from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.calls import EmulatedCall
 from offhook.lab.carriers.telnyx import TelnyxEmulator
 from tests.lab.us import Us, events, first, with_emulator
 
@@ -25,29 +25,29 @@ class Telnyx:
         self.carrier, self.us, self.http = carrier, us, http
         http.headers["Authorization"] = f"Bearer {carrier.api_key}"
         carrier.point_at(f"{us.base_url}/inbound")
-        carrier.own(OURS)
+        carrier.add_number(OURS)
 
-    async def dial(self, to: str = THEIRS, **more: Any) -> Call:
+    async def dial(self, to: str = THEIRS, **more: Any) -> EmulatedCall:
         body = {"connection_id": self.carrier.connection_id, "from": OURS, "to": to, **more}
         answer = await self.http.post("/v2/calls", json=body)
         assert answer.status_code == 200, answer.text
-        found = self.carrier.call(answer.json()["data"]["call_control_id"])
+        found = self.carrier.find_call(answer.json()["data"]["call_control_id"])
         assert found is not None
         return found
 
-    async def streamed(self, to: str = THEIRS, **more: Any) -> Call:
+    async def streamed(self, to: str = THEIRS, **more: Any) -> EmulatedCall:
         return await self.dial(
             to, stream_url=self.us.media_url, webhook_url=f"{self.us.base_url}/events", **RTP, **more
         )
 
-    async def do(self, call: Call, command: str, **body: Any) -> httpx2.Response:
+    async def do(self, call: EmulatedCall, command: str, **body: Any) -> httpx2.Response:
         return await self.http.post(f"/v2/calls/{call.id}/actions/{command}", json=body)
 
-    def events(self, call: Call) -> list[str]:
+    def events(self, call: EmulatedCall) -> list[str]:
         found = [one.json["data"] for one in self.carrier.callbacks_of("event")]
         return [one["event_type"] for one in found if one["payload"]["call_control_id"] == call.id]
 
-    def hangup(self, call: Call) -> dict[str, Any]:
+    def hangup(self, call: EmulatedCall) -> dict[str, Any]:
         found = [one.json["data"]["payload"] for one in self.carrier.callbacks_of("event:call.hangup")]
         return next(one for one in found if one["call_control_id"] == call.id)
 
@@ -62,7 +62,7 @@ def run(test: Callable[[Telnyx, Us], Awaitable[None]]) -> None:
 async def talks(socket: ServerConnection, messages: list[Any]) -> None:
     """We say 0.4 s, and mark its end."""
     await first(messages, "start")
-    await socket.send(json.dumps({"event": "media", "media": {"payload": b64encode(phones.tone(0.4)).decode()}}))
+    await socket.send(json.dumps({"event": "media", "media": {"payload": b64encode(phones.make_tone(0.4)).decode()}}))
     await socket.send(json.dumps({"event": "mark", "mark": {"name": "said"}}))
 
 
@@ -72,11 +72,11 @@ def test_an_outbound_call() -> None:
         telnyx.carrier.phones[THEIRS] = phones.presses("5")
         call = await telnyx.streamed(client_state="c3RhdGU=")
         await call.answered.wait()
-        await call.phone.hears()
-        await call.phone.waits(0.5)
+        await call.phone.wait_for_speech_end()
+        await call.phone.wait_seconds(0.5)
         assert call.phone.heard_speech_s == pytest.approx(0.4, abs=0.05)
         assert (await telnyx.do(call, "hangup")).json() == {"data": {"result": "ok"}}
-        await telnyx.carrier.settled()
+        await telnyx.carrier.wait_settled()
 
         messages = us.sockets[0][1]
         assert events(messages) == ["connected", "start", "media", "mark", "media", "dtmf", "media", "stop"]
@@ -107,7 +107,7 @@ def test_without_rtp_our_audio_is_never_heard_and_a_closed_socket_ends_no_call()
         us.on_socket = talks_and_closes
         telnyx.carrier.phones[THEIRS] = phones.hangs_up_after(2)
         call = await telnyx.dial(stream_url=us.media_url)
-        await telnyx.carrier.settled()
+        await telnyx.carrier.wait_settled()
         assert call.phone.heard_speech_s == 0
         assert call.stream is not None
         assert call.stream.problems == ["audio was dropped: stream_bidirectional_mode is mp3"]
@@ -131,7 +131,7 @@ def test_nobody_answers(plan: phones.Plan, cause: str) -> None:
     async def test(telnyx: Telnyx, us: Us) -> None:
         telnyx.carrier.phones[THEIRS] = plan
         call = await telnyx.streamed(timeout_secs=20)
-        await telnyx.carrier.settled()
+        await telnyx.carrier.wait_settled()
         assert telnyx.hangup(call)["hangup_cause"] == cause
         # the socket was open while it rang, and never started
         assert all("start" not in events(messages) for _, messages in us.sockets)
@@ -158,7 +158,7 @@ def test_voicemail() -> None:
         ):
             telnyx.carrier.callbacks.clear()
             await telnyx.dial(answering_machine_detection=mode)
-            await telnyx.carrier.settled()
+            await telnyx.carrier.wait_settled()
             found = [one.json["data"] for one in telnyx.carrier.callbacks_of("event:call.machine")]
             assert [(one["event_type"], one["payload"]["result"]) for one in found] == heard
 
@@ -169,7 +169,7 @@ def test_an_inbound_call_waits_for_commands() -> None:
     async def test(telnyx: Telnyx, us: Us) -> None:
         us.on_socket = talks
         call = telnyx.carrier.call_in(THEIRS, OURS, phones.hangs_up_after(1))
-        await telnyx.carrier.post.settled()
+        await telnyx.carrier.callback_sender.wait_idle()
         initiated = telnyx.carrier.callbacks[0].json["data"]["payload"]
         assert (initiated["direction"], initiated["state"]) == ("incoming", "parked")
         assert initiated["connection_id"] == telnyx.carrier.connection_id
@@ -179,22 +179,22 @@ def test_an_inbound_call_waits_for_commands() -> None:
         assert (await telnyx.do(call, "answer", **answer)).status_code == 200
         # the same command again is no second answer
         assert (await telnyx.do(call, "answer", **answer)).status_code == 200
-        await telnyx.carrier.settled()
+        await telnyx.carrier.wait_settled()
         assert len(us.sockets) == 1
         assert call.phone.heard_speech_s > 0.3
         assert telnyx.hangup(call)["hangup_source"] == "caller"
 
         refused = telnyx.carrier.call_in(THEIRS, OURS)
-        await telnyx.carrier.post.settled()
+        await telnyx.carrier.callback_sender.wait_idle()
         await telnyx.do(refused, "answer")
         await telnyx.do(refused, "speak", payload="No credit left.", voice="female")
         while "call.speak.ended" not in telnyx.events(refused):
-            await refused.phone.waits(0.1)
+            await refused.phone.wait_seconds(0.1)
         await telnyx.do(refused, "hangup")
         rejected = telnyx.carrier.call_in(THEIRS, OURS)
-        await telnyx.carrier.post.settled()
+        await telnyx.carrier.callback_sender.wait_idle()
         await telnyx.do(rejected, "reject", cause="USER_BUSY")
-        await telnyx.carrier.settled()
+        await telnyx.carrier.wait_settled()
         assert refused.spoken == ["No credit left."]
         assert (rejected.rejected, telnyx.hangup(rejected)["hangup_cause"]) == ("USER_BUSY", "user_busy")
 
@@ -203,13 +203,13 @@ def test_an_inbound_call_waits_for_commands() -> None:
 
 def test_transfers() -> None:
     async def test(telnyx: Telnyx, us: Us) -> None:
-        async def caller_and_agent() -> tuple[Call, Call]:
+        async def caller_and_agent() -> tuple[EmulatedCall, EmulatedCall]:
             call = await telnyx.streamed()
             await call.answered.wait()
-            await call.phone.waits(0.2)
+            await call.phone.wait_seconds(0.2)
             return call, await answered_agent()
 
-        async def answered_agent() -> Call:
+        async def answered_agent() -> EmulatedCall:
             agent = await telnyx.dial(THIRD, webhook_url=f"{us.base_url}/transfer")
             await agent.answered.wait()
             return agent
@@ -219,11 +219,11 @@ def test_transfers() -> None:
         blind = await telnyx.streamed()
         await blind.answered.wait()
         await telnyx.do(blind, "transfer", to=THIRD)
-        await blind.phone.hears(0.2)
+        await blind.phone.wait_for_speech_end(0.2)
         destination = blind.children[0]
         assert "call.bridged" in telnyx.events(blind)
         destination.phone.hang_up()
-        await telnyx.carrier.settled()
+        await telnyx.carrier.wait_settled()
         assert blind.is_over
 
         # warm: a conference around the answered agent, then the caller joins it
@@ -232,10 +232,10 @@ def test_transfers() -> None:
         room = made.json()["data"]["id"]
         body = {"call_control_id": call.id, "end_conference_on_exit": True}
         assert (await telnyx.http.post(f"/v2/conferences/{room}/actions/join", json=body)).status_code == 200
-        agent.phone.talk(phones.tone(0.3))
-        await call.phone.hears(0.2)
+        agent.phone.queue_audio(phones.make_tone(0.3))
+        await call.phone.wait_for_speech_end(0.2)
         call.phone.hang_up()
-        await telnyx.carrier.settled()
+        await telnyx.carrier.wait_settled()
         assert "conference.participant.joined" in telnyx.events(call)
         assert agent.is_over
 
@@ -245,10 +245,10 @@ def test_transfers() -> None:
         body = {"call_control_id": call.id}
         await telnyx.http.post(f"/v2/conferences/{made.json()['data']['id']}/actions/join", json=body)
         agent.phone.hang_up()
-        await call.phone.waits(1)
+        await call.phone.wait_seconds(1)
         assert not call.is_over
         assert (await telnyx.do(call, "hangup")).status_code == 200
-        await telnyx.carrier.settled()
+        await telnyx.carrier.wait_settled()
 
     run(test)
 
@@ -258,7 +258,7 @@ def test_events_are_signed_and_tried_again() -> None:
         us.statuses["/events"] = [500, 404, 200]
         telnyx.carrier.phones[THEIRS] = phones.busy()
         await telnyx.streamed()
-        await telnyx.carrier.settled()
+        await telnyx.carrier.wait_settled()
         tried = [request for request in us.requests if request.path == "/events"]
         assert [one.json["meta"]["attempt"] for one in tried] == [1, 2, 3, 1]
         assert len({one.json["data"]["id"] for one in tried}) == 2
@@ -298,7 +298,7 @@ def test_numbers_and_refusals() -> None:
         telnyx.carrier.phones[THEIRS] = phones.hangs_up_after(1)
         await telnyx.dial()
         second = await telnyx.dial(webhook_url=f"{us.base_url}/events")
-        await telnyx.carrier.settled()
+        await telnyx.carrier.wait_settled()
         assert telnyx.hangup(second)["sip_hangup_cause"] == "403"
 
     run(test)

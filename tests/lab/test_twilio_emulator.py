@@ -11,13 +11,13 @@ import pytest
 from websockets.asyncio.server import ServerConnection
 
 from offhook.lab.carriers.core import phones
-from offhook.lab.carriers.core.calls import Call
-from offhook.lab.carriers.core.chaos import PostFault, RestFault, SocketFault
+from offhook.lab.carriers.core.calls import EmulatedCall
+from offhook.lab.carriers.core.chaos import CallbackFault, RestFault, SocketFault
 from offhook.lab.carriers.twilio import TwilioEmulator
 from tests.lab.us import Us, events, first, with_emulator
 
 OURS, THEIRS, THIRD = "+14155550100", "+12125550199", "+12125550177"
-TALK = b64encode(phones.tone(0.4)).decode()
+TALK = b64encode(phones.make_tone(0.4)).decode()
 EVENTS = ["initiated", "ringing", "answered", "completed"]
 Test = Callable[["Twilio", Us], Awaitable[None]]
 
@@ -30,21 +30,21 @@ class Twilio:
         self.account = f"/2010-04-01/Accounts/{carrier.account_sid}"
         self.auth = (carrier.account_sid, carrier.auth_token)
         carrier.limits.calls_per_second = None
-        carrier.own(OURS, VoiceUrl=f"{us.base_url}/voice", StatusCallback=f"{us.base_url}/status")
+        carrier.add_number(OURS, VoiceUrl=f"{us.base_url}/voice", StatusCallback=f"{us.base_url}/status")
 
-    async def place(self, url: str, **more: Any) -> Call:
+    async def place(self, url: str, **more: Any) -> EmulatedCall:
         form = {"To": THEIRS, "From": OURS, "Url": url, **more}
         answer = await self.http.post(f"{self.account}/Calls.json", data=form, auth=self.auth)
         assert answer.status_code == 201, answer.text
-        found = self.carrier.call(answer.json()["sid"])
+        found = self.carrier.find_call(answer.json()["sid"])
         assert found is not None
         return found
 
-    async def watched(self, url: str, **more: Any) -> Call:
+    async def watched(self, url: str, **more: Any) -> EmulatedCall:
         status = {"StatusCallback": f"{self.us.base_url}/status", "StatusCallbackEvent": EVENTS}
         return await self.place(url, **status, **more)
 
-    async def modify(self, call: Call, **form: str) -> httpx2.Response:
+    async def modify(self, call: EmulatedCall, **form: str) -> httpx2.Response:
         return await self.http.post(f"{self.account}/Calls/{call.id}.json", data=form, auth=self.auth)
 
     def streams(self, path: str = "/answer") -> str:
@@ -86,10 +86,10 @@ def test_an_outbound_call() -> None:
         twilio.carrier.phones[THEIRS] = phones.answers("Yes.")
         call = await twilio.watched(twilio.streams())
         await call.answered.wait()
-        await call.phone.hears()
-        await call.phone.waits(0.5)
+        await call.phone.wait_for_speech_end()
+        await call.phone.wait_seconds(0.5)
         assert (await twilio.modify(call, Status="completed")).json()["status"] == "completed"
-        await twilio.carrier.settled()
+        await twilio.carrier.wait_settled()
 
         assert call.phone.heard_speech_s == pytest.approx(0.4, abs=0.05)
         messages = us.sockets[0][1]
@@ -112,7 +112,7 @@ def test_a_clear_drops_audio_and_returns_marks() -> None:
         us.on_socket = talks_and_clears
         twilio.carrier.phones[THEIRS] = phones.hangs_up_after(0.6)
         call = await twilio.place(twilio.streams())
-        await twilio.carrier.settled()
+        await twilio.carrier.wait_settled()
 
         assert call.phone.heard_speech_s < 0.1
         assert [one["mark"]["name"] for one in us.sockets[0][1] if one["event"] == "mark"] == ["said"]
@@ -133,7 +133,7 @@ def test_nobody_answers(plan: phones.Plan, statuses: list[str]) -> None:
     async def test(twilio: Twilio, us: Us) -> None:
         twilio.carrier.phones[THEIRS] = plan
         call = await twilio.watched(twilio.streams(), Timeout="20")
-        await twilio.carrier.settled()
+        await twilio.carrier.wait_settled()
 
         assert twilio.statuses() == statuses
         assert call.duration_s == 0
@@ -148,7 +148,7 @@ def test_canceling_while_it_rings() -> None:
         call = await twilio.watched(twilio.streams())
         await asyncio.sleep(1)
         assert (await twilio.modify(call, Status="completed")).json()["status"] == "canceled"
-        await twilio.carrier.settled()
+        await twilio.carrier.wait_settled()
         assert twilio.statuses()[-1] == "canceled"
 
     run(test)
@@ -158,7 +158,7 @@ def test_voicemail_holds_the_document_until_the_verdict() -> None:
     async def test(twilio: Twilio, us: Us) -> None:
         twilio.carrier.phones[THEIRS] = phones.voicemail(0.5, records_s=1)
         await twilio.place(us.xml("/answer", "<Pause length='1'/>"), MachineDetection="DetectMessageEnd")
-        await twilio.carrier.settled()
+        await twilio.carrier.wait_settled()
         assert twilio.carrier.callbacks_of("answer")[0].fields["AnsweredBy"] == "machine_end_beep"
 
         await twilio.place(
@@ -167,7 +167,7 @@ def test_voicemail_holds_the_document_until_the_verdict() -> None:
             AsyncAmd="true",
             AsyncAmdStatusCallback=f"{us.base_url}/amd",
         )
-        await twilio.carrier.settled()
+        await twilio.carrier.wait_settled()
         assert "AnsweredBy" not in twilio.carrier.callbacks_of("answer")[1].fields
         assert twilio.carrier.callbacks_of("amd")[0].fields["AnsweredBy"] == "machine_start"
 
@@ -179,7 +179,7 @@ def test_an_inbound_call_that_is_answered_and_one_that_is_refused() -> None:
         us.on_socket = closes
         twilio.streams("/voice")
         call = twilio.carrier.call_in(THEIRS, OURS, phones.scripted(phones_says))
-        await twilio.carrier.settled()
+        await twilio.carrier.wait_settled()
         fields = twilio.carrier.callbacks_of("answer")[0].fields
         assert (fields["Direction"], fields["CallStatus"], fields["To"]) == ("inbound", "ringing", OURS)
         assert (call.cause, call.ended_by) == ("normal", "carrier")
@@ -188,9 +188,9 @@ def test_an_inbound_call_that_is_answered_and_one_that_is_refused() -> None:
         us.xml("/voice", '<Say voice="alice">No credit left.</Say><Hangup/>')
         spoken = twilio.carrier.call_in(THEIRS, OURS)
         us_refuses = us.xml("/voice2", '<Reject reason="busy"/>')
-        twilio.carrier.own(THIRD, VoiceUrl=us_refuses)
+        twilio.carrier.add_number(THIRD, VoiceUrl=us_refuses)
         refused = twilio.carrier.call_in(THEIRS, THIRD)
-        await twilio.carrier.settled()
+        await twilio.carrier.wait_settled()
         assert (spoken.spoken, spoken.cause) == (["No credit left."], "normal")
         assert spoken.phone.heard_speech_s > 0
         assert (refused.rejected, refused.answered_at) == ("busy", None)
@@ -199,8 +199,8 @@ def test_an_inbound_call_that_is_answered_and_one_that_is_refused() -> None:
 
 
 async def phones_says(phone: phones.Phone) -> None:
-    await phone.says("Hello?")
-    await phone.presses("1#")
+    await phone.say_text("Hello?")
+    await phone.press_keys("1#")
 
 
 def test_digits_reach_the_stream() -> None:
@@ -208,9 +208,9 @@ def test_digits_reach_the_stream() -> None:
         twilio.carrier.phones[THEIRS] = phones.scripted(phones_says)
         call = await twilio.place(twilio.streams())
         await call.answered.wait()
-        await call.phone.waits(1.0)
+        await call.phone.wait_seconds(1.0)
         call.phone.hang_up()
-        await twilio.carrier.settled()
+        await twilio.carrier.wait_settled()
         assert [one["dtmf"]["digit"] for one in us.sockets[0][1] if one["event"] == "dtmf"] == ["1", "#"]
 
     run(test)
@@ -222,7 +222,7 @@ def test_a_blind_transfer() -> None:
         call = twilio.carrier.call_in(THEIRS, OURS)
         twilio.streams("/voice")
         await call.answered.wait()
-        await call.phone.waits(0.2)
+        await call.phone.wait_seconds(0.2)
         text = (
             f'<Response><Dial timeout="10" callerId="{OURS}" action="{us.base_url}/after">'
             f'<Number statusCallback="{us.base_url}/dest" statusCallbackEvent="initiated ringing answered completed">'
@@ -230,12 +230,12 @@ def test_a_blind_transfer() -> None:
         )
         us.xml("/after", "<Hangup/>")
         assert (await twilio.modify(call, Twiml=text)).status_code == 200
-        await call.phone.hears(0.2)
+        await call.phone.wait_for_speech_end(0.2)
         destination = call.children[0]
-        call.phone.talk(phones.tone(0.3))
-        await call.phone.waits(0.5)
+        call.phone.queue_audio(phones.make_tone(0.3))
+        await call.phone.wait_seconds(0.5)
         destination.phone.hang_up()
-        await twilio.carrier.settled()
+        await twilio.carrier.wait_settled()
 
         # they heard each other, the media socket was over before, and the action knows how it went
         assert destination.phone.heard_speech_s == pytest.approx(0.3, abs=0.06)
@@ -258,9 +258,9 @@ def test_a_warm_transfer_by_conference() -> None:
         await call.answered.wait()
         await agent.answered.wait()
         assert (await twilio.modify(call, Twiml=f"<Response>{document}</Response>")).status_code == 200
-        await call.phone.hears_something()
+        await call.phone.wait_for_speech()
         agent.phone.hang_up()
-        await twilio.carrier.settled()
+        await twilio.carrier.wait_settled()
         assert (call.cause, call.ended_by) == ("normal", "carrier")
 
     run(test)
@@ -308,25 +308,25 @@ def test_chaos() -> None:
         carrier = twilio.carrier
         carrier.phones[THEIRS] = phones.hangs_up_after(1.0)
         carrier.chaos.callbacks = [
-            PostFault("lost", "status:initiated"),
-            PostFault("swapped", "status:ringing"),
-            PostFault("twice", "status:completed"),
+            CallbackFault("lost", "status:initiated"),
+            CallbackFault("swapped", "status:ringing"),
+            CallbackFault("twice", "status:completed"),
         ]
         carrier.chaos.sockets = [SocketFault(after_s=0.2)]
         call = await twilio.watched(twilio.streams())
-        await carrier.settled()
+        await carrier.wait_settled()
         assert twilio.statuses() == ["in-progress", "ringing", "completed", "completed"]
         first_one, second = carrier.callbacks_of("status:completed")
         assert first_one.headers == second.headers
         assert us.sockets[0][0].close_code == 1006
         assert call.stream is not None
 
-        carrier.chaos.callbacks = [PostFault("forged", "status:*", times=9)]
+        carrier.chaos.callbacks = [CallbackFault("forged", "status:*", times=9)]
         carrier.chaos.rest = [RestFault("acts_then_silent", "POST *Calls.json")]
         with pytest.raises(httpx2.RemoteProtocolError):
             await twilio.watched(twilio.streams())
         assert len(carrier.calls) == 2
-        await carrier.settled()
+        await carrier.wait_settled()
         carrier.chaos.rest = [RestFault("rate_limited"), RestFault("acts_then_fails")]
         form = {"To": THEIRS, "From": OURS, "Url": twilio.streams()}
         answers = [
@@ -343,9 +343,9 @@ def test_held_callbacks_are_released_in_any_order() -> None:
         twilio.carrier.phones[THEIRS] = phones.hangs_up_after(0.1)
         twilio.carrier.chaos.holds_callbacks = True
         await twilio.watched(twilio.streams())
-        await twilio.carrier.settled()
+        await twilio.carrier.wait_settled()
         assert twilio.statuses() == []
-        released = await twilio.carrier.post.release(*reversed(twilio.carrier.held))
+        released = await twilio.carrier.callback_sender.release_held(*reversed(twilio.carrier.held_callbacks))
         assert twilio.statuses() == ["completed", "in-progress", "ringing", "initiated"]
         assert all(one.status == 200 for one in released)
 

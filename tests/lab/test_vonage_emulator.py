@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from websockets.asyncio.server import ServerConnection
 
 from offhook.lab.carriers import VonageEmulator, phones
-from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.calls import EmulatedCall
 from tests.lab.us import Us, events, first, with_emulator
 
 OURS, THEIRS, THIRD = "+14155550100", "+12125550199", "+12125550177"
@@ -27,7 +27,7 @@ class Vonage:
         self.key_and_secret = (carrier.api_key, carrier.api_secret)
         carrier.limits.calls_per_second = carrier.limits.requests_per_second = None
         carrier.point_at(f"{us.base_url}/voice", f"{us.base_url}/events")
-        carrier.own(OURS)
+        carrier.add_number(OURS)
 
     def token(self, **changes: Any) -> dict[str, str]:
         now = int(self.carrier.now().timestamp())
@@ -39,13 +39,13 @@ class Vonage:
     async def ask(self, method: str, path: str, body: Any = None) -> httpx2.Response:
         return await self.http.request(method, path, json=body, headers=self.token())
 
-    async def place(self, **more: Any) -> Call:
+    async def place(self, **more: Any) -> EmulatedCall:
         where = {"event_url": [f"{self.us.base_url}/events"]}
         answer = {} if "ncco" in more else {"answer_url": [self.streams()]}
         numbers = {"to": [{"type": "phone", "number": THEIRS[1:]}], "from": {"type": "phone", "number": OURS[1:]}}
         made = await self.ask("POST", "/v1/calls", {**numbers, **where, **answer, **more})
         assert made.status_code == 201, made.text
-        found = self.carrier.call(made.json()["uuid"])
+        found = self.carrier.find_call(made.json()["uuid"])
         assert found is not None
         return found
 
@@ -95,10 +95,10 @@ def test_an_outbound_call() -> None:
         vonage.carrier.phones[THEIRS] = phones.presses("5")
         call = await vonage.place()
         await call.answered.wait()
-        await call.phone.hears()
-        await call.phone.waits(0.5)
+        await call.phone.wait_for_speech_end()
+        await call.phone.wait_seconds(0.5)
         assert (await vonage.ask("PUT", f"/v1/calls/{call.id}", {"action": "hangup"})).status_code == 204
-        await vonage.carrier.settled()
+        await vonage.carrier.wait_settled()
 
         messages = us.sockets[0][1]
         assert events(messages)[:2] == ["websocket:connected", "audio"]
@@ -126,13 +126,13 @@ def test_closing_the_socket_is_asked_about_and_ends_the_call() -> None:
         us.on_socket = talks_and_closes
         vonage.carrier.phones[THEIRS] = phones.silent()
         call = await vonage.place()
-        await vonage.carrier.settled()
+        await vonage.carrier.wait_settled()
         assert call.stream is not None
         assert vonage.events(call.stream.id)[-1] == "disconnected"
         assert vonage.events(call.id)[-1] == "completed"
         us.ncco("/socket", [{"action": "talk", "text": "One moment."}])
         call = await vonage.place()
-        await vonage.carrier.settled()
+        await vonage.carrier.wait_settled()
         assert call.spoken[-1] == "One moment."
 
     run(test)
@@ -151,7 +151,7 @@ def test_nobody_answers(plan: phones.Plan, status: str) -> None:
     async def test(vonage: Vonage, us: Us) -> None:
         vonage.carrier.phones[THEIRS] = plan
         call = await vonage.place(ringing_timer=20)
-        await vonage.carrier.settled()
+        await vonage.carrier.wait_settled()
         assert vonage.events(call.id)[-1] == status
 
     run(test)
@@ -161,12 +161,12 @@ def test_voicemail() -> None:
     async def test(vonage: Vonage, us: Us) -> None:
         vonage.carrier.phones[THEIRS] = phones.voicemail(0.5, records_s=2)
         call = await vonage.place(machine_detection="continue")
-        await vonage.carrier.settled()
+        await vonage.carrier.wait_settled()
         assert "machine" in vonage.events(call.id)
         event = next(one.json for one in vonage.carrier.callbacks_of("event:machine"))
         assert "uuid" not in event
         call = await vonage.place(advanced_machine_detection={"behavior": "continue", "mode": "detect_beep"})
-        await vonage.carrier.settled()
+        await vonage.carrier.wait_settled()
         assert [one.json.get("sub_state") for one in vonage.carrier.callbacks_of("event:machine")[1:]] == [
             None,
             "beep_start",
@@ -180,11 +180,11 @@ def test_inbound_calls_and_transfers() -> None:
         us.ncco("/voice", [])
         refused = vonage.carrier.call_in(THEIRS, OURS)
         us.xml("/voice2", "<Hangup/>")
-        await vonage.carrier.settled()
+        await vonage.carrier.wait_settled()
         assert (refused.rejected, refused.answered_at) == ("empty", None)
         us.ncco("/voice", [{"action": "talk", "text": "No credit left."}, {"action": "hangup"}])
         spoken = vonage.carrier.call_in(THEIRS, OURS)
-        await vonage.carrier.settled()
+        await vonage.carrier.wait_settled()
         assert (spoken.spoken, spoken.errors) == (["No credit left."], ["unknown action 'hangup'"])
 
         # blind
@@ -192,29 +192,29 @@ def test_inbound_calls_and_transfers() -> None:
         vonage.carrier.phones[THIRD] = phones.greets("Sales.")
         call = vonage.carrier.call_in(THEIRS, OURS)
         await call.answered.wait()
-        await call.phone.waits(0.2)
+        await call.phone.wait_seconds(0.2)
         dial = [
             {"action": "connect", "from": OURS[1:], "timeout": 20, "endpoint": [{"type": "phone", "number": THIRD[1:]}]}
         ]
         body = {"action": "transfer", "destination": {"type": "ncco", "ncco": dial}}
         assert (await vonage.ask("PUT", f"/v1/calls/{call.id}", body)).status_code == 204
-        await call.phone.hears(0.2)
+        await call.phone.wait_for_speech_end(0.2)
         call.phone.hang_up()
-        await vonage.carrier.settled()
+        await vonage.carrier.wait_settled()
         assert vonage.events(call.children[0].id) == ["started", "ringing", "answered", "completed"]
         assert events(us.sockets[0][1])[0] == "websocket:connected"
 
         # warm, by a conversation that both are in
         call = vonage.carrier.call_in(THEIRS, OURS)
         await call.answered.wait()
-        await call.phone.waits(0.2)
+        await call.phone.wait_seconds(0.2)
         room = {"action": "conversation", "name": "room"}
         waits = {"type": "ncco", "ncco": [{**room, "startOnEnter": False}]}
         await vonage.ask("PUT", f"/v1/calls/{call.id}", {"action": "transfer", "destination": waits})
         agent = await vonage.place(to=[{"type": "phone", "number": THIRD[1:]}], ncco=[{**room, "endOnExit": True}])
-        await call.phone.hears(0.2)
+        await call.phone.wait_for_speech_end(0.2)
         agent.phone.hang_up()
-        await vonage.carrier.settled()
+        await vonage.carrier.wait_settled()
         assert call.ended_by == "carrier"
 
     run(test)
@@ -254,6 +254,6 @@ def test_tokens_numbers_and_limits() -> None:
             "ncco": [],
         }
         assert (await vonage.ask("POST", "/v1/calls", body)).status_code == 429
-        await vonage.carrier.settled()
+        await vonage.carrier.wait_settled()
 
     run(test)

@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 from websockets.asyncio.server import ServerConnection, serve
 
-from offhook.lab.carriers.core.chaos import Chaos
-from offhook.lab.carriers.core.emulator import Emulator
-from offhook.lab.carriers.core.rest import Reply, Request, RestServer
+from offhook.lab.carriers.core.chaos import ChaosSwitches
+from offhook.lab.carriers.core.emulator import CarrierEmulator
+from offhook.lab.carriers.core.rest import RestReply, RestRequest, RestServer
 from tests.fakes.clock import run_virtual
 
 
@@ -20,21 +20,21 @@ class Us(RestServer):
     each with its messages; ``on_socket`` plays our part on them."""
 
     def __init__(self) -> None:
-        super().__init__(Chaos())
+        super().__init__(ChaosSwitches())
         self.documents: dict[str, tuple[str, str]] = {}
         self.statuses: dict[str, list[int]] = {}
         self.sockets: list[tuple[ServerConnection, list[Any]]] = []
         self.on_socket: Callable[[ServerConnection, list[Any]], Coroutine[Any, Any, None]] | None = None
         self.media_url = ""
 
-    def guard(self, request: Request) -> Reply | None:
+    def check_request(self, request: RestRequest) -> RestReply | None:
         return None
 
-    def missing(self, request: Request) -> Reply:
+    def not_found_reply(self, request: RestRequest) -> RestReply:
         if (planned := self.statuses.get(request.path)) and (status := planned.pop(0)) != 200:
-            return Reply(status, "no", content_type="text/plain")
+            return RestReply(status, "no", content_type="text/plain")
         kind, text = self.documents.get(request.path, ("application/json", "{}"))
-        return Reply(200, text, content_type=kind)
+        return RestReply(200, text, content_type=kind)
 
     def xml(self, path: str, text: str) -> str:
         self.documents[path] = ("text/xml", f"<Response>{text}</Response>")
@@ -57,7 +57,7 @@ class Us(RestServer):
     @asynccontextmanager
     async def open(self) -> AsyncIterator["Us"]:
         async with (
-            self.listening("127.0.0.1", 0),
+            self.serve_rest("127.0.0.1", 0),
             serve(self._media, "127.0.0.1", 0, compression=None, ping_interval=None, close_timeout=0.1) as sockets,
         ):
             self.media_url = f"ws://127.0.0.1:{next(iter(sockets.sockets)).getsockname()[1]}/media"
@@ -75,7 +75,7 @@ def events(messages: list[Any]) -> list[str]:
 
 
 def with_emulator(
-    emulator: Callable[[], Emulator], test: Callable[[Any, Us, httpx2.AsyncClient], Awaitable[None]]
+    emulator: Callable[[], CarrierEmulator], test: Callable[[Any, Us, httpx2.AsyncClient], Awaitable[None]]
 ) -> None:
     """Run a test with a carrier, our side, and a client that knows the carrier's address, on virtual time."""
 
@@ -86,7 +86,7 @@ def with_emulator(
     run_virtual(whole(), limit_s=120, has_sockets=True)
 
 
-def _client(carrier: Emulator) -> httpx2.AsyncClient:
+def _client(carrier: CarrierEmulator) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(base_url=carrier.base_url, trust_env=False, timeout=60)
 
 

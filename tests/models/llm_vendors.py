@@ -7,16 +7,16 @@ from typing import Any
 
 from offhook.kit.egress import EgressClient
 from offhook.lab import anthropic_server, gemini_server, openai_server
-from offhook.lab.sse import Refusal, Script, SseServer
+from offhook.lab.sse import HttpRefusal, Script, SseServer
 from offhook.models.http_clients import close_http_clients
-from offhook.models.llm.stream import Timeouts
+from offhook.models.llm.stream import LlmTimeouts
 from offhook.models.providers.anthropic.llm import AnthropicLlm
 from offhook.models.providers.google.llm import GoogleLlm
 from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm
-from offhook.models.vendors import Choice
+from offhook.models.vendors import ModelChoice
 
 KEY = "key-of-the-lab"
-QUICK = Timeouts(connect_s=1.0, first_token_s=0.4, between_tokens_s=0.4)
+QUICK = LlmTimeouts(connect_s=1.0, first_token_s=0.4, between_tokens_s=0.4)
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class LlmVendor:
     model: str
     build: Callable[..., Any]
     serve: Callable[..., AbstractAsyncContextManager[SseServer]]
-    refusals: dict[str, Refusal] = field(default_factory=dict)
+    refusals: dict[str, HttpRefusal] = field(default_factory=dict)
     filtered_reason: str = ""
 
-    def choice(self, address: str, key: str = KEY, model: str | None = None) -> Choice:
-        return Choice("llm", self.provider, model or self.model, key, address, is_own_network=True)
+    def choice(self, address: str, key: str = KEY, model: str | None = None) -> ModelChoice:
+        return ModelChoice("llm", self.provider, model or self.model, key, address, is_own_network=True)
 
     @asynccontextmanager
-    async def serving(self, script: Script, timeouts: Timeouts = QUICK) -> AsyncIterator[tuple[SseServer, Any]]:
+    async def serving(self, script: Script, timeouts: LlmTimeouts = QUICK) -> AsyncIterator[tuple[SseServer, Any]]:
         async with self.serve(script, api_key=KEY) as server:
             llm = self.build(self.choice(server.base_url), timeouts)
             # the SDK is loaded before the clock of a first token runs

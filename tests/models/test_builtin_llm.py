@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from offhook.models.ports import (
     EdgeHint,
     LlmEvent,
+    LlmMessage,
     LlmRequest,
     LlmUsage,
-    Message,
     ModelRef,
     NodeHint,
     TextDelta,
@@ -46,17 +46,17 @@ def node(*edges: EdgeHint, tools: tuple[ToolHint, ...] = (), **given: Any) -> No
     return NodeHint("n", "Node", edges=edges, tools=tools, **{**fields, **given})
 
 
-def request(hint: NodeHint, *history: Message) -> LlmRequest:
+def request(hint: NodeHint, *history: LlmMessage) -> LlmRequest:
     names = [*(edge.tool for edge in hint.edges), *(tool.name for tool in hint.tools)]
-    return LlmRequest([Message("system", hint.prompt), *history], [ToolSpec(name, "") for name in names], hint=hint)
+    return LlmRequest([LlmMessage("system", hint.prompt), *history], [ToolSpec(name, "") for name in names], hint=hint)
 
 
-async def answer(hint: NodeHint, *history: Message | str) -> tuple[str, ToolCall | None]:
+async def answer(hint: NodeHint, *history: LlmMessage | str) -> tuple[str, ToolCall | None]:
     """Text and call; strings are what the caller said after the node's question."""
-    messages: list[Message] = []
+    messages: list[LlmMessage] = []
     for entry in history:
         if isinstance(entry, str):
-            messages += [Message("assistant", hint.say_text or ""), Message("user", entry)]
+            messages += [LlmMessage("assistant", hint.say_text or ""), LlmMessage("user", entry)]
         else:
             messages.append(entry)
     events = await run(request(hint, *messages))
@@ -105,7 +105,7 @@ class TestEntering:
         assert events == [TextDelta("Hello "), TextDelta("to "), TextDelta("you."), LlmUsage(0, 0)]
 
     def test_it_is_named_in_usage_and_events(self) -> None:
-        assert BuiltinLlm().ref == ModelRef("llm", "builtin", "rules")
+        assert BuiltinLlm().model_ref == ModelRef("llm", "builtin", "rules")
 
 
 class TestWays:
@@ -166,21 +166,23 @@ class TestWays:
 
     async def test_a_way_that_is_not_offered_is_not_taken(self) -> None:
         hint = node(YES, NO)
-        asked = LlmRequest([Message("assistant", "Shall we?"), Message("user", "yes")], [ToolSpec("no", "")], hint=hint)
+        asked = LlmRequest(
+            [LlmMessage("assistant", "Shall we?"), LlmMessage("user", "yes")], [ToolSpec("no", "")], hint=hint
+        )
         assert not [event for event in await run(asked) if isinstance(event, ToolCalled)]
 
 
 class TestAskingAgain:
     async def test_in_different_words_each_time_and_then_with_the_choices(self) -> None:
         hint = node(SALES, SUPPORT)
-        history: list[Message] = [Message("assistant", "What can I do for you?")]
+        history: list[LlmMessage] = [LlmMessage("assistant", "What can I do for you?")]
         said = []
         for _ in range(3):
-            history.append(Message("user", "bananas"))
+            history.append(LlmMessage("user", "bananas"))
             text, call = await answer(hint, *history)
             assert call is None
             said.append(text)
-            history.append(Message("assistant", text))
+            history.append(LlmMessage("assistant", text))
         assert len(set(said)) == 3
         assert said[0].endswith("What can I do for you?")
         assert "sales, or technical support" in said[1]
@@ -195,7 +197,7 @@ class TestAskingAgain:
         """A start with nothing but the way to the goodbye must not hang up on the first word."""
         leave = EdgeHint("done", "Done", "the caller wants to end the call", ("goodbye", "bye"))
         assert await way(node(leave), said) is None
-        asked_twice = [Message("assistant", "What can I do for you?"), Message("user", said)] * 2
+        asked_twice = [LlmMessage("assistant", "What can I do for you?"), LlmMessage("user", said)] * 2
         assert (await answer(node(leave), *asked_twice))[1] is None
         named = node(leave, variables=({"name": "topic", "type": "string", "prompt": "The topic"},))
         assert await way(named, said) is None
@@ -275,16 +277,16 @@ class TestTools:
     async def test_a_result_is_told_once(self) -> None:
         history = self.called(BALANCE, '{"say": "You have ten."}')
         hint = node(SALES, tools=(BALANCE,))
-        text, _ = await answer(hint, *history, Message("assistant", "You have ten."), Message("user", "bananas"))
+        text, _ = await answer(hint, *history, LlmMessage("assistant", "You have ten."), LlmMessage("user", "bananas"))
         assert "ten" not in text
 
     @staticmethod
-    def called(tool: ToolHint, result: str) -> list[Message]:
+    def called(tool: ToolHint, result: str) -> list[LlmMessage]:
         call = ToolCall("c1", tool.name, {})
         return [
-            Message("user", "please look"),
-            Message("assistant", "", (call,)),
-            Message("tool", result, tool_call_id="c1"),
+            LlmMessage("user", "please look"),
+            LlmMessage("assistant", "", (call,)),
+            LlmMessage("tool", result, tool_call_id="c1"),
         ]
 
 
@@ -332,7 +334,7 @@ class TestExtraction:
             "properties": {v["name"]: {"type": [v["type"], "null"], "description": v["prompt"]} for v in variables},
         }
         asked = LlmRequest(
-            [Message("system", "Answer in JSON."), Message("user", spoken)],
+            [LlmMessage("system", "Answer in JSON."), LlmMessage("user", spoken)],
             response_schema=schema,
             hint=node(variables=variables),
         )
@@ -366,7 +368,7 @@ class TestWhateverComes:
 
     async def test_a_request_without_hints_is_answered_too(self) -> None:
         offered = [ToolSpec("book", "Go on when the caller wants to book a table."), ToolSpec("bye", "Says goodbye.")]
-        history = [Message("assistant", "How can I help?"), Message("user", "I want to book a table")]
+        history = [LlmMessage("assistant", "How can I help?"), LlmMessage("user", "I want to book a table")]
         (call, _) = await run(LlmRequest(history, offered))
         assert isinstance(call, ToolCalled)
         assert call.call.name == "book"

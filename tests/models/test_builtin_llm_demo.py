@@ -4,21 +4,21 @@ from typing import Any
 
 import pytest
 
-from offhook.models.ports import CallModels, LlmRequest, Message, ToolCalled
+from offhook.models.ports import CallModels, LlmMessage, LlmRequest, ToolCalled
 from offhook.models.providers.builtin.llm import BuiltinLlm
-from offhook.runs.live.tool_registry import CallTools
-from offhook.voice.call_context import Agent
+from offhook.runs.live.tool_registry import CallToolbox
+from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.prompts import edge_tools, hint_for
 from offhook.voice.text_session import TextSession
 from offhook.workflows.demo import SLUGS, demo_agent
-from offhook.workflows.graph import Edge, Graph, parse_graph
+from offhook.workflows.graph import Edge, WorkflowGraph, parse_graph
 from tests.fakes.clock import run_virtual
 from tests.fakes.scripted import Hearing, ScriptedStt, ScriptedTts
 from tests.fakes.voice import KeptEvents
 
 
-def graph_of(slug: str) -> Graph:
+def graph_of(slug: str) -> WorkflowGraph:
     return parse_graph(demo_agent(slug)["definition"])
 
 
@@ -26,7 +26,7 @@ def talk(slug: str, said: list[str]) -> tuple[list[str], dict[str, Any], bool]:
     """The agent's messages, what was gathered and whether the agent ended the conversation."""
 
     async def conversation() -> tuple[list[str], dict[str, Any], bool]:
-        agent = Agent(graph_of(slug), CallConfig(), CallTools(), {})
+        agent = CallAgent(graph_of(slug), CallConfig(), CallToolbox(), {})
         models = CallModels((BuiltinLlm(),), (ScriptedTts(),), (ScriptedStt(Hearing()),))
         session = TextSession(agent=agent, models=models, sink=KeptEvents())
         messages = await session.start()
@@ -34,7 +34,7 @@ def talk(slug: str, said: list[str]) -> tuple[list[str], dict[str, Any], bool]:
             assert not session.is_over, f"ended before {text!r}"
             messages += await session.say(text)
         is_over = session.is_over
-        return messages, (await session.end()).gathered, is_over
+        return messages, (await session.end()).gathered_context, is_over
 
     return run_virtual(conversation())
 
@@ -147,8 +147,8 @@ EXAMPLES = [
 @pytest.mark.parametrize(("slug", "edge", "example"), EXAMPLES)
 async def test_every_example_leads_where_its_author_wrote_it(slug: str, edge: Edge, example: str) -> None:
     graph = graph_of(slug)
-    node, edges = graph.nodes[edge.source], graph.outgoing(edge.source)
+    node, edges = graph.nodes[edge.source], graph.edges_from(edge.source)
     hint = hint_for(node, edges, (), {}, entered=False)
-    history = [Message("assistant", hint.say_text or "Yes?"), Message("user", example.capitalize() + ".")]
+    history = [LlmMessage("assistant", hint.say_text or "Yes?"), LlmMessage("user", example.capitalize() + ".")]
     events = [event async for event in BuiltinLlm().stream(LlmRequest(history, edge_tools(edges, {}), hint=hint))]
     assert [event.call.name for event in events if isinstance(event, ToolCalled)] == [edge.tool_name]

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from offhook.kit.audio import MULAW_8K
 from offhook.models.ports import Expectation, ModelError, SttEvent
-from offhook.models.providers.builtin.grammar import arpabet, compile_grammar, without, words_of
-from offhook.models.providers.builtin.stt import BuiltinStt, BuiltinSttStream, judged
-from offhook.models.providers.builtin.synthesizer_process import SpeechProgram
+from offhook.models.providers.builtin.grammar import compile_grammar, ipa_to_arpabet, jsgf_without, words_of
+from offhook.models.providers.builtin.stt import BuiltinStt, BuiltinSttStream, judge_result
+from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
 from offhook.models.providers.builtin.tts import BuiltinTts
 
 MENU = Expectation(
@@ -47,8 +47,8 @@ class TestGrammar:
 
     def test_phrases_with_unpronounceable_words_are_left_out(self) -> None:
         grammar = compile_grammar(Expectation(("call zzyzx now", "goodbye now")))
-        assert "zzyzx" not in without(grammar, frozenset({"zzyzx"}))
-        assert "goodbye now" in without(grammar, frozenset({"zzyzx"}))
+        assert "zzyzx" not in jsgf_without(grammar, frozenset({"zzyzx"}))
+        assert "goodbye now" in jsgf_without(grammar, frozenset({"zzyzx"}))
 
     @given(st.lists(st.text(max_size=60), max_size=8), st.lists(st.sampled_from(["digits", "days", "x"]), max_size=3))
     def test_whatever_is_written_on_an_edge_gives_a_grammar(self, phrases: list[str], kinds: list[str]) -> None:
@@ -58,7 +58,7 @@ class TestGrammar:
 
     @pytest.mark.parametrize(("ipa", "phones"), [("həlˈoʊ", "HH AH L OW"), ("ˈɔfhʊk", "AO F HH UH K"), ("", "")])
     def test_how_a_word_sounds(self, ipa: str, phones: str) -> None:
-        assert arpabet(ipa) == phones
+        assert ipa_to_arpabet(ipa) == phones
 
 
 class TestWholeSentences:
@@ -84,7 +84,7 @@ class TestWholeSentences:
         ],
     )
     def test_a_sentence_is_whole_completed_cut_or_nothing(self, found: str, said: str | None) -> None:
-        assert self.grammar.complete(found) == said
+        assert self.grammar.complete_sentence(found) == said
 
     @given(
         st.lists(st.text("abcd '", min_size=1, max_size=20), min_size=1, max_size=6),
@@ -92,7 +92,7 @@ class TestWholeSentences:
     )
     def test_every_phrase_is_a_whole_sentence(self, phrases: list[str], kinds: list[str]) -> None:
         grammar = compile_grammar(Expectation(tuple(phrases), tuple(kinds)))
-        assert all(grammar.complete(phrase) == phrase for phrase in grammar.phrases)
+        assert all(grammar.complete_sentence(phrase) == phrase for phrase in grammar.phrases)
 
     def test_words_that_mean_the_same_are_one(self) -> None:
         grammar = compile_grammar(Expectation(("yeah sure", "nope", "yep")))
@@ -112,7 +112,7 @@ class TestWholeSentences:
         self, margin: float | None, speech_margin: float | None, covered: float, text: str
     ) -> None:
         found = {"text": "yes", "margin": margin, "speech_margin": speech_margin, "covered": covered}
-        event = judged(found, self.grammar)
+        event = judge_result(found, self.grammar)
         assert (event.kind, event.text, event.is_endpoint) == ("final", text, False)
         assert event.confidence is not None
         assert (event.confidence > 0.5) == bool(text)
@@ -120,7 +120,7 @@ class TestWholeSentences:
 
 @pytest.fixture
 async def stt() -> AsyncIterator[BuiltinStt]:
-    speech = SpeechProgram()
+    speech = SynthesizerProcess()
     recognizer = BuiltinStt(speech)
     yield recognizer
     await recognizer.close()
@@ -129,7 +129,7 @@ async def stt() -> AsyncIterator[BuiltinStt]:
 
 async def heard(stt: BuiltinStt, stream: BuiltinSttStream, sentence: str, *, rate: int = 8000) -> SttEvent:
     """Say a sentence into a stream in 20 ms frames, as a call does, and wait for its final."""
-    speech = SpeechProgram()
+    speech = SynthesizerProcess()
     voice = BuiltinTts(speech, voice="en-us+klatt3")
     samples = await voice.synthesize(sentence, sample_rate=rate)
     await speech.close()
@@ -137,12 +137,12 @@ async def heard(stt: BuiltinStt, stream: BuiltinSttStream, sentence: str, *, rat
         samples = MULAW_8K.decode(MULAW_8K.encode(samples))
     step = rate // 50
     for _ in range(20):
-        stream.push(bytes(step * 2))
+        stream.push_audio(bytes(step * 2))
     stream.speech_started()
     for at in range(0, samples.size, step):
-        stream.push(np.ascontiguousarray(samples[at : at + step]).tobytes())
+        stream.push_audio(np.ascontiguousarray(samples[at : at + step]).tobytes())
     for _ in range(15):
-        stream.push(bytes(step * 2))
+        stream.push_audio(bytes(step * 2))
     stream.speech_ended()
     async with asyncio.timeout(60):
         return await anext(stream.events())
@@ -152,39 +152,39 @@ async def heard(stt: BuiltinStt, stream: BuiltinSttStream, sentence: str, *, rat
 class TestTheProgram:
     @pytest.mark.parametrize("rate", [8000, 16000])
     async def test_understands_what_the_node_expects(self, stt: BuiltinStt, rate: int) -> None:
-        stream = await stt.open(sample_rate=rate, language="en-US")
-        stream.expect(MENU)
+        stream = await stt.open_stream(sample_rate=rate, language="en-US")
+        stream.set_expectation(MENU)
         event = await heard(stt, stream, "I would like to book an appointment", rate=rate)
         assert event.text == "i would like to book an appointment"
         assert event.kind == "final"
         await stream.close()
 
     async def test_other_speech_is_none_of_it(self, stt: BuiltinStt) -> None:
-        stream = await stt.open(sample_rate=8000, language="en-US")
-        stream.expect(MENU)
+        stream = await stt.open_stream(sample_rate=8000, language="en-US")
+        stream.set_expectation(MENU)
         event = await heard(stt, stream, "seventeen purple elephants danced around the broken windmill")
         assert event.text not in {" ".join(words_of(phrase)) for phrase in MENU.phrases}
         await stream.close()
 
     async def test_a_word_that_is_in_no_dictionary_is_learned(self, stt: BuiltinStt) -> None:
-        stream = await stt.open(sample_rate=8000, language="en-US")
-        stream.expect(Expectation(("I am calling about Offhook", "something else entirely")))
+        stream = await stt.open_stream(sample_rate=8000, language="en-US")
+        stream.set_expectation(Expectation(("I am calling about Offhook", "something else entirely")))
         assert (await heard(stt, stream, "I am calling about Offhook")).text == "i am calling about offhook"
         await stream.close()
 
     async def test_the_next_node_has_another_grammar(self, stt: BuiltinStt) -> None:
-        stream = await stt.open(sample_rate=8000, language="en-US")
-        stream.expect(Expectation((), ("days",)))
+        stream = await stt.open_stream(sample_rate=8000, language="en-US")
+        stream.set_expectation(Expectation((), ("days",)))
         assert "tuesday" in (await heard(stt, stream, "Tuesday morning")).text
-        stream.expect(MENU)
+        stream.set_expectation(MENU)
         assert (await heard(stt, stream, "What are your opening hours")).text == "what are your opening hours"
         await stream.close()
 
     async def test_a_program_that_dies_is_an_error_that_may_be_tried_again(self, stt: BuiltinStt) -> None:
-        stream = await stt.open(sample_rate=8000, language="en-US")
+        stream = await stt.open_stream(sample_rate=8000, language="en-US")
         (pid,) = stt.pids
         os.kill(pid, signal.SIGSTOP)
-        stream.expect(MENU)
+        stream.set_expectation(MENU)
 
         async def die() -> None:
             await asyncio.sleep(0.5)
@@ -196,16 +196,16 @@ class TestTheProgram:
         await dying
         assert error.value.retryable
         await stream.close()
-        again = await stt.open(sample_rate=8000, language="en-US")
-        again.expect(MENU)
+        again = await stt.open_stream(sample_rate=8000, language="en-US")
+        again.set_expectation(MENU)
         assert (await heard(stt, again, "What are your opening hours")).text == "what are your opening hours"
         await again.close()
 
     async def test_two_callers_share_the_program(self, stt: BuiltinStt) -> None:
-        first = await stt.open(sample_rate=8000, language="en-US")
-        second = await stt.open(sample_rate=8000, language="en-US")
-        first.expect(MENU)
-        second.expect(Expectation((), ("days",)))
+        first = await stt.open_stream(sample_rate=8000, language="en-US")
+        second = await stt.open_stream(sample_rate=8000, language="en-US")
+        first.set_expectation(MENU)
+        second.set_expectation(Expectation((), ("days",)))
         one, two = await asyncio.gather(
             heard(stt, first, "I want to change my appointment"), heard(stt, second, "Tuesday morning")
         )
@@ -218,30 +218,30 @@ class TestTheProgram:
 
 class TestTheStream:
     async def test_keeps_no_more_than_the_pre_roll_while_nobody_speaks(self, stt: BuiltinStt) -> None:
-        stream = await stt.open(sample_rate=8000, language="en-US")
+        stream = await stt.open_stream(sample_rate=8000, language="en-US")
         for size in (1, 4000, 160, 16000, 3):
-            stream.push(bytes(2 * size))
-            assert len(stream._before) <= 2 * 5600
+            stream.push_audio(bytes(2 * size))
+            assert len(stream._pre_roll_audio) <= 2 * 5600
         await stream.close()
 
     async def test_a_caller_who_never_stops_is_heard_up_to_a_limit(self, stt: BuiltinStt) -> None:
-        stream = await stt.open(sample_rate=8000, language="en-US")
-        stream.expect(MENU)
+        stream = await stt.open_stream(sample_rate=8000, language="en-US")
+        stream.set_expectation(MENU)
         stream.speech_started()
         for _ in range(30):
-            stream.push(bytes(16000))
+            stream.push_audio(bytes(16000))
         stream.speech_ended()
         async with asyncio.timeout(60):
             assert (await anext(stream.events())).text == ""
         await stream.close()
 
     async def test_closing_twice_and_pushing_afterwards_is_harmless(self, stt: BuiltinStt) -> None:
-        stream = await stt.open(sample_rate=8000, language="en-US")
+        stream = await stt.open_stream(sample_rate=8000, language="en-US")
         stream.speech_started()
-        stream.push(bytes(3200))
+        stream.push_audio(bytes(3200))
         await stream.close()
         await stream.close()
-        stream.push(bytes(3200))
+        stream.push_audio(bytes(3200))
         stream.speech_ended()
         assert [event async for event in stream.events()] == []
 
@@ -284,10 +284,10 @@ class TestPeople:
         samples = np.frombuffer(raw[44:] if file.endswith(".wav") else raw, "<i2")
         if rate == 8000:
             samples = MULAW_8K.decode(MULAW_8K.encode(soxr.resample(samples, 16000, 8000)))
-        stream = await stt.open(sample_rate=rate, language="en-US")
-        stream.expect(expectation)
+        stream = await stt.open_stream(sample_rate=rate, language="en-US")
+        stream.set_expectation(expectation)
         stream.speech_started()
-        stream.push(samples.tobytes())
+        stream.push_audio(samples.tobytes())
         stream.speech_ended()
         async with asyncio.timeout(30):
             assert (await anext(stream.events())).text == said

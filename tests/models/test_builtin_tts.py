@@ -14,13 +14,20 @@ import pytest
 
 from offhook.kit.processes.child_process import is_running
 from offhook.models.ports import ModelError
-from offhook.models.providers.builtin.synthesizer_process import SAMPLE_RATE, SpeechProgram
-from offhook.models.providers.builtin.tts import MAX_PIECE, BuiltinTts, is_voice, pieces, speakable, synthesize
+from offhook.models.providers.builtin.synthesizer_process import SAMPLE_RATE, SynthesizerProcess
+from offhook.models.providers.builtin.tts import (
+    MAX_PIECE_CHARS,
+    BuiltinTts,
+    is_voice,
+    speakable_text,
+    split_pieces,
+    synthesize_speech,
+)
 
 
 @pytest.fixture
-async def program() -> AsyncIterator[SpeechProgram]:
-    program = SpeechProgram()
+async def program() -> AsyncIterator[SynthesizerProcess]:
+    program = SynthesizerProcess()
     yield program
     await program.close()
 
@@ -33,7 +40,7 @@ def seconds(pcm: bytes) -> float:
     return len(pcm) / 2 / SAMPLE_RATE
 
 
-async def test_speech_is_loud_and_as_long_as_its_words(program: SpeechProgram) -> None:
+async def test_speech_is_loud_and_as_long_as_its_words(program: SynthesizerProcess) -> None:
     tts = BuiltinTts(program)
     short, long = await spoken(tts, "Yes."), await spoken(tts, "Thank you for calling, how can I help you today?")
     assert 0.3 < seconds(short) < 1.0
@@ -41,7 +48,7 @@ async def test_speech_is_loud_and_as_long_as_its_words(program: SpeechProgram) -
     assert np.abs(np.frombuffer(long, "<i2")).max() > 5000
 
 
-async def test_chunks_arrive_while_the_rest_is_still_to_be_made(program: SpeechProgram) -> None:
+async def test_chunks_arrive_while_the_rest_is_still_to_be_made(program: SynthesizerProcess) -> None:
     chunks = BuiltinTts(program).speak("word " * 50)
     first = await anext(chunks)
     assert 0 < seconds(first) < 0.2
@@ -49,7 +56,7 @@ async def test_chunks_arrive_while_the_rest_is_still_to_be_made(program: SpeechP
     await chunks.aclose()
 
 
-async def test_forty_calls_share_one_program(program: SpeechProgram) -> None:
+async def test_forty_calls_share_one_program(program: SynthesizerProcess) -> None:
     tts = BuiltinTts(program)
     await program.start()
     pid = program.pid
@@ -61,7 +68,7 @@ async def test_forty_calls_share_one_program(program: SpeechProgram) -> None:
     assert program.pid == pid
 
 
-async def test_a_closed_iterator_stops_the_synthesis_and_the_next_text_is_clean(program: SpeechProgram) -> None:
+async def test_a_closed_iterator_stops_the_synthesis_and_the_next_text_is_clean(program: SynthesizerProcess) -> None:
     tts = BuiltinTts(program)
     for _ in range(5):
         chunks = tts.speak("a long text that nobody wants to hear to its end, " * 5)
@@ -71,7 +78,7 @@ async def test_a_closed_iterator_stops_the_synthesis_and_the_next_text_is_clean(
     assert program.restarts == 0
 
 
-async def test_a_killed_program_is_replaced_in_mid_sentence(program: SpeechProgram) -> None:
+async def test_a_killed_program_is_replaced_in_mid_sentence(program: SynthesizerProcess) -> None:
     tts = BuiltinTts(program)
     text = "This is a long sentence that a kill signal cuts in the middle, and nobody can hear it."
     whole = await spoken(tts, text)
@@ -89,7 +96,7 @@ async def test_a_killed_program_is_replaced_in_mid_sentence(program: SpeechProgr
     assert program.restarts == 1
 
 
-async def test_a_stuck_program_is_replaced(program: SpeechProgram) -> None:
+async def test_a_stuck_program_is_replaced(program: SynthesizerProcess) -> None:
     tts = BuiltinTts(program)
     await program.start()
     assert program.pid is not None
@@ -101,7 +108,7 @@ async def test_a_stuck_program_is_replaced(program: SpeechProgram) -> None:
 
 
 async def test_a_program_that_always_dies_is_a_retryable_error() -> None:
-    program = SpeechProgram((sys.executable, "-c", "pass"))
+    program = SynthesizerProcess((sys.executable, "-c", "pass"))
     with pytest.raises(ModelError) as caught:
         await spoken(BuiltinTts(program), "Hello.")
     assert caught.value.retryable
@@ -109,26 +116,26 @@ async def test_a_program_that_always_dies_is_a_retryable_error() -> None:
 
 
 async def test_a_missing_program_is_not_retryable() -> None:
-    program = SpeechProgram(("/nonexistent/program",))
+    program = SynthesizerProcess(("/nonexistent/program",))
     with pytest.raises(ModelError) as caught:
         await spoken(BuiltinTts(program), "Hello.")
     assert caught.value.code == "tts_unavailable"
     assert not caught.value.retryable
 
 
-async def test_an_unknown_voice_still_speaks(program: SpeechProgram) -> None:
+async def test_an_unknown_voice_still_speaks(program: SynthesizerProcess) -> None:
     assert seconds(await spoken(BuiltinTts(program, voice="xx-nobody"), "Hello.")) > 0.3
 
 
-async def test_speed_changes_the_length(program: SpeechProgram) -> None:
+async def test_speed_changes_the_length(program: SynthesizerProcess) -> None:
     text = "The quick brown fox jumps over the lazy dog."
     fast = await spoken(BuiltinTts(program, speed=1.6), text)
     slow = await spoken(BuiltinTts(program, speed=0.7), text)
     assert seconds(fast) < seconds(slow) / 1.5
 
 
-async def test_phonemes_of_words(program: SpeechProgram) -> None:
-    found = await program.phonemes(["pizza", "judge"], voice="en-us")
+async def test_phonemes_of_words(program: SynthesizerProcess) -> None:
+    found = await program.word_phonemes(["pizza", "judge"], voice="en-us")
     assert "ts" in found["pizza"]
     assert found["judge"].count("dʒ") == 2
 
@@ -147,18 +154,18 @@ async def test_phonemes_of_words(program: SpeechProgram) -> None:
     ],
 )
 def test_only_words_are_spoken(text: str, said: str) -> None:
-    assert speakable(text) == said
+    assert speakable_text(text) == said
 
 
-async def test_nothing_to_say_is_no_audio(program: SpeechProgram) -> None:
+async def test_nothing_to_say_is_no_audio(program: SynthesizerProcess) -> None:
     assert await spoken(BuiltinTts(program), "*** 😀") == b""
     assert program.pid is None
 
 
 @pytest.mark.parametrize("text", ["word " * 500, "x" * 1000, "One. Two! " * 200, "short"])
 def test_long_texts_are_cut_without_losing_words(text: str) -> None:
-    cut = list(pieces(text.strip()))
-    assert all(0 < len(piece) <= MAX_PIECE for piece in cut)
+    cut = list(split_pieces(text.strip()))
+    assert all(0 < len(piece) <= MAX_PIECE_CHARS for piece in cut)
     assert "".join(cut).replace(" ", "") == text.replace(" ", "")
 
 
@@ -170,7 +177,7 @@ def test_names_of_voices() -> None:
 
 
 def test_blocking_synthesis_at_telephone_rate() -> None:
-    samples = synthesize("Hello there.", sample_rate=8000)
+    samples = synthesize_speech("Hello there.", sample_rate=8000)
     assert samples.dtype == np.int16
     assert 0.4 < samples.size / 8000 < 1.5
 
@@ -178,9 +185,9 @@ def test_blocking_synthesis_at_telephone_rate() -> None:
 def test_the_program_dies_with_a_killed_parent(tmp_path: Path) -> None:
     script = (
         "import asyncio, os, signal\n"
-        "from offhook.models.providers.builtin.synthesizer_process import SpeechProgram\n"
+        "from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess\n"
         "async def main():\n"
-        "    program = SpeechProgram()\n"
+        "    program = SynthesizerProcess()\n"
         "    await program.start()\n"
         "    print(program.pid, flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -3,7 +3,7 @@
 import pytest
 
 from offhook.models.providers.builtin import spoken_values
-from offhook.models.providers.builtin.words import content, is_plain_polarity, polarity, tokens
+from offhook.models.providers.builtin.words import answer_polarity, content_stems, is_plain_polarity, word_tokens
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from offhook.models.providers.builtin.words import content, is_plain_polarity, p
     ],
 )
 def test_digits(said: str, found: str) -> None:
-    assert spoken_values.digits(said) == found
+    assert spoken_values.all_digits(said) == found
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_digits(said: str, found: str) -> None:
     ],
 )
 def test_numbers(said: str, found: float | None) -> None:
-    assert spoken_values.number(said) == found
+    assert spoken_values.first_number(said) == found
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_numbers(said: str, found: float | None) -> None:
     ],
 )
 def test_days(said: str, found: str | None) -> None:
-    assert spoken_values.day(said) == found
+    assert spoken_values.day_phrase(said) == found
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_names(said: str, found: str | None) -> None:
     ],
 )
 def test_email(said: str, found: str | None) -> None:
-    assert spoken_values.email(said) == found
+    assert spoken_values.email_address(said) == found
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_email(said: str, found: str | None) -> None:
     ],
 )
 def test_yes_and_no(said: str, kind: str | None, is_plain: bool) -> None:
-    assert (polarity(said), is_plain_polarity(said)) == (kind, is_plain)
+    assert (answer_polarity(said), is_plain_polarity(said)) == (kind, is_plain)
 
 
 @pytest.mark.parametrize(
@@ -148,10 +148,10 @@ def test_yes_and_no(said: str, kind: str | None, is_plain: bool) -> None:
     ],
 )
 def test_words_that_mean_the_same(one: str, other: str) -> None:
-    assert content(one) == content(other)
+    assert content_stems(one) == content_stems(other)
 
 
 def test_contractions_are_written_out() -> None:
-    assert tokens("I can\u2019t, it's 9 o'clock & I'd rather") == [
+    assert word_tokens("I can\u2019t, it's 9 o'clock & I'd rather") == [
         "i", "can", "not", "it", "is", "9", "oclock", "i", "would", "rather",
     ]  # fmt: skip

@@ -6,28 +6,32 @@ import pytest
 from pydantic import SecretStr
 
 from offhook.kit.egress import EgressClient
-from offhook.models.catalog import Catalogue
-from offhook.models.configuration.resolution import Chooser
+from offhook.models.catalog import VendorCatalog
+from offhook.models.configuration.resolution import ModelResolver
 from offhook.models.errors import UnknownModel
 from offhook.models.providers.builtin.llm import BuiltinLlm
-from offhook.models.vendors import Choice, ModelInfo, Vendor, VendorParts
+from offhook.models.vendors import ModelChoice, ModelInfo, ModelVendor, VendorContext
 from offhook.settings import Settings
 
 
-def llm_vendor(name: str, **more: Any) -> Vendor[Any]:
-    async def check(choice: Choice) -> None:
+def llm_vendor(name: str, **more: Any) -> ModelVendor[Any]:
+    async def check(choice: ModelChoice) -> None:
         """Any key works."""
 
-    return Vendor("llm", name, name.title(), (ModelInfo(f"{name}-1"),), lambda _: BuiltinLlm(), check, **more)
+    return ModelVendor("llm", name, name.title(), (ModelInfo(f"{name}-1"),), lambda _: BuiltinLlm(), check, **more)
 
 
-def chooser(*vendors: Any, **settings: Any) -> Chooser:
-    offline = Catalogue.of(VendorParts(Settings(), EgressClient())).all()
-    return Chooser(Catalogue([*(v for v in offline if v.provider == "builtin"), *vendors]), Settings(**settings))
+def chooser(*vendors: Any, **settings: Any) -> ModelResolver:
+    offline = VendorCatalog.load_providers(VendorContext(Settings(), EgressClient())).list_vendors()
+    return ModelResolver(
+        VendorCatalog([*(v for v in offline if v.provider == "builtin"), *vendors]), Settings(**settings)
+    )
 
 
-def llms(chooser: Chooser, organization: dict[str, Any], workflow: dict[str, Any] | None = None) -> list[Choice]:
-    return list(chooser.choose(organization, workflow or {}).by_kind["llm"])
+def llms(
+    chooser: ModelResolver, organization: dict[str, Any], workflow: dict[str, Any] | None = None
+) -> list[ModelChoice]:
+    return list(chooser.resolve(organization, workflow or {}).by_kind["llm"])
 
 
 ACME, OTHER = llm_vendor("acme"), llm_vendor("other", takes_any_model=True)
@@ -35,7 +39,7 @@ ACME, OTHER = llm_vendor("acme"), llm_vendor("other", takes_any_model=True)
 
 def test_two_vendors_of_one_name_and_kind_are_a_fault() -> None:
     with pytest.raises(ValueError, match="two vendors are llm acme"):
-        Catalogue([ACME, llm_vendor("acme")])
+        VendorCatalog([ACME, llm_vendor("acme")])
 
 
 class TestLayers:
@@ -62,7 +66,7 @@ class TestLayers:
         assert (first.api_key, second.api_key) == ("o", "o")
 
     def test_a_key_of_another_address_stays_there(self) -> None:
-        speech = Vendor("stt", "acme", "Acme", (ModelInfo("acme-ears"),), lambda _: Any, ACME.check)
+        speech = ModelVendor("stt", "acme", "Acme", (ModelInfo("acme-ears"),), lambda _: Any, ACME.check)
         organization = {"stt": {"provider": "acme", "api_key": "a", "base_url": "https://proxy.example"}}
         (choice,) = llms(chooser(ACME, speech), organization, {"llm": {"provider": "acme"}})
         assert choice.api_key == ""

@@ -9,7 +9,7 @@ from sqlalchemy import select, text
 
 from offhook.lab.openai_server import UNAUTHORIZED, serve_openai
 from offhook.models.ports import ModelSource
-from offhook.models.service import ModelConfigurations
+from offhook.models.service import ModelConfigurationStore
 from offhook.orgs import Caller
 from offhook.orgs.tables import AuditEntry
 from offhook.root import Root
@@ -36,13 +36,13 @@ async def get(client: AsyncClient, org: OrgFixture, path: str = "") -> Any:
 
 async def stored_keys(root: Root, org: OrgFixture) -> dict[str, Any]:
     async with root.db.transaction() as session:
-        return (await root.get(ModelConfigurations).stored(session, org.id)).services
+        return (await root.get(ModelConfigurationStore).load_configuration(session, org.id)).services
 
 
 async def put_flat(root: Root, org: OrgFixture, flat: dict[str, Any]) -> None:
     async with root.db.transaction() as session:
         caller = Caller(org.id, None, None, "owner", is_superuser=False)
-        await root.get(ModelConfigurations).put_flat(session, caller, flat)
+        await root.get(ModelConfigurationStore).put_flat(session, caller, flat)
 
 
 ROUTES = [
@@ -261,7 +261,7 @@ class TestFormats:
         assert (await get(client, org))["effective"]["llm"]["temperature"] == 0.2
         source = root.get(ModelSource)  # type: ignore[type-abstract]
         models = await source.for_organization(org.id, {"models": {"llm": {"model": "gpt-4.1-mini"}}})
-        assert [llm.ref.model for llm in models.llm] == ["gpt-4.1-mini", "rules"]
+        assert [llm.model_ref.model for llm in models.llm] == ["gpt-4.1-mini", "rules"]
 
     async def test_what_fits_no_longer_is_refused_and_calls_are_answered(
         self, client: AsyncClient, root: Root, org: OrgFixture
@@ -276,7 +276,7 @@ class TestFormats:
             assert (response.status_code, response.json()["code"]) == (422, "unknown_model")
         assert (await client.get(V2, headers=org.owner_headers)).status_code == 200
         source = root.get(ModelSource)  # type: ignore[type-abstract]
-        assert (await source.for_organization(org.id, {})).llm[0].ref.provider == "builtin"
+        assert (await source.for_organization(org.id, {})).llm[0].model_ref.provider == "builtin"
 
 
 class TestCheck:

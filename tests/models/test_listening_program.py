@@ -12,65 +12,65 @@ import pytest
 
 from offhook.kit.processes.child_process import is_running
 from offhook.models.ports import ModelError
-from offhook.models.providers.builtin.recognizer_process import FINISH, PRONOUNCE, WORDS, ListeningProgram
+from offhook.models.providers.builtin.recognizer_process import FINISH, PRONOUNCE, WORDS, RecognizerProcess
 
 
 @pytest.fixture
-async def program() -> AsyncIterator[ListeningProgram]:
-    program = ListeningProgram()
+async def program() -> AsyncIterator[RecognizerProcess]:
+    program = RecognizerProcess()
     yield program
     await program.close()
 
 
-async def test_answers_come_in_the_order_of_the_questions(program: ListeningProgram) -> None:
+async def test_answers_come_in_the_order_of_the_questions(program: RecognizerProcess) -> None:
     await program.start()
     questions = [b'["hello", "zzyzx"]', b'["qqqq"]', b"[]"]
-    answers = await asyncio.gather(*(program.ask(0, WORDS, question) for question in questions))
+    answers = await asyncio.gather(*(program.request_answer(0, WORDS, question) for question in questions))
     assert answers == [["zzyzx"], ["qqqq"], []]
 
 
-async def test_a_word_that_was_taught_is_known(program: ListeningProgram) -> None:
+async def test_a_word_that_was_taught_is_known(program: RecognizerProcess) -> None:
     await program.start()
-    await program.ask(0, PRONOUNCE, b'{"zzyzx": "Z IH Z IH K S"}')
-    assert await program.ask(0, WORDS, b'["zzyzx"]') == []
+    await program.request_answer(0, PRONOUNCE, b'{"zzyzx": "Z IH Z IH K S"}')
+    assert await program.request_answer(0, WORDS, b'["zzyzx"]') == []
 
 
-async def test_a_question_that_makes_no_sense_is_an_error_and_the_next_is_answered(program: ListeningProgram) -> None:
+async def test_a_question_that_makes_no_sense_is_an_error_and_the_next_is_answered(program: RecognizerProcess) -> None:
     await program.start()
     with pytest.raises(ModelError) as caught:
-        await program.ask(7, FINISH)
+        await program.request_answer(7, FINISH)
     assert (caught.value.code, caught.value.retryable) == ("stt_failed", True)
     with pytest.raises(ModelError):
-        await program.ask(0, WORDS, b"no json")
-    assert await program.ask(0, WORDS, b'["hello"]') == []
+        await program.request_answer(0, WORDS, b"no json")
+    assert await program.request_answer(0, WORDS, b'["hello"]') == []
 
 
-async def test_a_killed_program_fails_the_question_and_is_replaced(program: ListeningProgram) -> None:
+async def test_a_killed_program_fails_the_question_and_is_replaced(program: RecognizerProcess) -> None:
     await program.start()
     assert program.pid is not None
     os.kill(program.pid, signal.SIGSTOP)
-    question = asyncio.create_task(program.ask(0, WORDS, b'["hello"]'))
+    question = asyncio.create_task(program.request_answer(0, WORDS, b'["hello"]'))
     await asyncio.sleep(0.05)
     os.kill(program.pid, signal.SIGKILL)
     with pytest.raises(ModelError) as caught:
         await question
     assert (caught.value.code, caught.value.retryable) == ("stt_program_died", True)
     await program.start()
-    assert await program.ask(0, WORDS, b'["hello"]') == []
+    assert await program.request_answer(0, WORDS, b'["hello"]') == []
     assert program.generation == 2
 
 
-async def test_a_caller_who_gives_up_waiting_disturbs_nobody(program: ListeningProgram) -> None:
+async def test_a_caller_who_gives_up_waiting_disturbs_nobody(program: RecognizerProcess) -> None:
     await program.start()
-    impatient = asyncio.create_task(program.ask(0, WORDS, b'["qqqq"]'))
+    impatient = asyncio.create_task(program.request_answer(0, WORDS, b'["qqqq"]'))
     await asyncio.sleep(0)
     impatient.cancel()
-    assert await program.ask(0, WORDS, b'["hello", "zzyzx"]') == ["zzyzx"]
+    assert await program.request_answer(0, WORDS, b'["hello", "zzyzx"]') == ["zzyzx"]
 
 
 @pytest.mark.parametrize("command", [("/nonexistent/program",), (sys.executable, "-c", "pass")])
 async def test_a_program_that_cannot_start_is_not_tried_again(command: tuple[str, ...]) -> None:
-    program = ListeningProgram(command)
+    program = RecognizerProcess(command)
     with pytest.raises(ModelError) as caught:
         await program.start()
     assert (caught.value.code, caught.value.retryable) == ("stt_unavailable", False)
@@ -78,7 +78,7 @@ async def test_a_program_that_cannot_start_is_not_tried_again(command: tuple[str
 
 
 async def test_nothing_starts_after_the_end() -> None:
-    program = ListeningProgram()
+    program = RecognizerProcess()
     await program.close()
     with pytest.raises(ModelError) as caught:
         await program.start()
@@ -88,9 +88,9 @@ async def test_nothing_starts_after_the_end() -> None:
 def test_the_program_dies_with_a_killed_parent() -> None:
     script = (
         "import asyncio, os, signal\n"
-        "from offhook.models.providers.builtin.recognizer_process import ListeningProgram\n"
+        "from offhook.models.providers.builtin.recognizer_process import RecognizerProcess\n"
         "async def main():\n"
-        "    program = ListeningProgram()\n"
+        "    program = RecognizerProcess()\n"
         "    await program.start()\n"
         "    print(program.pid, flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -7,13 +7,13 @@ from typing import Any, cast
 
 import pytest
 
-from offhook.lab.sse import Answer, Fault, FaultKind, Refusal
-from offhook.models.llm.stream import Timeouts
+from offhook.lab.sse import FaultKind, HttpRefusal, ScriptedAnswer, StreamFault
+from offhook.models.llm.stream import LlmTimeouts
 from offhook.models.ports import (
     LlmEvent,
+    LlmMessage,
     LlmRequest,
     LlmUsage,
-    Message,
     ModelError,
     ModelRef,
     TextDelta,
@@ -23,7 +23,7 @@ from offhook.models.ports import (
 )
 from tests.models.llm_vendors import ANTHROPIC, GOOGLE, OPENAI, VENDORS, LlmVendor
 
-HELLO = LlmRequest([Message("system", "Be brief."), Message("user", "Hello?")])
+HELLO = LlmRequest([LlmMessage("system", "Be brief."), LlmMessage("user", "Hello?")])
 WEATHER = ToolSpec(
     "get_weather", "The weather of a city.", {"type": "object", "properties": {"city": {"type": "string"}}}
 )
@@ -65,7 +65,7 @@ async def failure(vendor: LlmVendor, *script: Any) -> ModelError:
 @every_vendor
 class TestAnswers:
     async def test_text_comes_word_by_word_and_usage_adds_up(self, vendor: LlmVendor) -> None:
-        async with vendor.serving([Answer("Good morning to you.")]) as (_, llm):
+        async with vendor.serving([ScriptedAnswer("Good morning to you.")]) as (_, llm):
             events = await ask(llm)
         assert [event.text for event in events if isinstance(event, TextDelta)] == ["Good", " morning", " to", " you."]
         usage = [event for event in events if isinstance(event, LlmUsage)]
@@ -74,7 +74,9 @@ class TestAnswers:
         assert sum(part.cached_tokens for part in usage) > 0
 
     async def test_parallel_calls_with_their_arguments(self, vendor: LlmVendor) -> None:
-        answer = Answer("Wait.", (("get_weather", {"city": "Zürich", "days": 3}), ("get_weather", {"city": "Oslo"})))
+        answer = ScriptedAnswer(
+            "Wait.", (("get_weather", {"city": "Zürich", "days": 3}), ("get_weather", {"city": "Oslo"}))
+        )
         async with vendor.serving([answer]) as (_, llm):
             events = await ask(llm, LlmRequest(HELLO.messages, tools=[WEATHER]))
         assert spoken(events) == "Wait."
@@ -82,11 +84,14 @@ class TestAnswers:
         assert len({call.id for call in called(events)}) == 2
 
     async def test_results_go_back_and_the_conversation_goes_on(self, vendor: LlmVendor) -> None:
-        script = [Answer(calls=(("get_weather", {"city": "Rome"}), ("get_weather", {"city": "Oslo"}))), Answer("Sun.")]
+        script = [
+            ScriptedAnswer(calls=(("get_weather", {"city": "Rome"}), ("get_weather", {"city": "Oslo"}))),
+            ScriptedAnswer("Sun."),
+        ]
         async with vendor.serving(script) as (server, llm):
             calls = called(await ask(llm, LlmRequest(HELLO.messages, tools=[WEATHER])))
-            results = [Message("tool", '{"sky": "blue"}', tool_call_id=call.id) for call in calls]
-            history = [*HELLO.messages, Message("assistant", "", tuple(calls)), *results]
+            results = [LlmMessage("tool", '{"sky": "blue"}', tool_call_id=call.id) for call in calls]
+            history = [*HELLO.messages, LlmMessage("assistant", "", tuple(calls)), *results]
             assert spoken(await ask(llm, LlmRequest(history, tools=[WEATHER]))) == "Sun."
         assert "blue" in json.dumps(server.requests[-1].body)
 
@@ -94,14 +99,26 @@ class TestAnswers:
         "history",
         [
             [],
-            [Message("assistant", "Hello, how can I help?")],
-            [Message("assistant", "Hello!"), Message("user", "Hi."), Message("assistant", "One moment.")],
-            [Message("assistant", "", (CALL,)), Message("user", "Hello?")],
-            [Message("assistant", "", (CALL,)), Message("user", "Wait."), Message("tool", "{}", tool_call_id="c1")],
-            [Message("tool", "{}", tool_call_id="gone"), Message("user", "Hello?")],
-            [Message("user", "One."), Message("user", "Two."), Message("assistant", " ")],
-            [Message("user", "Go."), Message("assistant", "I was"), Message("system", "You were cut off. Go on.")],
-            [Message("user", "Go."), Message("assistant", "", (CALL,)), Message("tool", "plain", tool_call_id="c1")],
+            [LlmMessage("assistant", "Hello, how can I help?")],
+            [LlmMessage("assistant", "Hello!"), LlmMessage("user", "Hi."), LlmMessage("assistant", "One moment.")],
+            [LlmMessage("assistant", "", (CALL,)), LlmMessage("user", "Hello?")],
+            [
+                LlmMessage("assistant", "", (CALL,)),
+                LlmMessage("user", "Wait."),
+                LlmMessage("tool", "{}", tool_call_id="c1"),
+            ],
+            [LlmMessage("tool", "{}", tool_call_id="gone"), LlmMessage("user", "Hello?")],
+            [LlmMessage("user", "One."), LlmMessage("user", "Two."), LlmMessage("assistant", " ")],
+            [
+                LlmMessage("user", "Go."),
+                LlmMessage("assistant", "I was"),
+                LlmMessage("system", "You were cut off. Go on."),
+            ],
+            [
+                LlmMessage("user", "Go."),
+                LlmMessage("assistant", "", (CALL,)),
+                LlmMessage("tool", "plain", tool_call_id="c1"),
+            ],
         ],
         ids=[
             "nothing yet",
@@ -115,26 +132,26 @@ class TestAnswers:
             "an answer in plain text",
         ],
     )
-    async def test_every_history_of_a_call_is_accepted(self, vendor: LlmVendor, history: list[Message]) -> None:
-        messages = [Message("system", "Be brief."), *history]
-        async with vendor.serving([Answer("Yes?")]) as (_, llm):
+    async def test_every_history_of_a_call_is_accepted(self, vendor: LlmVendor, history: list[LlmMessage]) -> None:
+        messages = [LlmMessage("system", "Be brief."), *history]
+        async with vendor.serving([ScriptedAnswer("Yes?")]) as (_, llm):
             assert spoken(await ask(llm, LlmRequest(messages, tools=[WEATHER]))) == "Yes?"
 
     async def test_extraction_answers_json(self, vendor: LlmVendor) -> None:
-        async with vendor.serving([Answer('{"day": "Tuesday"}')]) as (server, llm):
+        async with vendor.serving([ScriptedAnswer('{"day": "Tuesday"}')]) as (server, llm):
             request = LlmRequest(HELLO.messages, temperature=0.0, response_schema=SCHEMA)
             assert json.loads(spoken(await ask(llm, request))) == {"day": "Tuesday"}
         assert "additionalProperties" in json.dumps(server.requests[0].body)
 
     async def test_connections_are_kept(self, vendor: LlmVendor) -> None:
-        async with vendor.serving([Answer("Hi.")]) as (server, llm):
+        async with vendor.serving([ScriptedAnswer("Hi.")]) as (server, llm):
             for _ in range(3):
                 await ask(llm)
             await ask(vendor.build(vendor.choice(server.base_url)))
         assert [request.connection for request in server.requests] == [1, 1, 1, 1]
 
     async def test_it_is_named(self, vendor: LlmVendor) -> None:
-        assert vendor.build(vendor.choice("http://x")).ref == ModelRef("llm", vendor.provider, vendor.model)
+        assert vendor.build(vendor.choice("http://x")).model_ref == ModelRef("llm", vendor.provider, vendor.model)
 
 
 @every_vendor
@@ -149,16 +166,20 @@ class TestFailures:
         assert error.retry_after_s == (1.0 if vendor is OPENAI else 7.0)
 
     async def test_an_unknown_status_and_a_proxys_page(self, vendor: LlmVendor) -> None:
-        error = await failure(vendor, Refusal(502, body="<html>Bad Gateway</html>"))
+        error = await failure(vendor, HttpRefusal(502, body="<html>Bad Gateway</html>"))
         assert (error.code, error.retryable) == ("llm_server_error", True)
 
     async def test_what_the_filter_stopped(self, vendor: LlmVendor) -> None:
-        error = await failure(vendor, Answer("Well,", finish_reason=vendor.filtered_reason))
+        error = await failure(vendor, ScriptedAnswer("Well,", finish_reason=vendor.filtered_reason))
         assert (error.code, error.retryable) == ("llm_content_filtered", False)
 
     @pytest.mark.parametrize(
         "reply",
-        [Answer("Late.", first_token_s=30), Refusal(500, after_s=30), Answer("Late.", fault=Fault("stall"))],
+        [
+            ScriptedAnswer("Late.", first_token_s=30),
+            HttpRefusal(500, after_s=30),
+            ScriptedAnswer("Late.", fault=StreamFault("stall")),
+        ],
         ids=["no headers", "slow refusal", "headers and then nothing"],
     )
     async def test_a_slow_start(self, vendor: LlmVendor, reply: Any) -> None:
@@ -179,8 +200,8 @@ class TestFailures:
     async def test_what_came_before_a_fault_was_heard(self, vendor: LlmVendor, kind: str, codes: set[str]) -> None:
         heard: list[LlmEvent] = []
         # the first delta of one format holds no text
-        fault = Fault(cast(FaultKind, kind), after=3 if vendor is OPENAI else 2)
-        async with vendor.serving([Answer("One two three four.", fault=fault)]) as (_, llm):
+        fault = StreamFault(cast(FaultKind, kind), after=3 if vendor is OPENAI else 2)
+        async with vendor.serving([ScriptedAnswer("One two three four.", fault=fault)]) as (_, llm):
             with pytest.raises(ModelError) as caught:
                 await listen(llm, heard)
         assert spoken(heard) == "One two"
@@ -188,12 +209,12 @@ class TestFailures:
         assert caught.value.retryable
 
     async def test_a_steady_answer_may_take_longer_than_one_token(self, vendor: LlmVendor) -> None:
-        async with vendor.serving([Answer("one two three four five six", token_s=0.1)]) as (_, llm):
+        async with vendor.serving([ScriptedAnswer("one two three four five six", token_s=0.1)]) as (_, llm):
             assert spoken(await ask(llm)) == "one two three four five six"
 
     async def test_closing_closes_the_request_at_once(self, vendor: LlmVendor) -> None:
-        answer = Answer("one two three four five six seven", token_s=0.2)
-        async with vendor.serving([answer], Timeouts()) as (server, llm):
+        answer = ScriptedAnswer("one two three four five six seven", token_s=0.2)
+        async with vendor.serving([answer], LlmTimeouts()) as (server, llm):
             async with aclosing(llm.stream(HELLO)) as events:
                 async for event in events:
                     if isinstance(event, TextDelta):
@@ -203,7 +224,7 @@ class TestFailures:
                     await asyncio.sleep(0.01)
 
     async def test_cancelling_the_turn_closes_it_as_well(self, vendor: LlmVendor) -> None:
-        async with vendor.serving([Answer("Late.", first_token_s=30)], Timeouts()) as (server, llm):
+        async with vendor.serving([ScriptedAnswer("Late.", first_token_s=30)], LlmTimeouts()) as (server, llm):
             turn = asyncio.create_task(ask(llm))
             while not server.requests:
                 await asyncio.sleep(0.01)
@@ -214,14 +235,14 @@ class TestFailures:
                     await asyncio.sleep(0.01)
 
     async def test_an_organizations_address_stays_behind_the_guard(self, vendor: LlmVendor) -> None:
-        async with vendor.serving([Answer("Secrets.")]) as (server, _):
+        async with vendor.serving([ScriptedAnswer("Secrets.")]) as (server, _):
             with pytest.raises(ModelError) as caught:
                 await ask(vendor.guarded(server.base_url))
         assert (caught.value.code, caught.value.retryable) == ("llm_address_refused", False)
         assert server.connections == 0
 
     async def test_a_limit_of_requests(self, vendor: LlmVendor) -> None:
-        async with vendor.serving([Answer("Hi.")]) as (server, llm):
+        async with vendor.serving([ScriptedAnswer("Hi.")]) as (server, llm):
             server.limit = 1
             await ask(llm)
             with pytest.raises(ModelError) as caught:
@@ -234,19 +255,19 @@ class TestFailures:
 @every_vendor
 class TestKeys:
     async def test_a_right_one(self, vendor: LlmVendor) -> None:
-        async with vendor.serving([Answer("Hi.")]) as (server, llm):
+        async with vendor.serving([ScriptedAnswer("Hi.")]) as (server, llm):
             await llm.check()
             # asking costs nothing: no answer was generated
             assert server.requests == []
 
     async def test_a_wrong_one(self, vendor: LlmVendor) -> None:
-        async with vendor.serving([Answer("Hi.")]) as (server, _):
+        async with vendor.serving([ScriptedAnswer("Hi.")]) as (server, _):
             with pytest.raises(ModelError) as caught:
                 await vendor.build(vendor.choice(server.base_url, "wrong")).check()
         assert caught.value.code == "llm_unauthorized"
 
     async def test_a_model_that_is_not_there(self, vendor: LlmVendor) -> None:
-        async with vendor.serving([Answer("Hi.")]) as (server, _):
+        async with vendor.serving([ScriptedAnswer("Hi.")]) as (server, _):
             with pytest.raises(ModelError) as caught:
                 await vendor.build(vendor.choice(server.base_url, model="none-such")).check()
         assert caught.value.code == "llm_not_found"
@@ -254,7 +275,7 @@ class TestKeys:
 
 class TestAnthropic:
     async def test_a_model_that_takes_less_is_asked_for_less(self) -> None:
-        async with ANTHROPIC.serving([Answer("Hi.")]) as (server, _):
+        async with ANTHROPIC.serving([ScriptedAnswer("Hi.")]) as (server, _):
             refused = ANTHROPIC.build(ANTHROPIC.choice(server.base_url, model="claude-haiku-4-9"))
             await ask(refused)
             assert server.requests[-1].body["temperature"] == 0.3
@@ -265,7 +286,7 @@ class TestAnthropic:
 
     async def test_a_refused_part_is_left_out_from_then_on(self) -> None:
         def answer(body: dict[str, Any]) -> Any:
-            return Refusal(400, message="thinking: not supported") if "thinking" in body else Answer("Hi.")
+            return HttpRefusal(400, message="thinking: not supported") if "thinking" in body else ScriptedAnswer("Hi.")
 
         async with ANTHROPIC.serving(answer) as (server, _):
             llm = ANTHROPIC.build(ANTHROPIC.choice(server.base_url, model="claude-haiku-5-5"))
@@ -276,10 +297,14 @@ class TestAnthropic:
 
 class TestGoogle:
     async def test_signatures_go_back_with_their_calls(self) -> None:
-        script = [Answer(calls=(("get_weather", {}),)), Answer("Sun.")]
+        script = [ScriptedAnswer(calls=(("get_weather", {}),)), ScriptedAnswer("Sun.")]
         async with GOOGLE.serving(script) as (server, llm):
             (call,) = called(await ask(llm))
-            history = [*HELLO.messages, Message("assistant", "", (call,)), Message("tool", "{}", tool_call_id=call.id)]
+            history = [
+                *HELLO.messages,
+                LlmMessage("assistant", "", (call,)),
+                LlmMessage("tool", "{}", tool_call_id=call.id),
+            ]
             await ask(llm, LlmRequest(history))
         parts = server.requests[-1].body["contents"][-2]["parts"]
         assert parts[0]["thoughtSignature"] == "c2lnbmVkIGJ5IGxhYg=="

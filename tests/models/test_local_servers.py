@@ -3,8 +3,15 @@
 import pytest
 
 from offhook.kit.egress import AddressRefused, EgressClient
-from offhook.lab.openai_server import Answer, serve_openai
-from offhook.models.local_servers import KNOWN, LocalServer, are_allowed, find, kind_of, policy
+from offhook.lab.openai_server import ScriptedAnswer, serve_openai
+from offhook.models.local_servers import (
+    KNOWN_SERVERS,
+    LocalServer,
+    are_allowed,
+    detect_servers,
+    kind_of_model,
+    model_egress_policy,
+)
 from offhook.models.vendors import Kind
 from offhook.settings import Settings
 
@@ -15,9 +22,12 @@ def port_of(base_url: str) -> int:
 
 async def test_who_answers_is_found_with_what_its_models_are_for() -> None:
     models = ("qwen3-8b", "Systran/faster-whisper-small", "hexgrad/Kokoro-82M")
-    async with serve_openai([Answer("Hi.")], models=models) as server, serve_openai([], models=("llama3.2",)) as ollama:
+    async with (
+        serve_openai([ScriptedAnswer("Hi.")], models=models) as server,
+        serve_openai([], models=("llama3.2",)) as ollama,
+    ):
         speaches = LocalServer("speaches", port_of(server.base_url), ("stt", "tts"))
-        found = await find([LocalServer("Ollama", port_of(ollama.base_url), ("llm",)), speaches])
+        found = await detect_servers([LocalServer("Ollama", port_of(ollama.base_url), ("llm",)), speaches])
     assert [(one.title, one.kind, one.models) for one in found] == [
         ("Ollama", "llm", ("llama3.2",)),
         ("speaches", "stt", ("Systran/faster-whisper-small",)),
@@ -29,7 +39,9 @@ async def test_who_answers_is_found_with_what_its_models_are_for() -> None:
 async def test_nobody_there_and_somebody_else_there() -> None:
     async with serve_openai([], api_key="secret") as other:
         assert (
-            await find([LocalServer("None", 1, ("llm",)), LocalServer("Other", port_of(other.base_url), ("llm",))])
+            await detect_servers(
+                [LocalServer("None", 1, ("llm",)), LocalServer("Other", port_of(other.base_url), ("llm",))]
+            )
             == []
         )
 
@@ -38,7 +50,7 @@ async def test_nobody_there_and_somebody_else_there() -> None:
     ("model", "kind"), [("llama3.2", "llm"), ("whisper-1", "stt"), ("kokoro", "tts"), ("piper-de", "tts")]
 )
 def test_what_a_model_is_for(model: str, kind: Kind) -> None:
-    assert kind_of(model) == kind
+    assert kind_of_model(model) == kind
 
 
 @pytest.mark.parametrize(
@@ -59,8 +71,8 @@ def test_only_where_nobody_else_reaches_offhook(settings: dict[str, str], is_all
 
 
 async def test_the_known_ports_of_loopback_and_nothing_else() -> None:
-    egress = EgressClient(policy(Settings()))
-    for server in KNOWN:
+    egress = EgressClient(model_egress_policy(Settings()))
+    for server in KNOWN_SERVERS:
         await egress.check_url(f"http://127.0.0.1:{server.port}/v1")
         await egress.check_url(f"http://localhost:{server.port}/v1")
     for refused in (
@@ -72,4 +84,4 @@ async def test_the_known_ports_of_loopback_and_nothing_else() -> None:
         with pytest.raises(AddressRefused):
             await egress.check_url(refused)
     with pytest.raises(AddressRefused):
-        await EgressClient(policy(Settings(local_models="off"))).check_url("http://127.0.0.1:11434/v1")
+        await EgressClient(model_egress_policy(Settings(local_models="off"))).check_url("http://127.0.0.1:11434/v1")

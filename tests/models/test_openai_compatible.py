@@ -16,21 +16,21 @@ from offhook.lab.openai_server import (
     SERVER_ERROR,
     TOO_LONG,
     UNAUTHORIZED,
-    Answer,
-    Fault,
     FaultKind,
+    HttpRefusal,
     OpenAiServer,
-    Refusal,
     Reply,
     Script,
+    ScriptedAnswer,
+    StreamFault,
     serve_openai,
 )
-from offhook.models.llm.stream import Timeouts
+from offhook.models.llm.stream import LlmTimeouts
 from offhook.models.ports import (
     LlmEvent,
+    LlmMessage,
     LlmRequest,
     LlmUsage,
-    Message,
     ModelError,
     ModelRef,
     TextDelta,
@@ -40,10 +40,10 @@ from offhook.models.ports import (
 )
 from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm
 from offhook.models.providers.openai_compatible.sdk_endpoints import close_endpoints
-from offhook.models.vendors import Choice
+from offhook.models.vendors import ModelChoice
 
-QUICK = Timeouts(connect_s=1.0, first_token_s=0.3, between_tokens_s=0.3)
-HELLO = LlmRequest([Message("system", "Be brief."), Message("user", "Hello?")])
+QUICK = LlmTimeouts(connect_s=1.0, first_token_s=0.3, between_tokens_s=0.3)
+HELLO = LlmRequest([LlmMessage("system", "Be brief."), LlmMessage("user", "Hello?")])
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"day": {"type": ["string", "null"]}},
@@ -51,7 +51,7 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 EXTRACT = LlmRequest(
-    [Message("system", "Answer with one JSON object."), Message("user", "Caller: Tuesday.")],
+    [LlmMessage("system", "Answer with one JSON object."), LlmMessage("user", "Caller: Tuesday.")],
     temperature=0.0,
     response_schema=SCHEMA,
 )
@@ -60,8 +60,8 @@ WEATHER = ToolSpec(
 )
 
 
-def choice(model: str, address: str | None, key: str = "sk-test") -> Choice:
-    return Choice("llm", "openai", model, key, address, is_own_network=True, temperature=0.4)
+def choice(model: str, address: str | None, key: str = "sk-test") -> ModelChoice:
+    return ModelChoice("llm", "openai", model, key, address, is_own_network=True, temperature=0.4)
 
 
 @asynccontextmanager
@@ -93,20 +93,20 @@ async def failure(*script: Reply, request: LlmRequest = HELLO) -> ModelError:
 
 class TestAnswers:
     async def test_text_comes_as_it_is_generated_and_then_the_usage(self) -> None:
-        async with serving([Answer("Good morning to you.")]) as (_, llm):
+        async with serving([ScriptedAnswer("Good morning to you.")]) as (_, llm):
             events = await ask(llm)
         assert events[:-1] == [TextDelta("Good"), TextDelta(" morning"), TextDelta(" to"), TextDelta(" you.")]
         assert events[-1] == LlmUsage(prompt_tokens=3, completion_tokens=5, cached_tokens=1)
 
     async def test_arguments_that_arrive_in_pieces_become_one_call(self) -> None:
         arguments = {"city": "Zürich", "days": 3}
-        async with serving([Answer("One moment.", (("get_weather", arguments),))]) as (_, llm):
+        async with serving([ScriptedAnswer("One moment.", (("get_weather", arguments),))]) as (_, llm):
             events = await ask(llm, LlmRequest(HELLO.messages, tools=[WEATHER]))
         assert spoken(events) == "One moment."
         assert ToolCalled(ToolCall("call_lab0", "get_weather", arguments)) in events
 
     async def test_several_calls_keep_their_order(self) -> None:
-        answer = Answer(calls=(("get_weather", {"city": "Rome"}), ("get_weather", {"city": "Oslo"})))
+        answer = ScriptedAnswer(calls=(("get_weather", {"city": "Rome"}), ("get_weather", {"city": "Oslo"})))
         async with serving([answer]) as (_, llm):
             events = await ask(llm, LlmRequest(HELLO.messages, tools=[WEATHER]))
         called = [event.call for event in events if isinstance(event, ToolCalled)]
@@ -114,28 +114,28 @@ class TestAnswers:
         assert len({call.id for call in called}) == 2
 
     async def test_a_call_without_arguments_has_none(self) -> None:
-        async with serving([Answer(calls=(("hang_up", ""),))]) as (_, llm):
+        async with serving([ScriptedAnswer(calls=(("hang_up", ""),))]) as (_, llm):
             events = await ask(llm)
         assert ToolCalled(ToolCall("call_lab0", "hang_up", {})) in events
 
     async def test_a_server_that_counts_nothing_is_fine(self) -> None:
-        async with serving([Answer("Hi.", sends_usage=False)]) as (_, llm):
+        async with serving([ScriptedAnswer("Hi.", sends_usage=False)]) as (_, llm):
             assert await ask(llm) == [TextDelta("Hi.")]
 
     async def test_it_is_named_in_usage_and_events(self) -> None:
-        assert OpenAiCompatibleLlm(Choice("llm", "groq", "m")).ref == ModelRef("llm", "groq", "m")
+        assert OpenAiCompatibleLlm(ModelChoice("llm", "groq", "m")).model_ref == ModelRef("llm", "groq", "m")
 
 
 class TestWhatIsSent:
     async def test_the_whole_request(self) -> None:
         call = ToolCall("c1", "get_weather", {"city": "Rome"})
         history = [
-            Message("system", "Be brief."),
-            Message("user", "Weather?"),
-            Message("assistant", "", (call,)),
-            Message("tool", '{"sky": "blue"}', tool_call_id="c1"),
+            LlmMessage("system", "Be brief."),
+            LlmMessage("user", "Weather?"),
+            LlmMessage("assistant", "", (call,)),
+            LlmMessage("tool", '{"sky": "blue"}', tool_call_id="c1"),
         ]
-        async with serving([Answer("Blue.")]) as (server, llm):
+        async with serving([ScriptedAnswer("Blue.")]) as (server, llm):
             await ask(llm, LlmRequest(history, tools=[WEATHER], max_tokens=50))
         (request,) = server.requests
         assert request.headers["authorization"] == "Bearer sk-test"
@@ -176,23 +176,23 @@ class TestWhatIsSent:
     @pytest.mark.parametrize(
         "history",
         [
-            [Message("assistant", "", (ToolCall("c1", "f", {}),)), Message("user", "Hello?")],
+            [LlmMessage("assistant", "", (ToolCall("c1", "f", {}),)), LlmMessage("user", "Hello?")],
             [
-                Message("assistant", "", (ToolCall("c1", "f", {}),)),
-                Message("user", "Wait."),
-                Message("tool", "{}", tool_call_id="c1"),
+                LlmMessage("assistant", "", (ToolCall("c1", "f", {}),)),
+                LlmMessage("user", "Wait."),
+                LlmMessage("tool", "{}", tool_call_id="c1"),
             ],
-            [Message("tool", "{}", tool_call_id="gone"), Message("user", "Hello?")],
-            [Message("assistant", ""), Message("user", "Hello?")],
+            [LlmMessage("tool", "{}", tool_call_id="gone"), LlmMessage("user", "Hello?")],
+            [LlmMessage("assistant", ""), LlmMessage("user", "Hello?")],
         ],
         ids=["call without answer", "answer came later", "answer without call", "nothing was heard of it"],
     )
-    async def test_a_history_that_an_interruption_tore_apart_is_accepted(self, history: list[Message]) -> None:
-        async with serving([Answer("Yes?")]) as (_, llm):
+    async def test_a_history_that_an_interruption_tore_apart_is_accepted(self, history: list[LlmMessage]) -> None:
+        async with serving([ScriptedAnswer("Yes?")]) as (_, llm):
             assert spoken(await ask(llm, LlmRequest(history))) == "Yes?"
 
     async def test_calls_share_connections(self) -> None:
-        async with serving([Answer("Hi.")]) as (server, llm):
+        async with serving([ScriptedAnswer("Hi.")]) as (server, llm):
             other = OpenAiCompatibleLlm(choice("gpt-4o", server.base_url))
             for model in (llm, other, llm):
                 await ask(model)
@@ -201,7 +201,7 @@ class TestWhatIsSent:
 
 class TestExtraction:
     async def test_asks_for_the_schema(self) -> None:
-        async with serving([Answer('{"day": "Tuesday"}')]) as (server, llm):
+        async with serving([ScriptedAnswer('{"day": "Tuesday"}')]) as (server, llm):
             assert json.loads(spoken(await ask(llm, EXTRACT))) == {"day": "Tuesday"}
         assert server.requests[0].body["temperature"] == 0.0
         assert server.requests[0].body["response_format"] == {
@@ -213,7 +213,7 @@ class TestExtraction:
     async def test_a_server_without_schemas_is_told_in_words(self, accepted: tuple[str | None, ...]) -> None:
         def answer(body: dict[str, Any]) -> Reply:
             form = (body.get("response_format") or {}).get("type")
-            return Answer('{"day": null}') if form in accepted else Refusal(400, None, "Bad request")
+            return ScriptedAnswer('{"day": null}') if form in accepted else HttpRefusal(400, None, "Bad request")
 
         async with serving(answer) as (server, llm):
             await ask(llm, EXTRACT)
@@ -236,7 +236,7 @@ class TestServersThatTakeLess:
     @pytest.mark.parametrize("status", [400, 422])
     async def test_a_refused_part_is_left_out_from_then_on(self, name: str, message: str, status: int) -> None:
         def answer(body: dict[str, Any]) -> Reply:
-            return Refusal(status, "unsupported_parameter", message) if name in body else Answer("Hi.")
+            return HttpRefusal(status, "unsupported_parameter", message) if name in body else ScriptedAnswer("Hi.")
 
         async with serving(answer) as (server, llm):
             for _ in range(2):
@@ -256,20 +256,20 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("reply", "code", "retryable"),
         [
-            (Refusal(400, None, "Wrong."), "llm_bad_request", False),
+            (HttpRefusal(400, None, "Wrong."), "llm_bad_request", False),
             (UNAUTHORIZED, "llm_unauthorized", False),
-            (Refusal(403, None, "Country not supported."), "llm_forbidden", False),
+            (HttpRefusal(403, None, "Country not supported."), "llm_forbidden", False),
             (NO_SUCH_MODEL, "llm_not_found", False),
             (RATE_LIMITED, "llm_rate_limited", True),
             (NO_QUOTA, "llm_no_quota", False),
             (SERVER_ERROR, "llm_server_error", True),
-            (Refusal(503, body="<html>Service Unavailable</html>"), "llm_overloaded", True),
+            (HttpRefusal(503, body="<html>Service Unavailable</html>"), "llm_overloaded", True),
             (TOO_LONG, "llm_context_too_long", False),
-            (Refusal(418, "teapot"), "llm_refused", False),
+            (HttpRefusal(418, "teapot"), "llm_refused", False),
         ],
-        ids=lambda value: str(value.status) if isinstance(value, Refusal) else str(value),
+        ids=lambda value: str(value.status) if isinstance(value, HttpRefusal) else str(value),
     )
-    async def test_every_status_says_whether_to_try_again(self, reply: Refusal, code: str, retryable: bool) -> None:
+    async def test_every_status_says_whether_to_try_again(self, reply: HttpRefusal, code: str, retryable: bool) -> None:
         error = await failure(reply)
         assert (error.code, error.retryable) == (code, retryable)
 
@@ -278,17 +278,17 @@ class TestRefusals:
         assert (await failure(SERVER_ERROR)).retry_after_s is None
 
     async def test_what_the_filter_stopped(self) -> None:
-        error = await failure(Answer("Well,", finish_reason="content_filter"))
+        error = await failure(ScriptedAnswer("Well,", finish_reason="content_filter"))
         assert (error.code, error.retryable) == ("llm_content_filtered", False)
 
     async def test_a_wrong_key(self) -> None:
-        async with serving([Answer("Hi.")]) as (server, _):
+        async with serving([ScriptedAnswer("Hi.")]) as (server, _):
             llm = OpenAiCompatibleLlm(choice("gpt-4.1", server.base_url, "wrong"))
             with pytest.raises(ModelError, match="Incorrect API key"):
                 await ask(llm)
 
     async def test_the_sdk_does_not_retry_by_itself(self) -> None:
-        async with serving([SERVER_ERROR, Answer("Hi.")]) as (server, llm):
+        async with serving([SERVER_ERROR, ScriptedAnswer("Hi.")]) as (server, llm):
             with pytest.raises(ModelError):
                 await ask(llm)
             assert len(server.requests) == 1
@@ -297,7 +297,7 @@ class TestRefusals:
 
 class TestFaults:
     async def test_an_organizations_address_stays_behind_the_guard(self) -> None:
-        async with serve_openai([Answer("Secrets.")]) as server:
+        async with serve_openai([ScriptedAnswer("Secrets.")]) as server:
             llm = OpenAiCompatibleLlm(choice("m", server.base_url), egress=EgressClient())
             with pytest.raises(ModelError) as caught:
                 await ask(llm)
@@ -306,7 +306,7 @@ class TestFaults:
         assert server.connections == 0
 
     async def test_nobody_listens_at_the_address(self) -> None:
-        async with serve_openai([Answer("Hi.")]) as server:
+        async with serve_openai([ScriptedAnswer("Hi.")]) as server:
             address = server.base_url
         llm = OpenAiCompatibleLlm(choice("gpt-4.1", address, "k"))
         try:
@@ -318,7 +318,11 @@ class TestFaults:
 
     @pytest.mark.parametrize(
         "reply",
-        [Answer("Late.", first_token_s=30), Refusal(500, after_s=30), Answer("Late.", fault=Fault("stall"))],
+        [
+            ScriptedAnswer("Late.", first_token_s=30),
+            HttpRefusal(500, after_s=30),
+            ScriptedAnswer("Late.", fault=StreamFault("stall")),
+        ],
         ids=["no headers", "slow refusal", "headers and then nothing"],
     )
     async def test_a_slow_first_token(self, reply: Reply) -> None:
@@ -339,8 +343,8 @@ class TestFaults:
     )
     async def test_what_came_before_a_fault_was_heard(self, kind: str, code: str) -> None:
         heard: list[LlmEvent] = []
-        fault = Fault(cast(FaultKind, kind), after=3)
-        async with serving([Answer("One two three four.", fault=fault)]) as (_, llm):
+        fault = StreamFault(cast(FaultKind, kind), after=3)
+        async with serving([ScriptedAnswer("One two three four.", fault=fault)]) as (_, llm):
             with pytest.raises(ModelError) as caught:
                 await listen(llm, heard)
         assert spoken(heard) == "One two"
@@ -348,23 +352,23 @@ class TestFaults:
 
     @pytest.mark.parametrize("arguments", ['{"city": "Ro', '["Rome"]', "Rome"])
     async def test_arguments_that_are_no_object(self, arguments: str) -> None:
-        error = await failure(Answer(calls=(("get_weather", arguments),), finish_reason="length"))
+        error = await failure(ScriptedAnswer(calls=(("get_weather", arguments),), finish_reason="length"))
         assert (error.code, error.retryable) == ("llm_malformed_tool_call", True)
 
     async def test_a_steady_answer_may_take_longer_than_the_wait_for_one_token(self) -> None:
-        async with serving([Answer("one two three four five six", token_s=0.1)]) as (_, llm):
+        async with serving([ScriptedAnswer("one two three four five six", token_s=0.1)]) as (_, llm):
             assert spoken(await ask(llm)) == "one two three four five six"
 
 
 class TestLeaving:
     async def test_closing_the_stream_cancels_the_request(self) -> None:
-        async with serving([Answer("one two three four five six", token_s=0.05)]) as (server, llm):
+        async with serving([ScriptedAnswer("one two three four five six", token_s=0.05)]) as (server, llm):
             async with aclosing(cast(Any, llm.stream(HELLO))) as stream:
                 assert await anext(stream) == TextDelta("one")
             await until(lambda: server.requests[0].was_cancelled)
 
     async def test_cancelling_the_wait_for_a_first_token_cancels_the_request(self) -> None:
-        async with serving([Answer("Late.", first_token_s=30)], timeouts=Timeouts()) as (server, llm):
+        async with serving([ScriptedAnswer("Late.", first_token_s=30)], timeouts=LlmTimeouts()) as (server, llm):
             asking = asyncio.create_task(ask(llm))
             await until(lambda: bool(server.requests))
             asking.cancel()

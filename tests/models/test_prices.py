@@ -4,7 +4,7 @@ from datetime import date
 from decimal import Decimal
 
 from offhook.models.ports import LlmUsage, ModelRef
-from offhook.models.prices import CostLine, Price, PriceList, Unpriced, price_table
+from offhook.models.prices import Price, PricedUsage, PriceList, UnpricedUsage, price_table
 from offhook.voice.usage_counter import UsageCounter
 
 DAY = date(2026, 11, 21)
@@ -13,13 +13,13 @@ TABLE = PriceList()
 
 def used(provider: str, model: str, prompt: int, completion: int) -> dict[str, object]:
     counter = UsageCounter()
-    counter.llm(ModelRef("llm", provider, model), LlmUsage(prompt, completion))
+    counter.add_llm_usage(ModelRef("llm", provider, model), LlmUsage(prompt, completion))
     return counter.as_dict()
 
 
-def lines(usage: dict[str, object], prices: PriceList = TABLE) -> list[CostLine]:
-    found = prices.of_usage(usage, DAY)
-    assert all(isinstance(line, CostLine) for line in found)
+def lines(usage: dict[str, object], prices: PriceList = TABLE) -> list[PricedUsage]:
+    found = prices.price_usage(usage, DAY)
+    assert all(isinstance(line, PricedUsage) for line in found)
     return found  # type: ignore[return-value]
 
 
@@ -38,15 +38,15 @@ def test_tokens_cost_by_the_million() -> None:
 
 def test_a_line_says_where_its_price_comes_from() -> None:
     (line,) = lines(used("openai", "gpt-4.1-mini", 1000, 0))
-    assert line == CostLine(
+    assert line == PricedUsage(
         "llm", "openai", "gpt-4.1-mini", "prompt_token", Decimal(1000), Decimal("0.00004"), date(2025, 4, 14)
     )
 
 
 def test_what_runs_here_costs_nothing_and_is_still_shown() -> None:
     counter = UsageCounter()
-    counter.tts(ModelRef("tts", "builtin", "espeak-ng"), "Hello there.")
-    counter.stt(ModelRef("stt", "builtin", "pocketsphinx"), 12.5)
+    counter.add_tts_text(ModelRef("tts", "builtin", "espeak-ng"), "Hello there.")
+    counter.add_stt_seconds(ModelRef("stt", "builtin", "pocketsphinx"), 12.5)
     assert [(line.kind, line.unit, line.quantity, line.cost_cents) for line in lines(counter.as_dict())] == [
         ("tts", "character", Decimal(12), Decimal(0)),
         ("stt", "second", Decimal("12.5"), Decimal(0)),
@@ -61,9 +61,9 @@ def test_a_dated_snapshot_costs_what_its_model_costs() -> None:
 
 
 def test_a_model_without_a_known_price_is_unpriced_and_not_free() -> None:
-    assert TABLE.of_usage(used("openai", "my-own-server", 1000, 10), DAY) == [
-        Unpriced("llm", "openai", "my-own-server", "prompt_token", 1000.0),
-        Unpriced("llm", "openai", "my-own-server", "completion_token", 10.0),
+    assert TABLE.price_usage(used("openai", "my-own-server", 1000, 10), DAY) == [
+        UnpricedUsage("llm", "openai", "my-own-server", "prompt_token", 1000.0),
+        UnpricedUsage("llm", "openai", "my-own-server", "completion_token", 10.0),
     ]
 
 
@@ -85,23 +85,23 @@ def test_own_prices_go_first_from_their_day_on() -> None:
 
 
 def test_a_call_is_charged_by_begun_steps() -> None:
-    (line,) = TABLE.of_call("twilio", "inbound", "US", Decimal("61.2"), DAY)
-    assert isinstance(line, CostLine)
+    (line,) = TABLE.price_call("twilio", "inbound", "US", Decimal("61.2"), DAY)
+    assert isinstance(line, PricedUsage)
     assert (line.quantity, round(line.cost_cents, 4)) == (Decimal(120), Decimal("1.7"))
 
 
 def test_a_country_without_a_price_is_unpriced_unless_the_direction_has_one() -> None:
-    assert TABLE.of_call("twilio", "outbound", "IN", Decimal(5), DAY) == [
-        Unpriced("carrier", "twilio", "outbound/IN", "second", 5.0)
+    assert TABLE.price_call("twilio", "outbound", "IN", Decimal(5), DAY) == [
+        UnpricedUsage("carrier", "twilio", "outbound/IN", "second", 5.0)
     ]
     any_country = own(kind="carrier", provider="twilio", model="outbound", dollars={"minute": Decimal("0.6")})
-    (line,) = PriceList([any_country]).of_call("twilio", "outbound", "IN", Decimal(5), DAY)
-    assert isinstance(line, CostLine)
+    (line,) = PriceList([any_country]).price_call("twilio", "outbound", "IN", Decimal(5), DAY)
+    assert isinstance(line, PricedUsage)
     assert line.cost_cents == Decimal(5)
 
 
 def test_a_call_that_nobody_answered_costs_nothing() -> None:
-    assert TABLE.of_call("twilio", "outbound", None, Decimal(0), DAY) == []
+    assert TABLE.price_call("twilio", "outbound", None, Decimal(0), DAY) == []
 
 
 def test_prices_fit_the_column_that_keeps_them_and_say_where_they_are_from() -> None:
@@ -121,5 +121,5 @@ def test_no_model_has_two_prices_from_one_day_on() -> None:
 
 
 def test_nothing_used_costs_nothing() -> None:
-    assert TABLE.of_usage({"llm": [], "tts": [], "stt": []}, DAY) == []
-    assert TABLE.of_usage({}, DAY) == []
+    assert TABLE.price_usage({"llm": [], "tts": [], "stt": []}, DAY) == []
+    assert TABLE.price_usage({}, DAY) == []

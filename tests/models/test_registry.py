@@ -12,7 +12,7 @@ from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.models.registry import ModelRegistry
 from offhook.settings import Settings
 
-BUILTIN = BuiltinLlm().ref
+BUILTIN = BuiltinLlm().model_ref
 
 
 @pytest.fixture
@@ -29,19 +29,19 @@ def with_key() -> ModelRegistry:
 class TestChoice:
     async def test_without_any_account_everything_is_offline(self, registry: ModelRegistry) -> None:
         models = registry.for_call({})
-        assert [model.ref.provider for model in (*models.llm, *models.tts, *models.stt)] == ["builtin"] * 3
+        assert [model.model_ref.provider for model in (*models.llm, *models.tts, *models.stt)] == ["builtin"] * 3
         assert models.language == "en-US"
 
     async def test_a_vendor_has_the_offline_agent_behind_it(self) -> None:
         registry = with_key()
-        assert [llm.ref for llm in registry.for_call({}).llm] == [ModelRef("llm", "openai", "gpt-4.1"), BUILTIN]
+        assert [llm.model_ref for llm in registry.for_call({}).llm] == [ModelRef("llm", "openai", "gpt-4.1"), BUILTIN]
         await registry.close()
 
     async def test_a_workflow_may_choose_another_model_or_none(self) -> None:
         registry = with_key()
         chosen = registry.for_call({"models": {"llm": {"provider": "openai", "model": "gpt-4.1-mini"}}})
-        assert chosen.llm[0].ref.model == "gpt-4.1-mini"
-        assert registry.for_call({"models": {"llm": {"provider": "builtin"}}}).llm[0].ref == BUILTIN
+        assert chosen.llm[0].model_ref.model == "gpt-4.1-mini"
+        assert registry.for_call({"models": {"llm": {"provider": "builtin"}}}).llm[0].model_ref == BUILTIN
         await registry.close()
 
     async def test_voice_and_language(self, registry: ModelRegistry) -> None:
@@ -81,4 +81,4 @@ async def test_what_does_not_exist_is_refused_with_what_does(
 async def test_odd_configurations_fall_back_to_the_settings(
     registry: ModelRegistry, configurations: dict[str, Any]
 ) -> None:
-    assert registry.for_call(configurations).llm[0].ref == BUILTIN
+    assert registry.for_call(configurations).llm[0].model_ref == BUILTIN

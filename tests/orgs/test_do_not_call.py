@@ -6,7 +6,7 @@ import pytest
 from httpx2 import AsyncClient
 
 from offhook.orgs.do_not_call import do_not_call_list
-from offhook.orgs.do_not_call.do_not_call_list import Origin
+from offhook.orgs.do_not_call.do_not_call_list import DoNotCallOrigin
 from offhook.root import Root
 from tests.fixtures_orgs import OrgFixture
 
@@ -136,7 +136,7 @@ class TestRemove:
 
 async def test_is_listed(root: Root, org: OrgFixture, other_org: OrgFixture) -> None:
     async with root.db.transaction() as session:
-        await do_not_call_list.add(session, org.id, [ANN, BOB], Origin(reason="asked"))
-        await do_not_call_list.add(session, other_org.id, [CAT], Origin())
-        assert await do_not_call_list.is_listed(session, org.id, [ANN, CAT]) == {ANN}
-        assert await do_not_call_list.is_listed(session, org.id, []) == set()
+        await do_not_call_list.add_numbers(session, org.id, [ANN, BOB], DoNotCallOrigin(reason="asked"))
+        await do_not_call_list.add_numbers(session, other_org.id, [CAT], DoNotCallOrigin())
+        assert await do_not_call_list.listed_numbers(session, org.id, [ANN, CAT]) == {ANN}
+        assert await do_not_call_list.listed_numbers(session, org.id, []) == set()

@@ -12,7 +12,7 @@ from httpx2 import AsyncClient
 from starlette.routing import BaseRoute
 
 from offhook.kit.database.database import _request_session
-from offhook.orgs.audit_trail.recorder import CHANGING_METHODS, NOT_RECORDED
+from offhook.orgs.audit_trail.recorder import CHANGING_METHODS, UNRECORDED_OPERATIONS
 from offhook.orgs.dependencies import current_caller
 from offhook.root import Root
 from tests.fixtures_orgs import OrgFixture
@@ -49,7 +49,7 @@ WRITES_ITS_OWN = {
     "release_managed_number": "phone_number.released",
 }
 # operation_id: why there is no entry.
-NO_ENTRY = NOT_RECORDED | {
+NO_ENTRY = UNRECORDED_OPERATIONS | {
     "look_at_invitation": "changes nothing",
     "create_recording_upload_urls": "signs links; the recording is made, and recorded, by another request",
     "transcribe_recording": "a question: changes nothing",
@@ -127,7 +127,7 @@ def test_every_change_is_in_the_audit_log(app: FastAPI) -> None:
 
 def test_no_reason_is_left_over(app: FastAPI) -> None:
     known = {operation_id for _, _, operation_id in changing(app)}
-    assert not (NO_ENTRY.keys() | WRITES_ITS_OWN.keys()) - known - NOT_RECORDED.keys()
+    assert not (NO_ENTRY.keys() | WRITES_ITS_OWN.keys()) - known - UNRECORDED_OPERATIONS.keys()
     assert not FOR_EVERYONE - known
 
 

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from offhook.errors import DomainError
-from offhook.orgs import once
+from offhook.orgs import run_idempotent
 from offhook.orgs.errors import (
     IdempotencyConflict,
     IdempotencyInProgress,
@@ -47,7 +47,7 @@ Dial = Callable[..., Awaitable[dict[str, Any]]]
 def dial(root: Root, org: OrgFixture) -> Dial:
     async def dial(phone: Phone, *, key: str | None = "k1", **changes: Any) -> dict[str, Any]:
         given = {"organization_id": org.id, "scope": "initiate-call", "body": {"to": "+12015550101"}} | changes
-        return await once(root.db, key=key, action=phone.dial, **given)
+        return await run_idempotent(root.db, key=key, action=phone.dial, **given)
 
     return dial
 

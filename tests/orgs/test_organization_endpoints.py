@@ -3,7 +3,7 @@
 import pytest
 from httpx2 import AsyncClient
 
-from offhook.orgs import Caller, audit
+from offhook.orgs import Caller, write_audit_entry
 from offhook.root import Root
 from tests.fixtures_orgs import OrgFixture
 
@@ -41,7 +41,7 @@ class TestAuditLog:
         caller = Caller(org.id, org.user_ids["owner"], None, "owner", is_superuser=False, ip="192.0.2.7")
         async with root.db.transaction() as session:
             for number in range(count):
-                await audit(session, caller, "thing.changed", f"thing:{number}", {"number": number})
+                await write_audit_entry(session, caller, "thing.changed", f"thing:{number}", {"number": number})
 
     async def test_anonymous(self, client: AsyncClient) -> None:
         assert (await client.get("/organizations/audit-log")).status_code == 401
@@ -75,7 +75,7 @@ class TestAuditLog:
     async def test_an_undone_change_leaves_no_entry(self, root: Root, client: AsyncClient, org: OrgFixture) -> None:
         caller = Caller(org.id, None, org.key_id, "admin", is_superuser=False)
         async with root.db.transaction() as session:
-            await audit(session, caller, "thing.changed")
+            await write_audit_entry(session, caller, "thing.changed")
             await session.rollback()
         body = (await client.get("/organizations/audit-log", headers=org.owner_headers)).json()
         assert body["total_count"] == 0

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from offhook.orgs import Caller
 from offhook.recordings import service
 from offhook.recordings.errors import RecordingExists
-from offhook.recordings.uploads import Uploads
+from offhook.recordings.uploads import RecordingUploads
 from offhook.root import Root
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fixtures_orgs import OrgFixture
@@ -122,11 +122,11 @@ class TestUpload:
             yield sound_file(hz=900)
             assert (await studio.create(item)).status_code == 200
 
-        before = root.storage.path(place["storage_key"]).read_bytes()
+        before = root.storage.path_for(place["storage_key"]).read_bytes()
         token = place["upload_url"].rsplit("/", 1)[1]
         with pytest.raises(RecordingExists):
-            await root.get(Uploads).receive(token, slow())
-        assert root.storage.path(place["storage_key"]).read_bytes() == before
+            await root.get(RecordingUploads).receive_upload(token, slow())
+        assert root.storage.path_for(place["storage_key"]).read_bytes() == before
 
     @pytest.mark.parametrize(
         "files", [[], [FILE] * 21, [{**FILE, "file_size": 5 * 1024 * 1024 + 1}], [{**FILE, "file_size": 0}], [{}], "x"]
@@ -253,7 +253,7 @@ async def waits_for_a_lock(root: Root) -> bool:
 class TestDelete:
     async def test_row_and_file_are_gone(self, studio: Studio, root: Root) -> None:
         made = await studio.record("hello")
-        path = root.storage.path(made["storage_key"])
+        path = root.storage.path_for(made["storage_key"])
         assert path.exists()
 
         answer = await studio.request("DELETE", "/hello")
@@ -270,7 +270,7 @@ class TestDelete:
         made = await studio.record("hello")
         caller = Caller(org.id, user_id=None, key_id=org.key_id, role="admin", is_superuser=False)
         async with root.db.transaction() as session:
-            assert await service.delete(session, caller, "hello") == made["storage_key"]
+            assert await service.delete_recording(session, caller, "hello") == made["storage_key"]
             await session.rollback()
         assert (await studio.request("GET", "/hello/audio")).status_code == 200
 
@@ -285,7 +285,7 @@ class TestDelete:
             while not await waits_for_a_lock(root):
                 await asyncio.sleep(0.01)
         assert (await deleting).status_code == 200
-        assert root.storage.path(made["storage_key"]).exists()
+        assert root.storage.path_for(made["storage_key"]).exists()
         assert (await studio.request("GET", f"/{copies['hello']}/audio")).status_code == 200
 
     async def test_others(self, studio: Studio, other_studio: Studio) -> None:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from offhook.kit.audio import MULAW_8K, PCM16_16K, Codec
-from offhook.recordings import Library
+from offhook.recordings import RecordingLibrary
 from offhook.root import Root
-from offhook.runs import LiveRuns
+from offhook.runs import LiveCallRegistry
 from offhook.runs import service as runs
 from offhook.runs.records import event_store
 from offhook.voice import events
@@ -83,8 +83,8 @@ class TestACall:
                 direction="inbound",
                 use_draft=True,
             )
-        live, leg = root.get(LiveRuns), KeptLeg(codec=codec)
-        call = await live.connect(run.id, leg)
+        live, leg = root.get(LiveCallRegistry), KeptLeg(codec=codec)
+        call = await live.connect_leg(run.id, leg)
         leg.on_mark = call.session.feed_mark
         talking = asyncio.create_task(call.run())
         while not any(event.type == events.AGENT_SAID for event in leg.events):
@@ -92,7 +92,7 @@ class TestACall:
         call.session.leg_ended()
         await talking
         async with root.db.transaction() as session:
-            return leg, await event_store.read(session, org.id, run.id)
+            return leg, await event_store.read_events(session, org.id, run.id)
 
     @pytest.mark.parametrize("codec", [MULAW_8K, PCM16_16K], ids=["mulaw_8k", "pcm_16k"])
     async def test_is_greeted_by_the_file_that_was_uploaded(
@@ -124,7 +124,7 @@ class TestACall:
     ) -> None:
         made = await studio.record("welcome", WELCOME)
         workflow_id = await editor.create_published(recorded(greeting="Hello there."))
-        root.storage.path(made["storage_key"]).unlink()
+        root.storage.path_for(made["storage_key"]).unlink()
 
         leg, stored = await self.carry(root, org, workflow_id, MULAW_8K)
 
@@ -144,8 +144,8 @@ async def test_a_chat_reads_the_transcript(studio: Studio, editor: Editor, root:
 
 async def test_a_recording_is_read_once_for_many_calls(studio: Studio, root: Root, org: OrgFixture) -> None:
     await studio.record("welcome", WELCOME)
-    library = root.get(Library)
-    first, again = [await library.load(org.id, "welcome", 8000) for _ in range(2)]
+    library = root.get(RecordingLibrary)
+    first, again = [await library.load_recording(org.id, "welcome", 8000) for _ in range(2)]
     assert first is not None
     assert again is not None
     assert again.samples is first.samples
@@ -173,5 +173,5 @@ async def test_a_duplicate_gets_recordings_of_its_own(studio: Studio, editor: Ed
     assert (await editor.fetch(original))["workflow_definition"]["nodes"][0]["data"] != data
 
     await studio.request("DELETE", "/welcome")
-    assert root.storage.path(made["storage_key"]).exists(), "the copy still plays it"
+    assert root.storage.path_for(made["storage_key"]).exists(), "the copy still plays it"
     assert (await studio.request("GET", f"/{copied}/audio")).status_code == 200

@@ -12,7 +12,7 @@ HOUR = timedelta(hours=1)
 
 
 def age(root: Root, key: str, by: timedelta) -> Path:
-    path = root.storage.path(key)
+    path = root.storage.path_for(key)
     at = (root.clock.now() - by).timestamp()
     os.utime(path, (at, at))
     return path
@@ -25,9 +25,9 @@ async def sweep(root: Root) -> None:
 async def test_after_a_day_and_not_before(studio: Studio, other_studio: Studio, root: Root) -> None:
     old = [age(root, (await who.upload())["storage_key"], 26 * HOUR) for who in (studio, other_studio)]
     new = age(root, (await studio.upload())["storage_key"], 24 * HOUR)
-    crashed = root.storage.path("uploads/0123.upload")
+    crashed = root.storage.path_for("uploads/0123.upload")
     crashed.write_bytes(b"RIFF")
-    decoding = root.storage.path("uploads/4567.wav")
+    decoding = root.storage.path_for("uploads/4567.wav")
     decoding.write_bytes(b"RIFF")
     age(root, "uploads/0123.upload", 26 * HOUR)
     await sweep(root)
@@ -51,12 +51,12 @@ async def test_what_may_be_removed_at_any_moment_is_not_named_any_more(studio: S
     answer = await studio.create({"recording_id": "late", "storage_key": key, "transcript": "Hello."})
     assert (answer.status_code, answer.json()["code"]) == (404, "recording_upload_not_found")
     await sweep(root)
-    assert root.storage.path(key).exists(), "whoever named it just before is not disturbed"
+    assert root.storage.path_for(key).exists(), "whoever named it just before is not disturbed"
 
 
 async def test_files_that_are_not_ours_and_an_empty_storage(root: Root) -> None:
     await sweep(root)
-    root.storage.path("fixed-speech/notes/readme.txt").write_text("by hand")
+    root.storage.path_for("fixed-speech/notes/readme.txt").write_text("by hand")
     path = age(root, "fixed-speech/notes/readme.txt", 1000 * HOUR)
     await sweep(root)
     assert path.exists()

@@ -26,7 +26,7 @@ async def store(root: Root, run: Run, usage: dict[str, Any], **values: Any) -> t
         mine.usage = usage
         for name, value in values.items():
             setattr(mine, name, value)
-        cents = await costs.store(session, mine)
+        cents = await costs.charge_run(session, mine)
         assert mine.cost_cents == cents
         return cents, await repository.cost_lines(session, run.organization_id, run.id)
 

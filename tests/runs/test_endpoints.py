@@ -13,7 +13,7 @@ from offhook.kit.filters.criteria import parse_sort
 from offhook.root import Root
 from offhook.runs import service
 from offhook.runs.lists.listing import SORTS
-from offhook.runs.live.call_recording import Recordings
+from offhook.runs.live.call_recording import CallRecordings
 from offhook.runs.live.event_writer import EventWriter
 from offhook.runs.tables import Run
 from offhook.voice.events import AGENT_SAID, CALLER_SAID, NODE_ENTERED, TURN_TIMED, VoiceEvent
@@ -35,7 +35,7 @@ async def talked(root: Root, run: Run) -> Run:
     async with root.db.transaction() as session:
         await service.apply_status(session, run.organization_id, run.id, "in_progress")
         await session.execute(update(Run).where(Run.id == run.id).values(recording_key=key))
-    sink = EventWriter(root.db).sink(run.id)
+    sink = EventWriter(root.db).create_sink(run.id)
     sink.emit(VoiceEvent(NODE_ENTERED, 0.0, {"node_id": "start", "name": "Greeting", "kind": "startCall"}))
     sink.emit(
         VoiceEvent(
@@ -45,12 +45,12 @@ async def talked(root: Root, run: Run) -> Run:
     sink.emit(VoiceEvent(CALLER_SAID, 3.0, {"text": "Hi, is that Anna?", "start_s": 2.0, "end_s": 3.0}))
     sink.emit(VoiceEvent(TURN_TIMED, 3.6, {"response_ms": 612}))
     assert await sink._writer.flush()
-    recorder = await Recordings().open(root.storage.path(key), MULAW_8K)
+    recorder = await CallRecordings().open_recorder(root.storage.path_for(key), MULAW_8K)
     for i in range(50):
-        recorder.caller(i * 0.02, MULAW_8K.silence)
+        recorder.record_caller(i * 0.02, MULAW_8K.silence_frame)
     await recorder.close()
     async with root.db.transaction() as session:
-        return await service.get(session, run.organization_id, run.id)
+        return await service.get_run(session, run.organization_id, run.id)
 
 
 def url(run: Run, rest: str = "") -> str:

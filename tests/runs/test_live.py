@@ -10,12 +10,21 @@ from structlog.testing import capture_logs
 
 from offhook.kit.audio import PCM16_16K
 from offhook.root import Root
-from offhook.runs import EventWriter, LiveCall, LiveRuns, RunFinished, RunStarted, RunStreams, repository, service
+from offhook.runs import (
+    EventWriter,
+    LiveCall,
+    LiveCallRegistry,
+    RunFinished,
+    RunStarted,
+    RunStreams,
+    repository,
+    service,
+)
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.records import carrier_calls, event_store
 from offhook.runs.tables import Run
-from offhook.tools import ToolBench
+from offhook.tools import ToolRunner
 from offhook.voice.events import CALL_ENDED, VoiceEvent
 from offhook.voice.ports import CallResult
 from offhook.workflows.tables import WorkflowVersion
@@ -35,9 +44,9 @@ def models(root: Root) -> FixedModels:
 
 
 @pytest.fixture
-async def live(root: Root, models: FixedModels) -> AsyncIterator[LiveRuns]:
-    yield root.get(LiveRuns)
-    await root.get(LiveRuns).stop_all()
+async def live(root: Root, models: FixedModels) -> AsyncIterator[LiveCallRegistry]:
+    yield root.get(LiveCallRegistry)
+    await root.get(LiveCallRegistry).stop_all()
 
 
 @pytest.fixture
@@ -54,26 +63,26 @@ def published(root: Root) -> list[Any]:
 
 async def reload(root: Root, run: Run) -> Run:
     async with root.db.transaction() as session:
-        return await service.get(session, run.organization_id, run.id)
+        return await service.get_run(session, run.organization_id, run.id)
 
 
 async def events_of(root: Root, run: Run) -> list[dict[str, Any]]:
     async with root.db.transaction() as session:
-        return await event_store.read(session, run.organization_id, run.id)
+        return await event_store.read_events(session, run.organization_id, run.id)
 
 
-async def connect(live: LiveRuns, run: Run, leg: KeptLeg | None = None) -> tuple[LiveCall, KeptLeg]:
+async def connect(live: LiveCallRegistry, run: Run, leg: KeptLeg | None = None) -> tuple[LiveCall, KeptLeg]:
     leg = leg or KeptLeg()
-    call = await live.connect(run.id, leg)
+    call = await live.connect_leg(run.id, leg)
     leg.on_mark = call.session.feed_mark
     return call, leg
 
 
-async def test_a_call_is_stored_whole(root: Root, live: LiveRuns, run: Run, published: list[Any]) -> None:
+async def test_a_call_is_stored_whole(root: Root, live: LiveCallRegistry, run: Run, published: list[Any]) -> None:
     call, leg = await connect(live, run)
     talking = asyncio.create_task(call.run())
     assert (await reload(root, run)).status == "in_progress"
-    assert live.active == 1
+    assert live.active_calls == 1
     await asyncio.sleep(0.6)
     call.session.feed_digit("1")
     result = await asyncio.wait_for(talking, 60)
@@ -85,7 +94,7 @@ async def test_a_call_is_stored_whole(root: Root, live: LiveRuns, run: Run, publ
     assert float(stored.duration or 0) == pytest.approx(result.duration_s, abs=0.001)
     assert stored.latency["turns"] == 1
     assert stored.usage["llm"][0]["provider"] == "scripted"
-    assert (stored.lease_until, live.active) == (None, 0)
+    assert (stored.lease_until, live.active_calls) == (None, 0)
     assert leg.hung_up_at is not None
     kinds = [event["type"] for event in await events_of(root, run)]
     assert (kinds[0], kinds[-1]) == ("call_started", CALL_ENDED)
@@ -93,17 +102,17 @@ async def test_a_call_is_stored_whole(root: Root, live: LiveRuns, run: Run, publ
     assert published[1].status == "completed"
 
 
-async def test_what_was_heard_is_in_the_recording(root: Root, live: LiveRuns, run: Run) -> None:
+async def test_what_was_heard_is_in_the_recording(root: Root, live: LiveCallRegistry, run: Run) -> None:
     call, _ = await connect(live, run, KeptLeg(codec=PCM16_16K))
     talking = asyncio.create_task(call.run())
     for _ in range(40):
-        call.session.feed_audio(PCM16_16K.silence)
+        call.session.feed_audio(PCM16_16K.silence_frame)
         await asyncio.sleep(0.02)
     call.session.leg_ended()
     await talking
     stored = await reload(root, run)
     assert stored.recording_key is not None
-    rate, caller, agent = channels(root.storage.path(stored.recording_key))
+    rate, caller, agent = channels(root.storage.path_for(stored.recording_key))
     assert rate == 16000
     assert not caller.any()
     assert agent.any()
@@ -119,7 +128,9 @@ async def test_what_was_heard_is_in_the_recording(root: Root, live: LiveRuns, ru
         (lambda session: session.voicemail_detected("carrier"), "completed", "voicemail"),
     ],
 )
-async def test_ends(root: Root, live: LiveRuns, run: Run, end: Callable[[Any], None], status: str, reason: str) -> None:
+async def test_ends(
+    root: Root, live: LiveCallRegistry, run: Run, end: Callable[[Any], None], status: str, reason: str
+) -> None:
     call, _ = await connect(live, run)
     talking = asyncio.create_task(call.run())
     await asyncio.sleep(0.1)
@@ -131,10 +142,12 @@ async def test_ends(root: Root, live: LiveRuns, run: Run, end: Callable[[Any], N
 
 
 @pytest.mark.parametrize("is_late", [False, True], ids=["while it lives", "after it"])
-async def test_a_verdict_that_nobody_told_the_session(root: Root, live: LiveRuns, run: Run, is_late: bool) -> None:
+async def test_a_verdict_that_nobody_told_the_session(
+    root: Root, live: LiveCallRegistry, run: Run, is_late: bool
+) -> None:
     async def verdict() -> None:
         async with root.db.transaction() as session:
-            await carrier_calls.machine_answered(session, run.organization_id, run.id)
+            await carrier_calls.record_machine_answer(session, run.organization_id, run.id)
 
     call, _ = await connect(live, run)
     talking = asyncio.create_task(call.run())
@@ -149,8 +162,8 @@ async def test_a_verdict_that_nobody_told_the_session(root: Root, live: LiveRuns
     assert (stored.status, stored.outcome, stored.end_reason) == ("completed", "voicemail", "caller_hung_up")
 
 
-async def test_only_one_socket_carries_a_run(live: LiveRuns, run: Run) -> None:
-    attempts = await asyncio.gather(*(live.connect(run.id, KeptLeg()) for _ in range(3)), return_exceptions=True)
+async def test_only_one_socket_carries_a_run(live: LiveCallRegistry, run: Run) -> None:
+    attempts = await asyncio.gather(*(live.connect_leg(run.id, KeptLeg()) for _ in range(3)), return_exceptions=True)
     assert sum(isinstance(attempt, LiveCall) for attempt in attempts) == 1
     assert sum(isinstance(attempt, RunNotConnectable) for attempt in attempts) == 2
     for attempt in attempts:
@@ -158,17 +171,17 @@ async def test_only_one_socket_carries_a_run(live: LiveRuns, run: Run) -> None:
             attempt.session.stop()
             await attempt.run()
     with pytest.raises(RunNotConnectable):
-        await live.connect(run.id, KeptLeg())
+        await live.connect_leg(run.id, KeptLeg())
     with pytest.raises(RunNotConnectable):
-        await live.connect(10**15, KeptLeg())
+        await live.connect_leg(10**15, KeptLeg())
 
 
-async def test_a_full_process_takes_no_more(root: Root, live: LiveRuns, make_run: MakeRun) -> None:
+async def test_a_full_process_takes_no_more(root: Root, live: LiveCallRegistry, make_run: MakeRun) -> None:
     object.__setattr__(root.settings, "max_calls_per_process", 1)
     call, _ = await connect(live, await make_run())
     waiting = await make_run()
     with pytest.raises(ProcessIsFull):
-        await live.connect(waiting.id, KeptLeg())
+        await live.connect_leg(waiting.id, KeptLeg())
     assert (await reload(root, waiting)).status == "initiated", "another process may take it"
     call.session.stop()
     await call.run()
@@ -186,7 +199,7 @@ class Crashing:
 
 
 async def test_a_crash_fails_the_run_and_loses_no_event(
-    root: Root, live: LiveRuns, run: Run, published: list[Any]
+    root: Root, live: LiveCallRegistry, run: Run, published: list[Any]
 ) -> None:
     call, _ = await connect(live, run)
     call.session = Crashing(call._sink)  # type: ignore[assignment]
@@ -201,10 +214,10 @@ async def test_a_crash_fails_the_run_and_loses_no_event(
     assert [event["type"] for event in await events_of(root, run)] == ["node_entered", CALL_ENDED]
     assert float(stored.duration or 0) == 1.5
     assert published[-1].status == "failed"
-    assert live.active == 0
+    assert live.active_calls == 0
 
 
-async def test_a_call_that_is_cancelled_is_stored_first(root: Root, live: LiveRuns, run: Run) -> None:
+async def test_a_call_that_is_cancelled_is_stored_first(root: Root, live: LiveCallRegistry, run: Run) -> None:
     call, _ = await connect(live, run)
     talking = asyncio.create_task(call.run())
     await asyncio.sleep(0.1)
@@ -212,10 +225,10 @@ async def test_a_call_that_is_cancelled_is_stored_first(root: Root, live: LiveRu
     with pytest.raises(asyncio.CancelledError):
         await talking
     stored = await reload(root, run)
-    assert (stored.status, stored.end_reason, live.active) == ("completed", "server_stopped", 0)
+    assert (stored.status, stored.end_reason, live.active_calls) == ("completed", "server_stopped", 0)
 
 
-async def test_an_orderly_shutdown_completes_every_call(root: Root, live: LiveRuns, make_run: MakeRun) -> None:
+async def test_an_orderly_shutdown_completes_every_call(root: Root, live: LiveCallRegistry, make_run: MakeRun) -> None:
     runs = [await make_run() for _ in range(3)]
     calls = [(await connect(live, run))[0] for run in runs]
     talking = [asyncio.create_task(call.run()) for call in calls]
@@ -227,7 +240,7 @@ async def test_an_orderly_shutdown_completes_every_call(root: Root, live: LiveRu
         assert (stored.status, stored.end_reason) == ("completed", "server_stopped")
 
 
-async def test_the_carriers_last_word_comes_first(root: Root, live: LiveRuns, run: Run) -> None:
+async def test_the_carriers_last_word_comes_first(root: Root, live: LiveCallRegistry, run: Run) -> None:
     call, _ = await connect(live, run)
     talking = asyncio.create_task(call.run())
     await asyncio.sleep(0.1)
@@ -241,7 +254,7 @@ async def test_the_carriers_last_word_comes_first(root: Root, live: LiveRuns, ru
 
 
 async def test_leases_are_renewed_for_all_calls_and_a_lost_one_ends_its_call(
-    root: Root, live: LiveRuns, make_run: MakeRun
+    root: Root, live: LiveCallRegistry, make_run: MakeRun
 ) -> None:
     kept, lost = await make_run(), await make_run()
     calls = {run.id: (await connect(live, run))[0] for run in (kept, lost)}
@@ -261,7 +274,9 @@ async def test_leases_are_renewed_for_all_calls_and_a_lost_one_ends_its_call(
     assert (await reload(root, lost)).status == "failed"
 
 
-async def test_a_call_that_ends_during_the_renewal_has_lost_no_lease(root: Root, live: LiveRuns, run: Run) -> None:
+async def test_a_call_that_ends_during_the_renewal_has_lost_no_lease(
+    root: Root, live: LiveCallRegistry, run: Run
+) -> None:
     async def renew(_: RunFinished) -> None:
         await live.renew_leases()
 
@@ -284,7 +299,7 @@ class _BrokenBench:
 
 @pytest.mark.parametrize("rings_first", [True, False])
 async def test_a_call_is_answered_whatever_becomes_of_its_fetch(
-    root: Root, live: LiveRuns, run: Run, *, rings_first: bool
+    root: Root, live: LiveCallRegistry, run: Run, *, rings_first: bool
 ) -> None:
     asks = {"pre_call_fetch_mode": "always", "pre_call_fetch_url": "https://shop.test/before"}
     async with root.db.transaction() as session:
@@ -292,9 +307,9 @@ async def test_a_call_is_answered_whatever_becomes_of_its_fetch(
         first, *others = version.definition["nodes"]
         asking = {**first, "data": {**first["data"], **asks}}
         version.definition = {**version.definition, "nodes": [asking, *others]}
-    root.provide(ToolBench, _BrokenBench())  # type: ignore[arg-type]
+    root.provide(ToolRunner, _BrokenBench())  # type: ignore[arg-type]
     if rings_first:
-        await live.rings_here(run.id)
+        await live.lease_ringing_run(run.id)
     call, _ = await connect(live, run)
     call.session.leg_ended()
     await call.run()
@@ -303,7 +318,7 @@ async def test_a_call_is_answered_whatever_becomes_of_its_fetch(
     assert (fetched["data"]["ok"], fetched["data"]["error"]) == (False, "The question could not be asked.")
 
 
-async def test_without_a_disk_the_call_goes_on(root: Root, live: LiveRuns, run: Run) -> None:
+async def test_without_a_disk_the_call_goes_on(root: Root, live: LiveCallRegistry, run: Run) -> None:
     root.storage.root.parent.mkdir(parents=True, exist_ok=True)
     root.storage.root.write_text("a file where the folder should be")
     call, _ = await connect(live, run)
@@ -320,7 +335,7 @@ async def test_a_call_ends_rightly_through_an_outage_of_the_database(
 ) -> None:
     faulty = FaultyDatabase(database_url)
     root.db, whole = faulty, root.db
-    live = LiveRuns(root, writer=EventWriter(faulty), streams=RunStreams(faulty), tools=ToolRegistry(root))
+    live = LiveCallRegistry(root, writer=EventWriter(faulty), streams=RunStreams(faulty), tools=ToolRegistry(root))
     call, _ = await connect(live, run)
     talking = asyncio.create_task(call.run())
     await asyncio.sleep(0.1)
@@ -337,7 +352,7 @@ async def test_a_call_ends_rightly_through_an_outage_of_the_database(
     await faulty.dispose()
 
 
-async def test_a_run_that_is_deleted_while_it_talks(root: Root, live: LiveRuns, run: Run) -> None:
+async def test_a_run_that_is_deleted_while_it_talks(root: Root, live: LiveCallRegistry, run: Run) -> None:
     call, _ = await connect(live, run)
     talking = asyncio.create_task(call.run())
     await asyncio.sleep(0.1)
@@ -345,16 +360,16 @@ async def test_a_run_that_is_deleted_while_it_talks(root: Root, live: LiveRuns, 
         await session.execute(delete(Run).where(Run.id == run.id))
     call.session.leg_ended()
     assert (await asyncio.wait_for(talking, 60)).end_reason == "caller_hung_up"
-    assert (call.finished, live.active) == (None, 0)
+    assert (call.finished, live.active_calls) == (None, 0)
 
 
 async def test_a_call_that_cannot_be_built_is_a_failed_run(
-    root: Root, live: LiveRuns, run: Run, published: list[Any], models: FixedModels
+    root: Root, live: LiveCallRegistry, run: Run, published: list[Any], models: FixedModels
 ) -> None:
     models.fails_with = ConnectionError("no such vendor")
     with pytest.raises(ConnectionError):
-        await live.connect(run.id, KeptLeg())
+        await live.connect_leg(run.id, KeptLeg())
     stored = await reload(root, run)
-    assert (stored.status, stored.end_reason, stored.lease_until, live.active) == ("failed", "error", None, 0)
+    assert (stored.status, stored.end_reason, stored.lease_until, live.active_calls) == ("failed", "error", None, 0)
     assert [event.status for event in published] == ["failed"]
     assert [event["type"] for event in await events_of(root, run)] == [CALL_ENDED]

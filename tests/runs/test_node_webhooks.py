@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text
 
-from offhook.bootstrap import build_root, stop
+from offhook.bootstrap import build_root, stop_domains
 from offhook.root import Root
 from offhook.runs import service
 from offhook.runs.finishing import node_webhooks
-from offhook.runs.finishing.node_webhooks import NodeWebhooks, pause_s
+from offhook.runs.finishing.node_webhooks import NodeWebhookJob, retry_delay_s
 from offhook.runs.tables import NodeWebhookDelivery, RunEvent
 from offhook.settings import Settings
 from offhook.workflows.tables import Workflow, WorkflowVersion
@@ -24,7 +24,7 @@ from tests.runs.conftest import DEFINITION
 async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
     built = build_root(settings, database_url, egress_to_loopback("shop.test"))
     yield built
-    await stop(built)
+    await stop_domains(built)
     await built.db.dispose()
 
 
@@ -83,7 +83,7 @@ class Desk:
 
     async def attempt(self, number: int) -> NodeWebhookDelivery:
         (delivery,) = await self.deliveries()
-        await NodeWebhooks(self.root).deliver({"id": delivery.id, "attempt": number})
+        await NodeWebhookJob(self.root).deliver({"id": delivery.id, "attempt": number})
         (delivery,) = await self.deliveries()
         return delivery
 
@@ -196,7 +196,7 @@ async def test_where_nothing_may_be_called(desk: Desk) -> None:
 
 
 def test_pauses_have_an_end() -> None:
-    assert [pause_s(attempt) for attempt in range(1, 8)] == [30, 60, 120, 240, 480, 600, 600]
+    assert [retry_delay_s(attempt) for attempt in range(1, 8)] == [30, 60, 120, 240, 480, 600, 600]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.root import Root
-from offhook.runs import EventWriter, LiveRuns, Sweeper
+from offhook.runs import EventWriter, LiveCallRegistry, RunSweeper
 from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
 from offhook.runs.live import leases
 from offhook.runs.records import event_store
@@ -89,16 +89,18 @@ def test_a_long_utterance_is_looked_at_in_no_time() -> None:
 
 async def listed(root: Root, run: Run) -> list[do_not_call_list.DoNotCallEntry]:
     async with root.db.transaction() as session:
-        entries, _ = await do_not_call_list.listing(session, run.organization_id, search=None, limit=10, offset=0)
+        entries, _ = await do_not_call_list.list_entries(session, run.organization_id, search=None, limit=10, offset=0)
         return list(entries)
 
 
 async def talk(root: Root, run: Run, *sentences: str) -> None:
     """A conversation in which the caller says this, carried and stored by this process."""
-    sink = root.get(EventWriter).sink(run.id)
+    sink = root.get(EventWriter).create_sink(run.id)
     for second, sentence in enumerate(sentences):
         sink.emit(VoiceEvent(CALLER_SAID, second, {"text": sentence}))
-    await root.get(LiveRuns).store_end(run.organization_id, run.id, sink, CallResult("answered", "agent_ended", 3.0))
+    await root.get(LiveCallRegistry).store_end(
+        run.organization_id, run.id, sink, CallResult("answered", "agent_ended", 3.0)
+    )
 
 
 @pytest.mark.parametrize("direction", ["inbound", "outbound"])
@@ -112,7 +114,7 @@ async def test_saying_so_lists_the_far_end_once(root: Root, make_run: MakeRun, d
     (entry,) = await listed(root, run)
     assert (entry.phone_number, entry.source, entry.run_id) == (CALLED, "call", run.id)
     async with root.db.transaction() as session:
-        events = await event_store.read(session, run.organization_id, run.id)
+        events = await event_store.read_events(session, run.organization_id, run.id)
     assert [event["data"] for event in events if event["type"] == DO_NOT_CALL_REQUESTED] == [
         {"text": "Do not call me again."}
     ]
@@ -134,10 +136,10 @@ async def test_it_holds_although_the_worker_died(root: Root, make_run: MakeRun) 
     run = await make_run(called_number=CALLED)
     now = datetime.now(UTC)
     async with root.db.transaction() as session:
-        await leases.take(session, run.id, worker_id="w1", now=now, until=now - timedelta(seconds=1))
-    root.get(EventWriter).sink(run.id).emit(VoiceEvent(CALLER_SAID, 1.0, {"text": "Stop calling me."}))
+        await leases.take_run(session, run.id, worker_id="w1", now=now, until=now - timedelta(seconds=1))
+    root.get(EventWriter).create_sink(run.id).emit(VoiceEvent(CALLER_SAID, 1.0, {"text": "Stop calling me."}))
     assert await root.get(EventWriter).flush()
 
-    await root.get(Sweeper).sweep(trusting=True)
+    await root.get(RunSweeper).sweep(trusting=True)
 
     assert [entry.phone_number for entry in await listed(root, run)] == [CALLED]

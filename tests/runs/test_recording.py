@@ -13,8 +13,8 @@ import pytest
 
 from offhook.kit.audio import MULAW_8K, PCM16_16K, Codec
 from offhook.runs.live import call_recording
-from offhook.runs.live.call_recording import FLUSH_S, HOLD_S, Recordings, WavRecorder
-from offhook.runs.live.wav import HEADER_BYTES, recover
+from offhook.runs.live.call_recording import FLUSH_S, HOLD_S, CallRecordings, WavRecorder
+from offhook.runs.live.wav import HEADER_BYTES, repair_wav_header
 
 LOUD = 8000
 
@@ -37,19 +37,19 @@ def loud_spans(channel: np.ndarray, rate: int) -> list[tuple[float, float]]:
 
 
 @pytest.fixture
-def recordings() -> Recordings:
-    return Recordings()
+def recordings() -> CallRecordings:
+    return CallRecordings()
 
 
 @pytest.mark.parametrize("codec", [MULAW_8K, PCM16_16K])
 async def test_each_side_stands_in_its_channel_at_its_time(
-    recordings: Recordings, tmp_path: Path, codec: Codec
+    recordings: CallRecordings, tmp_path: Path, codec: Codec
 ) -> None:
-    recorder = await recordings.open(tmp_path / "a.wav", codec)
+    recorder = await recordings.open_recorder(tmp_path / "a.wav", codec)
     for i in range(50):
-        recorder.caller(1.0 + i * 0.02, tone(codec))
+        recorder.record_caller(1.0 + i * 0.02, tone(codec))
     for i in range(25):
-        recorder.agent(3.0 + i * 0.02, tone(codec))
+        recorder.record_agent(3.0 + i * 0.02, tone(codec))
     await recorder.close()
     rate, caller, agent = channels(tmp_path / "a.wav")
     assert rate == codec.sample_rate
@@ -58,11 +58,11 @@ async def test_each_side_stands_in_its_channel_at_its_time(
     assert len(caller) == 3.5 * rate
 
 
-async def test_jitter_leaves_no_seam(recordings: Recordings, tmp_path: Path) -> None:
-    recorder = await recordings.open(tmp_path / "a.wav", MULAW_8K)
+async def test_jitter_leaves_no_seam(recordings: CallRecordings, tmp_path: Path) -> None:
+    recorder = await recordings.open_recorder(tmp_path / "a.wav", MULAW_8K)
     jitter = [0.0, 0.03, -0.01, 0.06, 0.0, 0.09, 0.02, 0.0]
     for i in range(200):
-        recorder.caller(0.5 + i * 0.02 + jitter[i % len(jitter)], tone(MULAW_8K))
+        recorder.record_caller(0.5 + i * 0.02 + jitter[i % len(jitter)], tone(MULAW_8K))
     await recorder.close()
     rate, caller, _ = channels(tmp_path / "a.wav")
     ((begin, end),) = loud_spans(caller, rate)
@@ -71,25 +71,25 @@ async def test_jitter_leaves_no_seam(recordings: Recordings, tmp_path: Path) -> 
 
 
 async def test_frames_that_come_in_a_burst_are_put_back_where_they_were_spoken(
-    recordings: Recordings, tmp_path: Path
+    recordings: CallRecordings, tmp_path: Path
 ) -> None:
-    recorder = await recordings.open(tmp_path / "a.wav", MULAW_8K)
+    recorder = await recordings.open_recorder(tmp_path / "a.wav", MULAW_8K)
     for i in range(20):
-        recorder.caller(i * 0.02, tone(MULAW_8K))
+        recorder.record_caller(i * 0.02, tone(MULAW_8K))
     for _ in range(20):
-        recorder.caller(0.8, tone(MULAW_8K))
+        recorder.record_caller(0.8, tone(MULAW_8K))
     await recorder.close()
     rate, caller, _ = channels(tmp_path / "a.wav")
     assert loud_spans(caller, rate) == [(0.0, 0.8)]
 
 
 async def test_a_side_that_sends_faster_than_time_does_not_grow_the_file(
-    recordings: Recordings, tmp_path: Path
+    recordings: CallRecordings, tmp_path: Path
 ) -> None:
-    recorder = await recordings.open(tmp_path / "a.wav", MULAW_8K)
+    recorder = await recordings.open_recorder(tmp_path / "a.wav", MULAW_8K)
     for i in range(1000):
         for _ in range(5):
-            recorder.caller(i * 0.02, tone(MULAW_8K))
+            recorder.record_caller(i * 0.02, tone(MULAW_8K))
         if i % 25 == 0:
             recorder.flush()
     await recorder.close()
@@ -97,36 +97,36 @@ async def test_a_side_that_sends_faster_than_time_does_not_grow_the_file(
     assert len(caller) / rate <= 20.0 + 1.1
 
 
-async def test_times_without_sense_neither_fail_nor_fill_the_disk(recordings: Recordings, tmp_path: Path) -> None:
-    recorder = await recordings.open(tmp_path / "a.wav", MULAW_8K)
-    recorder.caller(0.0, tone(MULAW_8K))
-    recorder.caller(-5.0, tone(MULAW_8K))
-    recorder.caller(1e9, tone(MULAW_8K))
-    recorder.caller(float("nan"), tone(MULAW_8K))
-    recorder.caller(0.02, b"")
-    recorder.agent(5000.0, tone(MULAW_8K))
+async def test_times_without_sense_neither_fail_nor_fill_the_disk(recordings: CallRecordings, tmp_path: Path) -> None:
+    recorder = await recordings.open_recorder(tmp_path / "a.wav", MULAW_8K)
+    recorder.record_caller(0.0, tone(MULAW_8K))
+    recorder.record_caller(-5.0, tone(MULAW_8K))
+    recorder.record_caller(1e9, tone(MULAW_8K))
+    recorder.record_caller(float("nan"), tone(MULAW_8K))
+    recorder.record_caller(0.02, b"")
+    recorder.record_agent(5000.0, tone(MULAW_8K))
     await recorder.close()
     rate, _, agent = channels(tmp_path / "a.wav")
     assert loud_spans(agent, rate) == [(5000.0, 5000.02)]
     assert (tmp_path / "a.wav").stat().st_blocks * 512 < 2_000_000, "silence that nobody sent is a hole in the file"
 
 
-async def test_a_hanging_disk_bounds_the_memory(recordings: Recordings, tmp_path: Path) -> None:
-    recorder = await recordings.open(tmp_path / "a.wav", PCM16_16K)
+async def test_a_hanging_disk_bounds_the_memory(recordings: CallRecordings, tmp_path: Path) -> None:
+    recorder = await recordings.open_recorder(tmp_path / "a.wav", PCM16_16K)
     for i in range(10_000):
-        recorder.caller(i * 0.02, tone(PCM16_16K))
+        recorder.record_caller(i * 0.02, tone(PCM16_16K))
     assert recorder._caller.arrived_bytes <= call_recording.MAX_PENDING_BYTES + PCM16_16K.frame_bytes
     await recorder.close()
 
 
 async def test_the_file_is_valid_at_any_moment_and_no_more_than_a_second_behind(
-    recordings: Recordings, tmp_path: Path
+    recordings: CallRecordings, tmp_path: Path
 ) -> None:
-    recorder = await recordings.open(tmp_path / "a.wav", MULAW_8K)
+    recorder = await recordings.open_recorder(tmp_path / "a.wav", MULAW_8K)
     channels(tmp_path / "a.wav")
     begun = time.monotonic()
     while (now := time.monotonic() - begun) < 1.6:
-        recorder.caller(now, tone(MULAW_8K))
+        recorder.record_caller(now, tone(MULAW_8K))
         await asyncio.sleep(0.02)
     rate, caller, agent = channels(tmp_path / "a.wav")  # what stands there when the process is killed now
     assert len(caller) / rate > now - FLUSH_S - HOLD_S - 0.2
@@ -138,9 +138,9 @@ async def test_the_file_is_valid_at_any_moment_and_no_more_than_a_second_behind(
 class TestRecover:
     def killed(self, path: Path) -> None:
         """A file whose last write reached the disk but whose header did not, cut in the middle of a sample."""
-        recorder = WavRecorder(path, MULAW_8K, Recordings(), 0)
+        recorder = WavRecorder(path, MULAW_8K, CallRecordings(), 0)
         for i in range(100):
-            recorder.caller(i * 0.02, tone(MULAW_8K))
+            recorder.record_caller(i * 0.02, tone(MULAW_8K))
         recorder.flush()
         with path.open("ab") as file:
             file.write(b"\x01\x02" * 8001 + b"\x07")
@@ -149,7 +149,7 @@ class TestRecover:
         path = tmp_path / "a.wav"
         self.killed(path)
         _, before, _ = channels(path)
-        assert recover(path)
+        assert repair_wav_header(path)
         _, after, _ = channels(path)
         assert len(after) == len(before) + 4000
         assert path.stat().st_size == HEADER_BYTES + len(after) * 4
@@ -158,37 +158,37 @@ class TestRecover:
         path = tmp_path / "a.wav"
         self.killed(path)
         os.truncate(path, HEADER_BYTES + 4 * 777 + 3)
-        assert recover(path)
+        assert repair_wav_header(path)
         assert len(channels(path)[1]) == 777
 
     def test_is_idempotent(self, tmp_path: Path) -> None:
         path = tmp_path / "a.wav"
         self.killed(path)
-        recover(path)
+        repair_wav_header(path)
         first = path.read_bytes()
-        assert recover(path)
+        assert repair_wav_header(path)
         assert path.read_bytes() == first
 
     def test_leaves_other_files_alone(self, tmp_path: Path) -> None:
         other = tmp_path / "b.wav"
         other.write_bytes(b"RIFF" + b"x" * 100)
-        assert not recover(other)
+        assert not repair_wav_header(other)
         assert other.read_bytes() == b"RIFF" + b"x" * 100
-        assert not recover(tmp_path / "missing.wav")
+        assert not repair_wav_header(tmp_path / "missing.wav")
         (tmp_path / "short.wav").write_bytes(b"RIFF")
-        assert not recover(tmp_path / "short.wav")
+        assert not repair_wav_header(tmp_path / "short.wav")
 
 
-async def test_forty_recorders_cost_little(recordings: Recordings, tmp_path: Path) -> None:
+async def test_forty_recorders_cost_little(recordings: CallRecordings, tmp_path: Path) -> None:
     """A loose bound on a busy machine; the figure itself is printed (about 0.2 ms CPU per call-second when idle)."""
-    recorders = [await recordings.open(tmp_path / f"{i}.wav", MULAW_8K) for i in range(40)]
+    recorders = [await recordings.open_recorder(tmp_path / f"{i}.wav", MULAW_8K) for i in range(40)]
     payload = tone(MULAW_8K)
     before, seconds = resource.getrusage(resource.RUSAGE_SELF), 10
     for second in range(seconds):
         for i in range(50):
             for recorder in recorders:
-                recorder.caller(second + i * 0.02, payload)
-                recorder.agent(second + i * 0.02, payload)
+                recorder.record_caller(second + i * 0.02, payload)
+                recorder.record_agent(second + i * 0.02, payload)
             if i % 25 == 24:
                 await asyncio.to_thread(call_recording._flush_all, recorders, False)
     after = resource.getrusage(resource.RUSAGE_SELF)
@@ -204,17 +204,17 @@ _TALKER = """
 import asyncio, sys, time
 from pathlib import Path
 from offhook.kit.audio import PCM16_16K
-from offhook.runs.live.call_recording import Recordings
+from offhook.runs.live.call_recording import CallRecordings
 
 async def talk():
-    recorder = await Recordings().open(Path(sys.argv[1]), PCM16_16K)
+    recorder = await CallRecordings().open_recorder(Path(sys.argv[1]), PCM16_16K)
     begun, sent = time.monotonic(), 0
     print("talking", flush=True)
     while True:
         now = time.monotonic() - begun
         while sent * 0.02 < now:
-            recorder.caller(sent * 0.02, b"\\x00\\x20" * 320)
-            recorder.agent(sent * 0.02, b"\\x00\\x20" * 320)
+            recorder.record_caller(sent * 0.02, b"\\x00\\x20" * 320)
+            recorder.record_agent(sent * 0.02, b"\\x00\\x20" * 320)
             sent += 1
         await asyncio.sleep(0.02)
 
@@ -237,5 +237,5 @@ async def test_a_killed_process_leaves_a_recording_up_to_the_last_second(tmp_pat
     talked_s = time.monotonic() - begun
     rate, caller, agent = channels(path)  # as it is, before any repair
     assert len(caller) / rate > talked_s - 1.0
-    assert recover(path)
+    assert repair_wav_header(path)
     assert loud_spans(caller, rate) == loud_spans(agent, rate) == [(0.0, round(len(caller) / rate, 2))]

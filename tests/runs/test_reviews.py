@@ -11,7 +11,7 @@ from offhook.models.ports import CallModels, ModelError
 from offhook.root import Root
 from offhook.runs import service
 from offhook.runs.finishing import reviews
-from offhook.runs.finishing.reviews import Reviews, share_of
+from offhook.runs.finishing.reviews import ReviewJob, sample_percentile
 from offhook.runs.records import event_store
 from offhook.runs.records.event_store import NewEvent
 from offhook.runs.tables import Run, RunReview
@@ -73,8 +73,10 @@ class Auditor:
             )
             heard = {"text": said, "start_s": 1.0, "end_s": 2.0}
             if said:
-                event = NewEvent(run.id, "caller_said", 2000, event_store.encode(heard), self.root.clock.now())
-                await event_store.append(session, [event])
+                event = NewEvent(
+                    run.id, "caller_said", 2000, event_store.encode_event_data(heard), self.root.clock.now()
+                )
+                await event_store.append_events(session, [event])
         async with self.root.db.transaction() as session:
             await service.apply_status(session, self.org.id, run.id, "in_progress")
             started = Run.answered_at - text(f"interval '{seconds} seconds'")
@@ -90,7 +92,7 @@ class Auditor:
 
     async def attempt(self, number: int = 1) -> RunReview:
         (review,) = await self.reviews()
-        await Reviews(self.root).review({"id": review.id, "attempt": number})
+        await ReviewJob(self.root).run_review({"id": review.id, "attempt": number})
         (review,) = await self.reviews()
         return review
 
@@ -166,8 +168,8 @@ async def test_which_runs(auditor: Auditor, data: dict[str, Any], call: dict[str
 
 async def test_a_sample_is_by_the_runs_id(auditor: Auditor) -> None:
     run = await auditor.ended_run(qa(qa_sample_rate=1))
-    assert len(await auditor.reviews()) == (share_of(run.id) < 1)
-    shares = [share_of(run_id) for run_id in range(1, 10_001)]
+    assert len(await auditor.reviews()) == (sample_percentile(run.id) < 1)
+    shares = [sample_percentile(run_id) for run_id in range(1, 10_001)]
     assert all(0 <= share < 100 for share in shares)
     assert 2_800 < sum(share < 30 for share in shares) < 3_200
 

@@ -15,7 +15,7 @@ from offhook.runs import service
 from offhook.runs.errors import ConcurrentCallLimit, MediaTokenRefused, RunNotFound, WorkflowHasNoStart
 from offhook.runs.live import media_tokens
 from offhook.runs.records import event_store
-from offhook.runs.states import FINAL, LIVE, may_move
+from offhook.runs.states import FINAL_STATES, LIVE_STATES, can_move
 from offhook.runs.tables import MediaToken, Run
 from offhook.workflows.tables import WorkflowVersion
 from tests.fixtures_orgs import OrgFixture
@@ -24,7 +24,7 @@ from tests.runs.conftest import MakeRun, MakeWorkflow
 
 async def reload(root: Root, run: Run) -> Run:
     async with root.db.transaction() as session:
-        return await service.get(session, run.organization_id, run.id)
+        return await service.get_run(session, run.organization_id, run.id)
 
 
 async def tell(root: Root, run: Run, status: str, **values: object) -> bool:
@@ -131,7 +131,7 @@ class TestApplyStatus:
         for column in ("status", "outcome", "call_id", "end_reason", "ended_at", "duration", "answered_at"):
             assert getattr(after, column) == getattr(before, column), column
         async with root.db.transaction() as session:
-            events = await event_store.read(session, run.organization_id, run.id)
+            events = await event_store.read_events(session, run.organization_id, run.id)
         assert [event["type"] for event in events] == ["status_changed"] + ["status_ignored"] * 5
         assert events[1]["data"]["current"] == "no_answer"
 
@@ -151,8 +151,8 @@ class TestApplyStatus:
     @pytest.mark.parametrize("seed", range(6))
     async def test_the_database_moves_as_the_state_machine_does(self, root: Root, run: Run, seed: int) -> None:
         state = "initiated"
-        for status in random.Random(seed).choices(sorted(LIVE) * 3 + sorted(FINAL), k=8):
-            expected = may_move(state, status)
+        for status in random.Random(seed).choices(sorted(LIVE_STATES) * 3 + sorted(FINAL_STATES), k=8):
+            expected = can_move(state, status)
             assert await tell(root, run, status) == expected
             state = status if expected else state
             assert (await reload(root, run)).status == state
@@ -169,12 +169,12 @@ class TestApplyStatus:
 class TestMediaTokens:
     async def claim(self, db: Database, token: str, run_id: int, mode: str = "twilio") -> Run:
         async with db.transaction() as session:
-            return await media_tokens.claim(session, token, run_id=run_id, mode=mode)
+            return await media_tokens.claim_token(session, token, run_id=run_id, mode=mode)
 
     @pytest.fixture
     async def token(self, root: Root, run: Run) -> str:
         async with root.db.transaction() as session:
-            return await media_tokens.issue(session, run)
+            return await media_tokens.issue_token(session, run)
 
     async def test_opens_once_even_for_many_at_a_time(
         self, root: Root, run: Run, token: str, database_url: str
@@ -202,7 +202,7 @@ class TestMediaTokens:
 
     async def test_not_after_its_time_and_not_for_a_run_that_is_over(self, root: Root, run: Run, token: str) -> None:
         async with root.db.transaction() as session:
-            old = await media_tokens.issue(session, run, ttl_s=-1)
+            old = await media_tokens.issue_token(session, run, ttl_s=-1)
         with pytest.raises(MediaTokenRefused):
             await self.claim(root.db, old, run.id)
         await tell(root, run, "canceled")

@@ -3,23 +3,23 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offhook.runs.states import ALL, FINAL, LIVE, OUTCOME_OF, may_move, sources_of
+from offhook.runs.states import ALL_STATES, FINAL_STATES, LIVE_STATES, OUTCOME_OF, can_move, source_states
 
-STATUSES = st.sampled_from(sorted(ALL))
-_RANK = {"initiated": 0, "ringing": 1, "in_progress": 2} | dict.fromkeys(FINAL, 3)
+STATUSES = st.sampled_from(sorted(ALL_STATES))
+_RANK = {"initiated": 0, "ringing": 1, "in_progress": 2} | dict.fromkeys(FINAL_STATES, 3)
 
 
 def after(news: list[str]) -> str:
     state = "initiated"
     for status in news:
-        if may_move(state, status):
+        if can_move(state, status):
             state = status
     return state
 
 
 @given(st.lists(STATUSES, max_size=12))
 def test_a_run_never_goes_back_and_the_first_final_state_stays(news: list[str]) -> None:
-    finals = [status for status in news if status in FINAL]
+    finals = [status for status in news if status in FINAL_STATES]
     if finals:
         assert after(news) == finals[0]
     else:
@@ -39,14 +39,14 @@ def test_a_duplicate_changes_nothing(news: list[str], status: str) -> None:
 
 @given(STATUSES, STATUSES)
 def test_the_compare_and_swap_allows_what_the_machine_allows(current: str, target: str) -> None:
-    assert (current in sources_of(target)) == may_move(current, target)
+    assert (current in source_states(target)) == can_move(current, target)
 
 
 def test_every_state_is_live_or_final_and_every_final_one_has_an_outcome() -> None:
-    assert not LIVE & FINAL
-    assert set(OUTCOME_OF) == FINAL
+    assert not LIVE_STATES & FINAL_STATES
+    assert set(OUTCOME_OF) == FINAL_STATES
 
 
 def test_a_status_that_does_not_exist_moves_nothing() -> None:
-    assert not may_move("initiated", "answered")
-    assert not may_move("nonsense", "completed")
+    assert not can_move("initiated", "answered")
+    assert not can_move("nonsense", "completed")

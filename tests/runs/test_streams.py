@@ -12,7 +12,7 @@ from sqlalchemy import text, update
 from offhook.kit.database.database import Database
 from offhook.root import Root
 from offhook.runs import service
-from offhook.runs.live.event_streams import RunStreams, follow
+from offhook.runs.live.event_streams import RunStreams, follow_run
 from offhook.runs.live.event_writer import EventWriter
 from offhook.runs.tables import Run
 from offhook.voice.events import CALLER_PARTIAL, CALLER_SAID, VoiceEvent
@@ -67,7 +67,7 @@ async def test_a_run_that_is_over_is_told_from_the_beginning(
     client: AsyncClient, run: Run, org: OrgFixture, root: Root
 ) -> None:
     writer = EventWriter(root.db)
-    sink = writer.sink(run.id)
+    sink = writer.create_sink(run.id)
     for number in range(3):
         sink.emit(said(number))
     await writer.flush()
@@ -88,7 +88,7 @@ async def test_resumes_behind_the_last_event_id(
 ) -> None:
     writer = EventWriter(root.db)
     for number in range(3):
-        writer.sink(run.id).emit(said(number))
+        writer.create_sink(run.id).emit(said(number))
     await writer.flush()
     await end(root.db, run)
     headers = {**org.owner_headers, "Last-Event-ID": header.encode()}
@@ -99,7 +99,7 @@ async def test_resumes_behind_the_last_event_id(
 async def collect(streams: RunStreams, db: Database, run: Run, after: int = 0) -> list[Any]:
     seen: list[Any] = []
     async with asyncio.timeout(60):
-        async for news in follow(streams, db, run.organization_id, run.id, after=after):
+        async for news in follow_run(streams, db, run.organization_id, run.id, after=after):
             seen += news if isinstance(news, list) else [news]
     return seen
 
@@ -109,7 +109,7 @@ async def test_hears_of_a_run_that_another_process_carries(
 ) -> None:
     reading = asyncio.create_task(collect(streams, root.db, run))
     writer = EventWriter(other, interval_s=0.01)
-    sink = writer.sink(run.id)
+    sink = writer.create_sink(run.id)
     for number in range(20):
         sink.emit(said(number))
         await asyncio.sleep(0.01)
@@ -122,10 +122,10 @@ async def test_hears_of_a_run_that_another_process_carries(
 
 async def test_shows_live_only_events_of_this_process(streams: RunStreams, root: Root, run: Run) -> None:
     reading = asyncio.create_task(collect(streams, root.db, run))
-    await streams.ready()
+    await streams.wait_until_ready()
     await asyncio.sleep(0.05)
     writer = EventWriter(root.db, interval_s=0.01)
-    sink = writer.sink(run.id, streams.on_live)
+    sink = writer.create_sink(run.id, streams.on_live)
     sink.emit(VoiceEvent(CALLER_PARTIAL, 0.1, {"text": "hel \ud83d"}))
     await asyncio.sleep(0.05)
     sink.emit(said(1))
@@ -149,7 +149,7 @@ async def test_a_final_run_goes_on_while_its_worker_completes_it(
     await end(other, run)
     reading = asyncio.create_task(collect(streams, root.db, run))
     writer = EventWriter(other, interval_s=0.01)
-    writer.sink(run.id).emit(said(1))
+    writer.create_sink(run.id).emit(said(1))
     await writer.flush()
     assert not reading.done()
     async with other.transaction() as session:
@@ -162,13 +162,13 @@ async def test_hears_again_after_its_connection_was_cut(
     streams: RunStreams, root: Root, run: Run, other: Database
 ) -> None:
     reading = asyncio.create_task(collect(streams, root.db, run))
-    await streams.ready()
+    await streams.wait_until_ready()
     await asyncio.sleep(0.05)
     async with other.transaction() as session:
         cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()"
         assert (await session.execute(text(cut))).scalars().all() == [True]
     writer = EventWriter(other, interval_s=0.01)
-    writer.sink(run.id).emit(said(1))
+    writer.create_sink(run.id).emit(said(1))
     await writer.flush()
     await end(other, run)
     assert [event["seq"] for event in await reading] == [1, 2]
@@ -176,7 +176,7 @@ async def test_hears_again_after_its_connection_was_cut(
 
 async def test_nobody_listens_when_everybody_left(streams: RunStreams, root: Root, run: Run) -> None:
     reading = asyncio.create_task(collect(streams, root.db, run))
-    await streams.ready()
+    await streams.wait_until_ready()
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await reading
@@ -186,7 +186,7 @@ async def test_nobody_listens_when_everybody_left(streams: RunStreams, root: Roo
 async def test_a_quiet_run_is_kept_alive(streams: RunStreams, root: Root, run: Run) -> None:
     quiet = 0
     async with asyncio.timeout(60):
-        async for news in follow(streams, root.db, run.organization_id, run.id, after=0, keep_alive_s=0.05):
+        async for news in follow_run(streams, root.db, run.organization_id, run.id, after=0, keep_alive_s=0.05):
             quiet += news is None
             if quiet == 3:
                 await end(root.db, run)

@@ -10,9 +10,9 @@ from sqlalchemy import TextClause, select, text, update
 from offhook.bootstrap import build_root
 from offhook.kit.audio import MULAW_8K
 from offhook.root import Root
-from offhook.runs import RunFinished, Sweeper, service
+from offhook.runs import RunFinished, RunSweeper, service
 from offhook.runs.live import leases
-from offhook.runs.live.call_recording import Recordings, WavRecorder
+from offhook.runs.live.call_recording import CallRecordings, WavRecorder
 from offhook.runs.live.event_writer import EventWriter
 from offhook.runs.records import event_store
 from offhook.runs.tables import Run
@@ -26,8 +26,10 @@ LEASE_S = 10.0
 GRACE_S = 3.0
 
 
-def make_sweeper(root: Root, clock: SetClock) -> Sweeper:
-    return Sweeper(db=root.db, storage=root.storage, events=root.events, clock=clock, lease_s=LEASE_S, grace_s=GRACE_S)
+def make_sweeper(root: Root, clock: SetClock) -> RunSweeper:
+    return RunSweeper(
+        db=root.db, storage=root.storage, events=root.events, clock=clock, lease_s=LEASE_S, grace_s=GRACE_S
+    )
 
 
 @pytest.fixture
@@ -36,7 +38,7 @@ def clock() -> SetClock:
 
 
 @pytest.fixture
-def sweeper(root: Root, clock: SetClock) -> Sweeper:
+def sweeper(root: Root, clock: SetClock) -> RunSweeper:
     return make_sweeper(root, clock)
 
 
@@ -56,20 +58,20 @@ async def carried(root: Root, run: Run, clock: SetClock) -> Run:
     """A run that a worker took now."""
     until = clock.now() + timedelta(seconds=LEASE_S)
     async with root.db.transaction() as session:
-        taken = await leases.take(session, run.id, worker_id="w1", now=clock.now(), until=until)
+        taken = await leases.take_run(session, run.id, worker_id="w1", now=clock.now(), until=until)
     assert taken is not None
     return taken
 
 
 async def reload(root: Root, run: Run) -> Run:
     async with root.db.transaction() as session:
-        return await service.get(session, run.organization_id, run.id)
+        return await service.get_run(session, run.organization_id, run.id)
 
 
 async def renew(root: Root, run: Run, clock: SetClock, worker_id: str = "w1") -> set[int]:
     async with root.db.transaction() as session:
         until = clock.now() + timedelta(seconds=LEASE_S)
-        return await leases.renew(session, [run.id], worker_id=worker_id, until=until)
+        return await leases.renew_run_leases(session, [run.id], worker_id=worker_id, until=until)
 
 
 async def told(root: Root, statement: TextClause) -> int:
@@ -84,11 +86,11 @@ async def test_leases_are_renewed_in_the_order_of_ids(root: Root, make_run: Make
     until = clock.now() + timedelta(seconds=LEASE_S)
     async with root.db.transaction() as session:
         for run_id in (second, first):  # the later id lies first in the table
-            assert await leases.take(session, run_id, worker_id="w1", now=clock.now(), until=until)
+            assert await leases.take_run(session, run_id, worker_id="w1", now=clock.now(), until=until)
 
     async def renew_both() -> set[int]:
         async with root.db.transaction() as session:
-            return await leases.renew(session, [second, first], worker_id="w1", until=until)
+            return await leases.renew_run_leases(session, [second, first], worker_id="w1", until=until)
 
     locked = select(Run.id).with_for_update(nowait=True)
     async with root.db.transaction() as ending:
@@ -104,7 +106,7 @@ async def test_leases_are_renewed_in_the_order_of_ids(root: Root, make_run: Make
     assert await renewal == {first, second}
 
 
-async def sweep_for(sweeper: Sweeper, clock: SetClock, seconds: float) -> list[int]:
+async def sweep_for(sweeper: RunSweeper, clock: SetClock, seconds: float) -> list[int]:
     """Sweep every second, as the job does."""
     ended = []
     for _ in range(int(seconds)):
@@ -113,7 +115,7 @@ async def sweep_for(sweeper: Sweeper, clock: SetClock, seconds: float) -> list[i
     return ended
 
 
-async def test_a_living_run_is_left_alone(root: Root, carried: Run, sweeper: Sweeper, clock: SetClock) -> None:
+async def test_a_living_run_is_left_alone(root: Root, carried: Run, sweeper: RunSweeper, clock: SetClock) -> None:
     for _ in range(20):
         assert await sweep_for(sweeper, clock, 3) == []
         assert await renew(root, carried, clock) == {carried.id}
@@ -121,10 +123,10 @@ async def test_a_living_run_is_left_alone(root: Root, carried: Run, sweeper: Swe
 
 
 async def test_a_run_whose_worker_died_fails_with_what_is_known_of_it(
-    root: Root, carried: Run, sweeper: Sweeper, clock: SetClock, published: list[RunFinished]
+    root: Root, carried: Run, sweeper: RunSweeper, clock: SetClock, published: list[RunFinished]
 ) -> None:
     writer = EventWriter(root.db)
-    sink = writer.sink(carried.id)
+    sink = writer.create_sink(carried.id)
     sink.emit(VoiceEvent(NODE_ENTERED, 0.1, {"node_id": "start", "name": "Greeting"}))
     sink.emit(VoiceEvent(TURN_TIMED, 4.0, {"response_ms": 500}))
     sink.emit(VoiceEvent(VARIABLES_EXTRACTED, 5.0, {"values": {"name": "Ada"}}))
@@ -158,7 +160,7 @@ async def test_two_sweepers_end_a_run_once(
 
 
 async def test_after_an_outage_the_workers_have_time_to_renew(
-    root: Root, carried: Run, sweeper: Sweeper, clock: SetClock
+    root: Root, carried: Run, sweeper: RunSweeper, clock: SetClock
 ) -> None:
     clock.advance(60)  # nobody could write, nobody swept
     assert await sweeper.sweep() == []
@@ -168,14 +170,14 @@ async def test_after_an_outage_the_workers_have_time_to_renew(
 
 
 async def test_a_server_that_starts_believes_at_first_sight(
-    root: Root, carried: Run, sweeper: Sweeper, clock: SetClock
+    root: Root, carried: Run, sweeper: RunSweeper, clock: SetClock
 ) -> None:
     clock.advance(LEASE_S + 1)
     assert await sweeper.sweep(trusting=True) == [carried.id]
 
 
 async def test_a_worker_that_wakes_up_late_is_told_that_its_run_is_gone(
-    root: Root, carried: Run, sweeper: Sweeper, clock: SetClock
+    root: Root, carried: Run, sweeper: RunSweeper, clock: SetClock
 ) -> None:
     clock.advance(LEASE_S + 1)
     await sweeper.sweep(trusting=True)
@@ -183,13 +185,13 @@ async def test_a_worker_that_wakes_up_late_is_told_that_its_run_is_gone(
 
 
 async def test_the_recording_of_a_killed_process_is_repaired(
-    root: Root, carried: Run, sweeper: Sweeper, clock: SetClock
+    root: Root, carried: Run, sweeper: RunSweeper, clock: SetClock
 ) -> None:
     key = f"recordings/{carried.organization_id}/{carried.id}.wav"
-    path: Path = root.storage.path(key)
-    recorder = WavRecorder(path, MULAW_8K, Recordings(), 0)
+    path: Path = root.storage.path_for(key)
+    recorder = WavRecorder(path, MULAW_8K, CallRecordings(), 0)
     for i in range(50):
-        recorder.caller(i * 0.02, MULAW_8K.silence)
+        recorder.record_caller(i * 0.02, MULAW_8K.silence_frame)
     recorder.flush()
     with path.open("ab") as file:
         file.write(b"\0" * 4001)
@@ -202,7 +204,7 @@ async def test_the_recording_of_a_killed_process_is_repaired(
 
 
 async def test_a_worker_that_died_after_the_carriers_last_word_keeps_that_word(
-    root: Root, carried: Run, sweeper: Sweeper, clock: SetClock
+    root: Root, carried: Run, sweeper: RunSweeper, clock: SetClock
 ) -> None:
     async with root.db.transaction() as session:
         assert await service.apply_status(
@@ -218,7 +220,7 @@ async def test_a_worker_that_died_after_the_carriers_last_word_keeps_that_word(
 
 @pytest.mark.parametrize("status", [None, "ringing", "in_progress"])
 async def test_a_run_that_nobody_ever_connected_fails_after_five_minutes(
-    root: Root, run: Run, sweeper: Sweeper, clock: SetClock, published: list[RunFinished], status: str | None
+    root: Root, run: Run, sweeper: RunSweeper, clock: SetClock, published: list[RunFinished], status: str | None
 ) -> None:
     if status is not None:
         async with root.db.transaction() as session:
@@ -232,7 +234,9 @@ async def test_a_run_that_nobody_ever_connected_fails_after_five_minutes(
     assert [event.end_reason for event in published] == ["never_connected"]
 
 
-async def test_an_abandoned_chat_is_completed(root: Root, make_run: MakeRun, sweeper: Sweeper, clock: SetClock) -> None:
+async def test_an_abandoned_chat_is_completed(
+    root: Root, make_run: MakeRun, sweeper: RunSweeper, clock: SetClock
+) -> None:
     chat = await make_run(mode="textchat", direction="inbound")
     async with root.db.transaction() as session:
         await session.execute(
@@ -248,11 +252,13 @@ async def test_an_abandoned_chat_is_completed(root: Root, make_run: MakeRun, swe
     assert (ended.status, ended.outcome, ended.end_reason) == ("completed", "answered", "idle")
 
 
-async def test_a_swept_run_says_so_in_its_events(root: Root, carried: Run, sweeper: Sweeper, clock: SetClock) -> None:
+async def test_a_swept_run_says_so_in_its_events(
+    root: Root, carried: Run, sweeper: RunSweeper, clock: SetClock
+) -> None:
     clock.advance(LEASE_S + 1)
     await sweeper.sweep(trusting=True)
     async with root.db.transaction() as session:
-        events = await event_store.read(session, carried.organization_id, carried.id)
+        events = await event_store.read_events(session, carried.organization_id, carried.id)
     assert [(event["type"], event["data"]) for event in events] == [("run_swept", {"end_reason": "worker_lost"})]
 
 
@@ -260,19 +266,19 @@ async def test_only_one_worker_gets_a_run(root: Root, run: Run, clock: SetClock)
     async def take(worker_id: str) -> Run | None:
         async with root.db.transaction() as session:
             until = clock.now() + timedelta(seconds=LEASE_S)
-            return await leases.take(session, run.id, worker_id=worker_id, now=clock.now(), until=until)
+            return await leases.take_run(session, run.id, worker_id=worker_id, now=clock.now(), until=until)
 
     taken = await asyncio.gather(*(take(f"w{i}") for i in range(6)))
     assert sum(run is not None for run in taken) == 1
 
 
 async def test_a_phone_that_rings_in_a_dead_process_frees_its_slot_soon(
-    root: Root, make_run: MakeRun, sweeper: Sweeper, clock: SetClock, published: list[RunFinished]
+    root: Root, make_run: MakeRun, sweeper: RunSweeper, clock: SetClock, published: list[RunFinished]
 ) -> None:
     run = await make_run(mode="sandbox")
     async with root.db.transaction() as session:
         await service.apply_status(session, run.organization_id, run.id, "ringing")
-        await leases.keep_ringing(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
+        await leases.lease_ringing_runs(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
 
     assert await sweep_for(sweeper, clock, LEASE_S - 1) == []
     assert await sweep_for(sweeper, clock, GRACE_S + 3) == [run.id]
@@ -282,14 +288,14 @@ async def test_a_phone_that_rings_in_a_dead_process_frees_its_slot_soon(
 
 
 async def test_a_phone_that_was_answered_busy_is_no_longer_watched(
-    root: Root, make_run: MakeRun, sweeper: Sweeper, clock: SetClock, published: list[RunFinished]
+    root: Root, make_run: MakeRun, sweeper: RunSweeper, clock: SetClock, published: list[RunFinished]
 ) -> None:
     run = await make_run(mode="sandbox")
     async with root.db.transaction() as session:
         await service.apply_status(session, run.organization_id, run.id, "ringing")
-        await leases.keep_ringing(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
+        await leases.lease_ringing_runs(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
         await service.apply_status(session, run.organization_id, run.id, "busy")
-        await leases.keep_ringing(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
+        await leases.lease_ringing_runs(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
 
     assert (await reload(root, run)).lease_until is None
     assert await sweep_for(sweeper, clock, LEASE_S + GRACE_S + 3) == []

@@ -195,7 +195,7 @@ class TestInsights:
                 row.latency = {"p50_ms": p50_ms, "p95_ms": 2000, "turns": 3}
                 row.outcome = "voicemail" if p50_ms == 900 else "answered"
                 await session.flush()
-                await costs.store(session, row)
+                await costs.charge_run(session, row)
         return runs
 
     async def test_days_and_agents(
@@ -221,7 +221,7 @@ class TestInsights:
             row = await session.get_one(Run, counted[0].id)
             row.outcome = "voicemail"
             await session.flush()
-            await costs.store(session, row)
+            await costs.charge_run(session, row)
         shown = (await client.get(INSIGHTS, params={"days": 1}, headers=org.key_headers)).json()
         assert shown["days"][0]["outcomes"] == {"voicemail": 1}
         whole = (await client.get(INSIGHTS, params={"days": 3}, headers=org.key_headers)).json()

@@ -138,7 +138,7 @@ async def test_values_follow_their_run(root: Root, path: str) -> None:
 async def test_the_plan(root: Root, org: OrgFixture, path: str, criterion: dict[str, Any], index: str) -> None:
     conditions = parse_conditions(json.dumps([criterion]), listing.FILTERS)
     conditions.on_columns.append(Run.organization_id == org.id)
-    statement = listing.ids_of(conditions).compile(root.db.engine, compile_kwargs={"literal_binds": True})
+    statement = listing.matching_ids(conditions).compile(root.db.engine, compile_kwargs={"literal_binds": True})
     async with root.db.transaction() as session:
         plan = "\n".join(await session.scalars(text("EXPLAIN " + str(statement).replace(":", r"\:"))))
     assert index in plan

@@ -14,7 +14,7 @@ from offhook.root import Root
 from offhook.runs import service
 from offhook.runs.live.event_writer import EVENTS_DROPPED, EventWriter
 from offhook.runs.records import event_store
-from offhook.runs.records.event_store import encode
+from offhook.runs.records.event_store import encode_event_data
 from offhook.runs.tables import Run
 from offhook.voice.events import CALLER_PARTIAL, CALLER_SAID, VoiceEvent
 from tests.fakes.database import FaultyDatabase
@@ -30,7 +30,7 @@ async def db(database_url: str):  # type: ignore[no-untyped-def]
 
 async def stored(root: Root, run: Run) -> list[dict]:
     async with root.db.transaction() as session:
-        return await event_store.read(session, run.organization_id, run.id)
+        return await event_store.read_events(session, run.organization_id, run.id)
 
 
 def said(number: int) -> VoiceEvent:
@@ -40,7 +40,7 @@ def said(number: int) -> VoiceEvent:
 async def test_events_are_numbered_from_one_in_their_order(root: Root, make_run: MakeRun) -> None:
     writer = EventWriter(root.db, interval_s=0.01)
     first, second = await make_run(), await make_run()
-    sinks = {run.id: writer.sink(run.id) for run in (first, second)}
+    sinks = {run.id: writer.create_sink(run.id) for run in (first, second)}
     for number in range(50):
         sinks[first.id].emit(said(number))
         sinks[second.id].emit(said(100 + number))
@@ -54,16 +54,16 @@ async def test_events_are_numbered_from_one_in_their_order(root: Root, make_run:
 
 async def test_writes_by_itself_soon(root: Root, run: Run) -> None:
     writer = EventWriter(root.db, interval_s=0.05)
-    writer.sink(run.id).emit(said(1))
+    writer.create_sink(run.id).emit(said(1))
     async with asyncio.timeout(60):
-        while writer.waiting:
+        while writer.pending_count:
             await asyncio.sleep(0.02)
     assert len(await stored(root, run)) == 1
 
 
 async def test_live_only_events_go_to_live_listeners_and_are_not_stored(root: Root, run: Run) -> None:
     writer, seen = EventWriter(root.db), []
-    sink = writer.sink(run.id, lambda run_id, event: seen.append((run_id, event.data)))
+    sink = writer.create_sink(run.id, lambda run_id, event: seen.append((run_id, event.data)))
     sink.emit(VoiceEvent(CALLER_PARTIAL, 0.5, {"text": "hel"}))
     sink.emit(said(1))
     await writer.flush()
@@ -73,7 +73,7 @@ async def test_live_only_events_go_to_live_listeners_and_are_not_stored(root: Ro
 
 async def test_an_outage_delays_events_and_keeps_their_order(root: Root, run: Run, db: FaultyDatabase) -> None:
     writer = EventWriter(db, interval_s=0.01)
-    sink = writer.sink(run.id)
+    sink = writer.create_sink(run.id)
     sink.emit(said(1))
     assert await writer.flush()
     db.is_away = True
@@ -88,7 +88,7 @@ async def test_an_outage_delays_events_and_keeps_their_order(root: Root, run: Ru
 
 async def test_a_commit_that_nobody_heard_of_is_not_written_twice(root: Root, run: Run, db: FaultyDatabase) -> None:
     writer = EventWriter(db, interval_s=60)
-    sink = writer.sink(run.id)
+    sink = writer.create_sink(run.id)
     for number in range(5):
         sink.emit(said(number))
     db.loses_next_answer = True
@@ -104,7 +104,7 @@ async def test_a_commit_that_nobody_heard_of_is_not_written_twice(root: Root, ru
 async def test_a_server_that_ends_our_connections_loses_nothing(root: Root, run: Run, database_url: str) -> None:
     own = Database(database_url)
     writer = EventWriter(own, interval_s=0.01)
-    sink = writer.sink(run.id)
+    sink = writer.create_sink(run.id)
     sink.emit(said(1))
     assert await writer.flush()
     async with root.db.transaction() as session:
@@ -122,11 +122,11 @@ async def test_a_server_that_ends_our_connections_loses_nothing(root: Root, run:
 
 async def test_memory_is_bounded_and_what_was_dropped_is_counted(root: Root, run: Run, db: FaultyDatabase) -> None:
     writer = EventWriter(db, interval_s=0.01, max_events=10)
-    sink = writer.sink(run.id)
+    sink = writer.create_sink(run.id)
     db.is_away = True
     for number in range(25):
         sink.emit(said(number))
-    assert writer.waiting == 10
+    assert writer.pending_count == 10
     db.is_away = False
     await writer.flush()
     await writer.flush()
@@ -140,15 +140,15 @@ async def test_a_run_that_was_deleted_holds_nobody_back(root: Root, make_run: Ma
     gone, there = await make_run(), await make_run()
     async with root.db.transaction() as session:
         await session.delete(await session.get(Run, gone.id))
-    writer.sink(gone.id).emit(said(1))
-    writer.sink(there.id).emit(said(2))
+    writer.create_sink(gone.id).emit(said(1))
+    writer.create_sink(there.id).emit(said(2))
     assert await writer.flush()
     assert len(await stored(root, there)) == 1
 
 
 async def test_an_event_that_the_database_refuses_holds_nobody_back(root: Root, run: Run) -> None:
     writer = EventWriter(root.db, interval_s=60)
-    sink = writer.sink(run.id)
+    sink = writer.create_sink(run.id)
     for number in range(8):
         sink.emit(said(number))
     sink.emit(VoiceEvent(CALLER_SAID, 1e9, {"text": "its time is beyond the column"}))
@@ -160,7 +160,7 @@ async def test_an_event_that_the_database_refuses_holds_nobody_back(root: Root, 
 async def test_a_callback_in_another_process_gets_a_number_of_its_own(root: Root, run: Run, database_url: str) -> None:
     other = Database(database_url)
     writer = EventWriter(root.db, interval_s=60)
-    sink = writer.sink(run.id)
+    sink = writer.create_sink(run.id)
 
     async def callback(status: str) -> None:
         async with other.transaction() as session:
@@ -182,7 +182,7 @@ async def test_a_callback_in_another_process_gets_a_number_of_its_own(root: Root
     )
 )
 def test_whatever_a_model_says_becomes_json_that_postgresql_takes(value: object) -> None:
-    encoded = encode({"value": value})
+    encoded = encode_event_data({"value": value})
     encoded.encode()
     decoded = json.loads(encoded, parse_constant=pytest.fail)
     assert "\0" not in "".join(texts(decoded))
@@ -203,4 +203,4 @@ def texts(value: object) -> Iterator[str]:
 
 def test_ordinary_text_is_kept_to_the_letter() -> None:
     data = {"text": 'She said "\\u0000 is a backslash" - naïve 🙂', "n": 1, "list": [1.5, None, True]}
-    assert json.loads(encode(data)) == data
+    assert json.loads(encode_event_data(data)) == data

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from offhook.bootstrap import build_root
 from offhook.orgs import Caller
 from offhook.settings import Settings
-from offhook.telephony.accounts.number_purchasing import ManagedNumbers, Wish
+from offhook.telephony.accounts.number_purchasing import ManagedNumbers, PurchaseRequest
 
 
 async def main(order: dict[str, str]) -> None:
@@ -23,7 +23,7 @@ async def main(order: dict[str, str]) -> None:
     )
     root = build_root(settings, order["database"])
     caller = Caller(int(order["organization"]), None, None, "owner", is_superuser=False)
-    await root.get(ManagedNumbers).quick_connect(caller, Wish("new", "US", phone_number=order["number"]))
+    await root.get(ManagedNumbers).quick_connect(caller, PurchaseRequest("new", "US", phone_number=order["number"]))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from offhook.telephony.carrier_kit.http import CarrierHttp
-from offhook.telephony.ports import CallLinks, CarrierAccount, DialRequest, Webhook
+from offhook.telephony.ports import CallLinks, CarrierAccount, CarrierWebhook, DialRequest
 from tests.fakes.web import Answers, LocalServer, Reply, local_server
 
 PUBLIC = "https://voice.example.org/api/v1/telephony"
@@ -26,20 +26,20 @@ def account(provider: str, **config: Any) -> CarrierAccount:
     return CarrierAccount(1, provider, 5, config)
 
 
-def form(url: str, fields: Mapping[str, str] | list[tuple[str, str]], **headers: str) -> Webhook:
+def form(url: str, fields: Mapping[str, str] | list[tuple[str, str]], **headers: str) -> CarrierWebhook:
     """A form that was posted; header names with underscores."""
     body = urlencode(list(fields.items()) if isinstance(fields, Mapping) else fields).encode()
-    return Webhook("POST", url, {"content-type": "application/x-www-form-urlencoded", **_named(headers)}, body)
+    return CarrierWebhook("POST", url, {"content-type": "application/x-www-form-urlencoded", **_named(headers)}, body)
 
 
-def posted(url: str, body: Any, **headers: str) -> Webhook:
+def posted(url: str, body: Any, **headers: str) -> CarrierWebhook:
     """JSON that was posted; bytes go as they are."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return Webhook("POST", url, {"content-type": "application/json", **_named(headers)}, raw)
+    return CarrierWebhook("POST", url, {"content-type": "application/json", **_named(headers)}, raw)
 
 
-def got(url: str, **headers: str) -> Webhook:
-    return Webhook("GET", url, _named(headers), b"")
+def got(url: str, **headers: str) -> CarrierWebhook:
+    return CarrierWebhook("GET", url, _named(headers), b"")
 
 
 def _named(headers: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from httpx2 import AsyncClient
 
 from offhook.orgs import Caller
 from offhook.root import Root
-from offhook.telephony.ports import CarrierAccount, CarrierFailed, Carriers, CarrierSpec, DialRequest
+from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, CarrierSpec, DialRequest
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 from offhook.telephony.webhooks.endpoints import carrier_routes
 from offhook.workflows import publication, service
@@ -24,7 +24,7 @@ from tests.telephony.platform_desk import Platform, platform_of
 from tests.voice.phone import node, simple_agent
 
 # The webhooks of ``fakecom``; one router for all tests, so that they share applications.
-FAKE_CARRIER_ROUTES = carrier_routes(Carriers([FakeCarrier().spec()]))
+FAKE_CARRIER_ROUTES = carrier_routes(CarrierRegistry([FakeCarrier().spec()]))
 
 
 @dataclass
@@ -35,7 +35,7 @@ class NotedCarrier:
     dialled: list[tuple[CarrierAccount, DialRequest]] = field(default_factory=list)
     hung_up: list[str] = field(default_factory=list)
 
-    async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
+    async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
         self.dialled.append((account, request))
         if self.fails_with is not None:
             raise self.fails_with
@@ -49,7 +49,7 @@ class NotedCarrier:
 def carrier(root: Root) -> NotedCarrier:
     """In the place of the sandbox's network."""
     noted = NotedCarrier()
-    root.get(Carriers).add(CarrierSpec("sandbox", dialer=noted, wire=SandboxWire))
+    root.get(CarrierRegistry).add(CarrierSpec("sandbox", dialer=noted, wire=SandboxWire))
     return noted
 
 
@@ -57,7 +57,7 @@ def carrier(root: Root) -> NotedCarrier:
 def fakecom(root: Root) -> FakeCarrier:
     """A carrier with every part, whose webhooks have routes as any carrier's have."""
     fake = FakeCarrier()
-    root.get(Carriers).add(fake.spec())
+    root.get(CarrierRegistry).add(fake.spec())
     return fake
 
 
@@ -90,11 +90,11 @@ def make_agent(root: Root) -> MakeAgent:
         definition = simple_agent()
         definition["nodes"].append(node("trigger", "trigger", trigger_path=path, enabled=True))
         async with root.db.transaction() as session:
-            workflow = await service.create(session, caller, "Front desk", definition)
+            workflow = await service.create_workflow(session, caller, "Front desk", definition)
             if is_published:
-                await publication.publish(session, NoTools(), caller, workflow.id)
+                await publication.publish_draft(session, NoTools(), caller, workflow.id)
             if draft is not None:
-                await service.update(session, caller, workflow.id, service.Changes(definition=draft))
+                await service.update_workflow(session, caller, workflow.id, service.WorkflowChanges(definition=draft))
         return Agent(workflow.id, path)
 
     return make

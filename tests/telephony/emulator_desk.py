@@ -12,32 +12,32 @@ from websockets.asyncio.server import ServerConnection
 
 from offhook.kit.audio import MULAW_8K
 from offhook.lab.carriers import (
-    Call,
-    Callback,
+    CarrierEmulator,
     CloudonixEmulator,
-    Emulator,
+    EmulatedCall,
+    OutgoingCallback,
     PlivoEmulator,
     TelnyxEmulator,
     TwilioEmulator,
     VobizEmulator,
     VonageEmulator,
 )
-from offhook.lab.carriers.core.phones import tone
+from offhook.lab.carriers.core.phones import make_tone
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.carriers import all_carriers
 from offhook.telephony.ports import (
     CallLinks,
     CarrierAccount,
+    CarrierWebhook,
     DialRequest,
+    MediaStarted,
     MediaWire,
-    Proof,
-    Started,
-    Webhook,
+    WebhookProof,
 )
 from tests.lab.us import Us, with_emulator
 
 OURS, THEIRS, AGENT = "+14155550100", "+12125550199", "+12125550177"
-EMULATORS: dict[str, Callable[[], Emulator]] = {
+EMULATORS: dict[str, Callable[[], CarrierEmulator]] = {
     "cloudonix": CloudonixEmulator,
     "plivo": PlivoEmulator,
     "telnyx": TelnyxEmulator,
@@ -52,7 +52,7 @@ EACH = pytest.mark.parametrize("name", sorted(EMULATORS))
 class Desk:
     """Our side of one carrier: the parts of its spec, and what came over the media socket."""
 
-    carrier: Emulator
+    carrier: CarrierEmulator
     us: Us
     http: CarrierHttp
     heard: list[Any] = field(default_factory=list)
@@ -92,37 +92,37 @@ class Desk:
                     self.audio += event
                 elif event is not None:
                     self.heard.append(event)
-                if isinstance(event, Started):
+                if isinstance(event, MediaStarted):
                     await self.speak(socket, wire)
             await asyncio.sleep(0.02)
 
     async def speak(self, socket: ServerConnection, wire: MediaWire) -> None:
-        samples = MULAW_8K.decode(tone(1.0))
+        samples = MULAW_8K.decode(make_tone(1.0))
         pcm = samples if wire.codec.sample_rate == 8000 else samples.repeat(2)
         spoken = wire.codec.encode(pcm)
         for begin in range(0, len(spoken), wire.codec.frame_bytes):
-            frame = wire.encode(spoken[begin : begin + wire.codec.frame_bytes])
+            frame = wire.encode_audio(spoken[begin : begin + wire.codec.frame_bytes])
             await socket.send(frame if wire.has_binary_audio else frame.decode())
-        await socket.send(wire.mark("s1").decode())
+        await socket.send(wire.encode_mark("s1").decode())
 
-    async def dial(self, **more: Any) -> Call:
+    async def dial(self, **more: Any) -> EmulatedCall:
         self.serve(f"/answer/{self.carrier.name}/7", await connecting(self))
         request = DialRequest(7, THEIRS, OURS, "tok", ring_timeout_s=20, links=self.links, **more)
-        call_id = await self.spec.dialer.dial(self.account, request)
-        call = self.carrier.call(call_id)
+        call_id = await self.spec.dialer.place_call(self.account, request)
+        call = self.carrier.find_call(call_id)
         assert call is not None
         return call
 
-    def webhook(self, sent: Callback) -> Webhook:
+    def webhook(self, sent: OutgoingCallback) -> CarrierWebhook:
         headers = {name.lower(): value for name, value in sent.headers.items()}
         headers["content-type"] = sent.content_type
-        return Webhook(sent.method, sent.url, headers, sent.body, has_secret="token=s3cret" in sent.url)
+        return CarrierWebhook(sent.method, sent.url, headers, sent.body, has_secret="token=s3cret" in sent.url)
 
-    def proof(self, sent: Callback) -> Proof | None:
+    def proof(self, sent: OutgoingCallback) -> WebhookProof | None:
         now = self.carrier.clock.now().timestamp()
         return self.spec.verifier.verify(self.account, self.webhook(sent), now)  # type: ignore[no-any-return]
 
-    def news(self, call: Call) -> list[Any]:
+    def news(self, call: EmulatedCall) -> list[Any]:
         """What was said of the call at the run's addresses, every word of it proven."""
         found = []
         for sent in self.carrier.callbacks:
@@ -140,7 +140,7 @@ def run(name: str, test: Callable[[Desk], Awaitable[None]]) -> None:
     async def with_client(carrier: Any, us: Us, _: httpx2.AsyncClient) -> None:
         carrier.limits.calls_per_second = None
         http = CarrierHttp({name: carrier.base_url})
-        carrier.own(OURS)
+        carrier.add_number(OURS)
         try:
             await test(Desk(carrier, us, http))
         finally:
@@ -151,4 +151,6 @@ def run(name: str, test: Callable[[Desk], Awaitable[None]]) -> None:
 
 async def connecting(desk: Desk) -> Any:
     """The document that connects a call; Telnyx asks for none: it is told by a request."""
-    return None if desk.carrier.name == "telnyx" else await desk.spec.answerer.connect(desk.account, "x", desk.links)
+    return (
+        None if desk.carrier.name == "telnyx" else await desk.spec.answerer.answer_call(desk.account, "x", desk.links)
+    )

@@ -11,7 +11,7 @@ from offhook.kit.crypto import Keyring
 from offhook.root import Root
 from offhook.runs import Run
 from offhook.runs import service as runs
-from offhook.telephony.accounts.credentials import Accounts
+from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.tables import PhoneNumber, TelephonyConfiguration
 from tests.fakes.carrier import NAME, FakeCarrier
 from tests.fixtures_orgs import OrgFixture
@@ -67,7 +67,7 @@ class Account:
 
     async def run(self, run_id: int) -> Run:
         async with self.root.db.transaction() as session:
-            return await runs.get(session, self.org.id, run_id)
+            return await runs.get_run(session, self.org.id, run_id)
 
     async def runs(self) -> list[dict[str, Any]]:
         answer = await self.client.get(f"/workflow/{self.workflow_id}/runs", headers=self.org.owner_headers)
@@ -96,7 +96,7 @@ async def make_account(
             provider=NAME,
             config={"account": reference},
             account_reference=reference,
-            secrets=Accounts(root.get(Keyring), root.settings).seal(org.id, {"token": token}),
+            secrets=CarrierAccounts(root.get(Keyring), root.settings).seal_secrets(org.id, {"token": token}),
         )
         session.add(row)
         await session.flush()

@@ -14,9 +14,9 @@ from sqlalchemy import text
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from offhook.bootstrap import build_root, stop
-from offhook.lab.carriers import Call, Callback, Emulator, phones
-from offhook.lab.carriers.core.callbacks import through
+from offhook.bootstrap import build_root, stop_domains
+from offhook.lab.carriers import CarrierEmulator, EmulatedCall, OutgoingCallback, phones
+from offhook.lab.carriers.core.callbacks import route_through
 from offhook.orgs import Caller
 from offhook.orgs import service as orgs
 from offhook.root import Root
@@ -31,8 +31,8 @@ from tests.voice.phone import simple_agent
 
 # Long enough for what a carrier says of a machine.
 SCRIPT = phones.hangs_up_after(2.0).script
-ONE_WHO_HANGS_UP = phones.Plan(script=SCRIPT, verdict="human", verdict_s=0.0)
-MACHINE = phones.Plan(script=SCRIPT, verdict="machine", verdict_s=0.0)
+ONE_WHO_HANGS_UP = phones.PhonePlan(script=SCRIPT, verdict="human", verdict_s=0.0)
+MACHINE = phones.PhonePlan(script=SCRIPT, verdict="machine", verdict_s=0.0)
 
 
 @dataclass
@@ -42,24 +42,24 @@ class Platform:
     root: Root
     app: FastAPI
     client: AsyncClient
-    carrier: Emulator
+    carrier: CarrierEmulator
     organization_id: int = 0
     workflow_id: int = 0
     configuration_id: int = 0
     real_url: str = ""
     ended: list[CallEnded] = field(default_factory=list)
 
-    async def organization(self, name: str, carrier: Emulator | None = None) -> tuple[int, int, dict[str, str]]:
+    async def organization(self, name: str, carrier: CarrierEmulator | None = None) -> tuple[int, int, dict[str, str]]:
         """(organization, its agent, the headers that act for it)."""
         async with self.root.db.transaction() as session:
             organization_id = await orgs.create_organization(session, name)
             key = (await orgs.create_key(session, organization_id=organization_id, name="Test")).key
             caller = Caller(organization_id, None, None, "owner", is_superuser=False)
-            agent = await service.create(session, caller, "Agent", simple_agent())
-            await publication.publish(session, NoTools(), caller, agent.id)
+            agent = await service.create_workflow(session, caller, "Agent", simple_agent())
+            await publication.publish_draft(session, NoTools(), caller, agent.id)
         return organization_id, agent.id, {"X-API-Key": key}
 
-    async def dial(self, number: str = THEIRS) -> tuple[int, Call | None]:
+    async def dial(self, number: str = THEIRS) -> tuple[int, EmulatedCall | None]:
         """(run, the emulator's call), placed."""
         body = {
             "workflow_id": self.workflow_id,
@@ -69,15 +69,15 @@ class Platform:
         answer = await self.client.post("/telephony/initiate-call", json=body)
         assert answer.status_code == 200, answer.text
         said = answer.json()
-        return said["workflow_run_id"], self.carrier.call(said["call_id"]) if said["call_id"] else None
+        return said["workflow_run_id"], self.carrier.find_call(said["call_id"]) if said["call_id"] else None
 
-    async def held_of(self, *, plan: phones.Plan, calls: int) -> list[tuple[int, list[Callback]]]:
+    async def held_of(self, *, plan: phones.PhonePlan, calls: int) -> list[tuple[int, list[OutgoingCallback]]]:
         """Place so many calls to a phone and keep what the carrier says of them: (run, callbacks)."""
         self.carrier.chaos.holds_callbacks = True
         self.carrier.phones[THEIRS] = plan
         places = asyncio.Semaphore(16)
 
-        async def one() -> tuple[int, Call | None]:
+        async def one() -> tuple[int, EmulatedCall | None]:
             async with places:
                 return await self.dial()
 
@@ -86,15 +86,15 @@ class Platform:
             assert call is not None
             async with asyncio.timeout(60):
                 await call.ended.wait()
-        await self.carrier.settled(60)
-        held: dict[str, list[Callback]] = {}
-        for callback in self.carrier.held:
+        await self.carrier.wait_settled(60)
+        held: dict[str, list[OutgoingCallback]] = {}
+        for callback in self.carrier.held_callbacks:
             held.setdefault(callback.call_id, []).append(callback)
         return [(run_id, held[call.id]) for run_id, call in placed if call is not None]
 
     async def send(
         self,
-        callback: Callback,
+        callback: OutgoingCallback,
         *,
         url: str | None = None,
         headers: Mapping[str, str] | None = None,
@@ -102,7 +102,7 @@ class Platform:
         through_proxy: str = "127.0.0.1",
     ) -> Response:
         """The carrier's request once more, with something changed after it was signed. ``headers`` are added last."""
-        address, forwarded = through(self.carrier.post.tunnels, url or callback.url)
+        address, forwarded = route_through(self.carrier.callback_sender.tunnels, url or callback.url)
         transport = ASGITransport(app=self.app, raise_app_exceptions=False, client=(through_proxy, 4002))
         async with AsyncClient(transport=transport) as client:
             return await client.request(
@@ -140,7 +140,9 @@ async def platform_of(name: str, database_url: str, data_dir: Path) -> AsyncIter
     async def app_of(scope: Any, receive: Any, send: Any) -> None:
         await holder[0](scope, receive, send)
 
-    carrier.post.transport = ASGITransport(app=app_of, raise_app_exceptions=False, client=("127.0.0.1", 4000))
+    carrier.callback_sender.transport = ASGITransport(
+        app=app_of, raise_app_exceptions=False, client=("127.0.0.1", 4000)
+    )
 
     async def listens(socket: ServerConnection) -> None:
         with suppress(ConnectionClosed):
@@ -174,5 +176,5 @@ async def platform_of(name: str, database_url: str, data_dir: Path) -> AsyncIter
                 f"http://127.0.0.1:{next(iter(media.sockets)).getsockname()[1]}",
             )
             yield platform
-        await stop(root)
+        await stop_domains(root)
         await root.db.dispose()

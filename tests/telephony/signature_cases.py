@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from offhook.telephony.ports import Verifier, Webhook
+from offhook.telephony.ports import CarrierWebhook, WebhookVerifier
 from tests.telephony.carrier_kit import account
 
 CASES: dict[str, list[dict[str, Any]]] = {
@@ -29,7 +29,7 @@ def cases(carrier: str, **wanted: object) -> list[Any]:
     ]
 
 
-def accepts(verifier: Verifier, webhook: Webhook, now_s: float = NOW, **config: Any) -> bool:
+def accepts(verifier: WebhookVerifier, webhook: CarrierWebhook, now_s: float = NOW, **config: Any) -> bool:
     return verifier.verify(account("any", **config), webhook, now_s) is not None
 
 

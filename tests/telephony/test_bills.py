@@ -10,9 +10,9 @@ import pytest
 
 from offhook.root import Root
 from offhook.runs.finishing import carrier_charges
-from offhook.telephony.accounts.credentials import Accounts
-from offhook.telephony.calls.carrier_charges import Bills
-from offhook.telephony.ports import CarrierAccount, CarrierBill, CarrierFailed, Carriers
+from offhook.telephony.accounts.credentials import CarrierAccounts
+from offhook.telephony.calls.carrier_charges import ChargeCollector
+from offhook.telephony.ports import CarrierAccount, CarrierCallBill, CarrierFailed, CarrierRegistry
 from offhook.usage import repository as usage
 from tests.telephony.fakecom import Account
 
@@ -98,11 +98,11 @@ async def test_another_leg_s_price_is_charged_beside_the_call_s(account: Account
 class Rated:
     """A carrier that answers whoever asks what a call cost."""
 
-    def __init__(self, *answers: CarrierBill | CarrierFailed) -> None:
+    def __init__(self, *answers: CarrierCallBill | CarrierFailed) -> None:
         self.answers = list(answers)
         self.asked: list[str] = []
 
-    async def bill(self, account: CarrierAccount, call_id: str) -> CarrierBill:
+    async def read_bill(self, account: CarrierAccount, call_id: str) -> CarrierCallBill:
         self.asked.append(call_id)
         answer = self.answers.pop(0)
         if isinstance(answer, CarrierFailed):
@@ -113,20 +113,20 @@ class Rated:
 async def test_a_carrier_that_is_asked_until_it_knows(account: Account, root: Root) -> None:
     rated = Rated(
         CarrierFailed("carrier_unreachable", "away", retryable=True),
-        CarrierBill(Decimal(61)),
-        CarrierBill(Decimal(61), None, Decimal("0.0170")),
+        CarrierCallBill(Decimal(61)),
+        CarrierCallBill(Decimal(61), None, Decimal("0.0170")),
     )
-    root.get(Carriers).add(replace(account.carrier.spec(), bills=rated))
+    root.get(CarrierRegistry).add(replace(account.carrier.spec(), bills=rated))
     run_id = await account.dial()
     await account.says(f"/fakecom/events/{run_id}", {"status": "completed", "call_id": "FC1"})
-    bills = Bills(root.db, root.get(Carriers), root.get(Accounts))
+    bills = ChargeCollector(root.db, root.get(CarrierRegistry), root.get(CarrierAccounts))
     payloads = [{"organization_id": account.org.id, "run_id": run_id, "tries": tries} for tries in range(3)]
     for payload in payloads:
-        await bills.read(payload)
+        await bills.read_bill(payload)
     assert rated.asked == ["FC1"] * 3
     assert (await detail(account, run_id))["cost_cents"] == 2
 
 
 @pytest.mark.parametrize("said", ["", "free", None, [], "nan", "1e9", "inf"])
 def test_what_is_no_amount(said: object) -> None:
-    assert carrier_charges.said_of(cost=said) is None
+    assert carrier_charges.parse_carrier_bill(cost=said) is None

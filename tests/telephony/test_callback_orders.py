@@ -12,8 +12,8 @@ from typing import Any
 
 import asyncpg
 
-from offhook.campaigns import Engine
-from offhook.lab.carriers import Callback, CloudonixEmulator
+from offhook.campaigns import CampaignEngine
+from offhook.lab.carriers import CloudonixEmulator, OutgoingCallback
 from tests.calls.carrier_desk import PUBLIC
 from tests.campaigns.desk import Desk, numbers
 from tests.telephony.emulator_desk import EACH
@@ -100,7 +100,7 @@ async def books(url: str) -> AsyncIterator[Books]:
         await connection.close()
 
 
-async def called_by_a_campaign(platform: Platform, name: str) -> list[Callback]:
+async def called_by_a_campaign(platform: Platform, name: str) -> list[OutgoingCallback]:
     """What the carrier says of a campaign's only call, which a machine takes; nothing of it is told yet."""
     carrier, (number,) = platform.carrier, numbers(1)
     desk = Desk(platform.client, {}, platform.workflow_id)
@@ -111,13 +111,17 @@ async def called_by_a_campaign(platform: Platform, name: str) -> list[Callback]:
     carrier.chaos.holds_callbacks = True
     # Cloudonix detects no machines.
     carrier.phones[number] = ONE_WHO_HANGS_UP if name == "cloudonix" else MACHINE
-    assert await platform.root.get(Engine).dial(platform.organization_id) == 1
+    assert await platform.root.get(CampaignEngine).run_dial_pass(platform.organization_id) == 1
     (call,) = carrier.calls
     async with asyncio.timeout(60):
         await call.ended.wait()
-    await carrier.settled(60)
+    await carrier.wait_settled(60)
     # of the call itself, not of its stream
-    told = [callback for callback in carrier.held if "stream" not in callback.kind and b"wss:" not in callback.body]
+    told = [
+        callback
+        for callback in carrier.held_callbacks
+        if "stream" not in callback.kind and b"wss:" not in callback.body
+    ]
     return told[-MOST:]
 
 
@@ -127,13 +131,13 @@ class Telling:
     they go on once; with OFFHOOK_TEST_EVERY_ORDER each of them does."""
 
     platform: Platform
-    news: list[Callback]
+    news: list[OutgoingCallback]
     kept: Books
     but: frozenset[str]
     known: dict[tuple[object, ...], Counter[str]] = field(default_factory=dict)
 
     async def tell(self, index: int) -> None:
-        told = await self.platform.carrier.post.deliver(self.news[index])
+        told = await self.platform.carrier.callback_sender.deliver_signed(self.news[index])
         assert told.status == 200, (told.kind, told.answer)
 
     async def ends(self, before: list[int], left: list[int]) -> Counter[str]:

@@ -23,9 +23,9 @@ async def test_the_dial_tells_the_carrier_where_we_are(account: Account, root: R
     links, address = call["request"].links, root.get(PublicAddress)
     assert call["request"].from_number == "+12015550150"
     assert call["account"].config["token"] == TOKEN
-    assert links.answer_url == f"{BASE}/telephony/answer/fakecom/{run_id}?token={address.secret(run_id)}"
+    assert links.answer_url == f"{BASE}/telephony/answer/fakecom/{run_id}?token={address.run_secret(run_id)}"
     assert links.media_url.startswith(f"ws://testserver/api/v1/telephony/media/fakecom/{run_id}/")
-    assert links.callback("events").startswith(f"{BASE}/telephony/fakecom/events/{run_id}?token=")
+    assert links.callback_url("events").startswith(f"{BASE}/telephony/fakecom/events/{run_id}?token=")
 
 
 async def test_a_call_from_ringing_to_its_end(account: Account) -> None:
@@ -86,9 +86,9 @@ async def test_what_a_stranger_sends_changes_nothing(
     assert await send(content=raw + b" ") == 401, "altered body"
     assert await send(f"{path}?a=b") == 401, "altered query"
     assert (await other.says(path, body)).status_code == 401, "another account's"
-    token = root.get(PublicAddress).secret(run_id + 1)
+    token = root.get(PublicAddress).run_secret(run_id + 1)
     assert (await account.says(f"{path}?token={token}", body)).status_code == 401, "another run's secret"
-    right = root.get(PublicAddress).secret(run_id)
+    right = root.get(PublicAddress).run_secret(run_id)
     assert (await account.says(f"{path}?token={right}", b"[1]")).status_code == 422
     assert (await account.says(path, b"\xff\xfe{")).status_code == 422
 
@@ -137,7 +137,7 @@ async def test_a_machine_that_answered(account: Account) -> None:
 
 async def test_the_answer_document(account: Account, root: Root, client: AsyncClient) -> None:
     run_id = await account.dial()
-    path = f"/answer/fakecom/{run_id}?token={root.get(PublicAddress).secret(run_id)}"
+    path = f"/answer/fakecom/{run_id}?token={root.get(PublicAddress).run_secret(run_id)}"
     first = await account.says(path, {})
     assert first.status_code == 200
     assert first.json()["connect"].startswith(f"ws://testserver/api/v1/telephony/media/fakecom/{run_id}/")

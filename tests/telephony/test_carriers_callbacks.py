@@ -9,9 +9,9 @@ from typing import Any, Final, Literal
 from sqlalchemy import update
 
 from offhook.kit.clock import SystemClock
-from offhook.lab.carriers import Call, Callback, Emulator, PostFault, VonageEmulator, phones
+from offhook.lab.carriers import CallbackFault, CarrierEmulator, EmulatedCall, OutgoingCallback, VonageEmulator, phones
 from offhook.orgs.tables import Organization
-from offhook.telephony.webhooks.inbound_calls import MESSAGES
+from offhook.telephony.webhooks.inbound_calls import REFUSAL_MESSAGES
 from tests.calls.carrier_desk import OURS, PUBLIC, THEIRS, open_account
 from tests.fakes.clock import SetClock
 from tests.telephony.emulator_desk import EACH, EMULATORS
@@ -48,10 +48,10 @@ async def test_what_strangers_send_changes_nothing(name: str, platform: Platform
     organization_id, workflow_id, _ = await platform.organization("Globex")
     await open_account(platform.root, organization_id, stranger, workflow_id, PUBLIC, "+14155550198")
     before = await platform.state()
-    right = dict(carrier.sign(told))
+    right = dict(carrier.sign_callback(told))
 
-    async def sent(what: str, *, signed_by: Emulator = carrier, forgery: Any = "", **changed: Any) -> None:
-        told.headers = dict(signed_by.sign(replace(told, forgery=forgery)))
+    async def sent(what: str, *, signed_by: CarrierEmulator = carrier, forgery: Any = "", **changed: Any) -> None:
+        told.headers = dict(signed_by.sign_callback(replace(told, forgery=forgery)))
         answer = await platform.send(told, **changed)
         assert (answer.status_code, answer.json()["code"]) == (401, "webhook_refused"), what
         assert await platform.state() == before, what
@@ -86,13 +86,13 @@ async def test_what_strangers_send_changes_nothing(name: str, platform: Platform
     assert {**await platform.state(), "run_events": after["run_events"]} == after
 
 
-async def come(platform: Platform, to: str = OURS) -> tuple[Call, list[Callback]]:
+async def come(platform: Platform, to: str = OURS) -> tuple[EmulatedCall, list[OutgoingCallback]]:
     """Somebody calls and is refused: the call, and what the carrier asked us about it."""
     carrier = platform.carrier
     call = carrier.call_in(THEIRS, to, replace(phones.silent(), gives_up_s=30.0))
     async with asyncio.timeout(60):
         await call.ended.wait()
-    await carrier.settled(60)
+    await carrier.wait_settled(60)
     return call, [sent for sent in carrier.callbacks if sent.call_id == call.id]
 
 
@@ -102,13 +102,13 @@ async def strangers_bring_calls(platform: Platform) -> None:
     organization_id, workflow_id, _ = await platform.organization("Globex")
     await open_account(platform.root, organization_id, stranger, workflow_id, PUBLIC, "+14155550198")
     before = await platform.state()
-    asked: list[Callback] = []
+    asked: list[OutgoingCallback] = []
     for fault in FORGERIES:
-        carrier.chaos.callbacks[:] = [PostFault(fault, "*", times=20)]
+        carrier.chaos.callbacks[:] = [CallbackFault(fault, "*", times=20)]
         call = carrier.call_in(THEIRS, OURS, replace(phones.hangs_up_after(0.1), gives_up_s=0.2))
         async with asyncio.timeout(60):
             await call.ended.wait()
-        await carrier.settled(60)
+        await carrier.wait_settled(60)
         asked = [sent for sent in carrier.callbacks if sent.call_id == call.id]
         assert asked
         assert {sent.status for sent in asked} == {401}
@@ -119,7 +119,7 @@ async def strangers_bring_calls(platform: Platform) -> None:
         # whose signature itself says whose the call is: they say that it is ours
         stranger.applications[carrier.application_id] = {}
         stranger.api_key, stranger.application_id = carrier.api_key, carrier.application_id
-    asked[0].headers = dict(stranger.sign(replace(asked[0], forgery="")))
+    asked[0].headers = dict(stranger.sign_callback(replace(asked[0], forgery="")))
     assert (await platform.send(asked[0])).status_code == 401, "signed by the carrier, of another account"
     assert await platform.state() == before
 
@@ -129,13 +129,13 @@ async def test_calls_that_are_refused(name: str, platform: Platform) -> None:
     carrier, client = platform.carrier, platform.client
     await strangers_bring_calls(platform)
     carrier.announces_s = 0.0
-    carrier.own(UNKNOWN, **carrier.numbers[OURS].settings)
+    carrier.add_number(UNKNOWN, **carrier.numbers[OURS].settings)
     carrier.point_at(f"{PUBLIC}/api/v1/telephony/inbound/run")
     refused = []
 
     async def hears(reason: str, to: str = OURS) -> None:
         call, asked = await come(platform, to)
-        assert call.spoken == [MESSAGES[reason]]
+        assert call.spoken == [REFUSAL_MESSAGES[reason]]
         assert (call.errors, call.streams, call.answered.is_set()) == ([], [], True)
         assert asked[0].status == 200
         assert asked[0].answer_type.partition(";")[0].endswith("/json" if name in JSON else "/xml")

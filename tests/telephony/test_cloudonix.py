@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from offhook.telephony.ports import (
-    CarrierBill,
+    CarrierCallBill,
     CarrierFailed,
     InboundCall,
-    Started,
+    MediaStarted,
     StatusUpdate,
     TransferLeg,
     TransferNews,
@@ -29,13 +29,13 @@ MINE = account("cloudonix", bearer_token="XI1", domain_id="Example", application
 
 def parts(http: Any) -> Any:
     """The parts of a spec, none of which is missing here."""
-    return cloudonix.carrier(http)
+    return cloudonix.build_carrier(http)
 
 
 class TestCalls:
     async def test_dialling_and_hanging_up(self) -> None:
         async with rest("cloudonix", json_reply({"token": "se9", "direction": "outbound-api"})) as (http, server):
-            assert await parts(http).dialer.dial(MINE, REQUEST) == "se9"
+            assert await parts(http).dialer.place_call(MINE, REQUEST) == "se9"
             await parts(http).dialer.hang_up(MINE, "se9")
 
         dialled, ended = server.seen
@@ -46,7 +46,7 @@ class TestCalls:
         assert sent == {
             "destination": "+14155550123",
             "caller-id": "+12015550100",
-            "callback": LINKS.callback("status-callback"),
+            "callback": LINKS.callback_url("status-callback"),
             "timeout": 30,
             "trunk": "t1",
         }
@@ -58,7 +58,7 @@ class TestCalls:
     async def test_a_dial_that_fails(self) -> None:
         async with rest("cloudonix", Reply(401, b"insufficient authority")) as (http, _):
             with pytest.raises(CarrierFailed, match="insufficient authority") as failed:
-                await parts(http).dialer.dial(MINE, REQUEST)
+                await parts(http).dialer.place_call(MINE, REQUEST)
             await_gone = json_reply({}, 404)
         assert failed.value.code == "unauthorized"
         async with rest("cloudonix", await_gone) as (http, _):
@@ -68,10 +68,10 @@ class TestCalls:
         order = TransferOrder("t1", "se9", "+15005550006", "+12015550100", 20, "https://x/result", "https://x/room")
         async with rest("cloudonix", json_reply({"token": "se10"})) as (http, server):
             legs = parts(http).transfer_legs
-            leg = TransferLeg("t1", "se9", await legs.start(MINE, order))
-            await legs.seat(MINE, leg)
-            await legs.join(MINE, leg)
-            await parts(http).blind_transfer.redirect(MINE, "se9", "+15005550006", "+12015550100", 25, "")
+            leg = TransferLeg("t1", "se9", await legs.start_leg(MINE, order))
+            await legs.seat_destination(MINE, leg)
+            await legs.join_caller(MINE, leg)
+            await parts(http).blind_transfer.redirect_caller(MINE, "se9", "+15005550006", "+12015550100", 25, "")
 
         dialled, joined, forwarded = server.seen
         assert dialled.json["callback"] == "https://x/result"
@@ -82,13 +82,13 @@ class TestCalls:
 
     async def test_the_domain(self) -> None:
         async with rest("cloudonix", json_reply({"id": 1})) as (http, server):
-            await parts(http).routing.point(MINE, "+12015550100", "https://x/inbound/run")
-            assert await parts(http).account_check.check(MINE, "https://x") == {}
+            await parts(http).routing.route_number(MINE, "+12015550100", "https://x/inbound/run")
+            assert await parts(http).account_check.check_account(MINE, "https://x") == {}
         assert server.seen[0].target == "/customers/self/domains/example.cloudonix.net/applications/voice"
         assert server.seen[0].json == {"url": "https://x/inbound/run", "method": "POST"}
         async with rest("cloudonix", json_reply({}, 404)) as (http, _):
             with pytest.raises(CarrierFailed, match="no domain"):
-                await parts(http).account_check.check(MINE, "https://x")
+                await parts(http).account_check.check_account(MINE, "https://x")
         assert CONFIG.canonical_account(" Example ") == "example.cloudonix.net"
         assert CONFIG.canonical_account("voice.example.org") == "voice.example.org"
 
@@ -112,7 +112,7 @@ class TestWebhooks:
             (
                 "cdr",
                 {"disposition": "ANSWER", "call_id": "c1", "billsec": 7, "session": {"token": "se1"}},
-                StatusUpdate("completed", "se1", bill=CarrierBill(Decimal(7))),
+                StatusUpdate("completed", "se1", bill=CarrierCallBill(Decimal(7))),
             ),
             ("cdr", {"disposition": "BUSY", "session": {"token": "se1"}}, StatusUpdate("busy", "se1")),
             ("cdr", {"disposition": "NOANSWER", "session": {"token": "se1"}}, StatusUpdate("no_answer", "se1")),
@@ -160,16 +160,16 @@ class TestWebhooks:
             form("https://x", fields),
             got(f"https://x/?{query}"),
         ):
-            assert self.webhooks.recognises(webhook)
+            assert self.webhooks.is_from_carrier(webhook)
             assert self.webhooks.account_reference(webhook) == "example.cloudonix.net"
             assert self.webhooks.parse_inbound(webhook) == InboundCall(
                 "se1", "+14155550123", "+12015550100", "example.cloudonix.net"
             )
-        assert self.webhooks.recognises(posted("https://x", {}, x_cx_apikey="k"))
+        assert self.webhooks.is_from_carrier(posted("https://x", {}, x_cx_apikey="k"))
         assert self.webhooks.parse_inbound(posted("https://x", {**fields, "Direction": "outbound-api"})) is None
 
 
 def test_the_session_is_the_call() -> None:
     start = {"streamSid": "MZ1", "callSid": "c1", "session": "se1", "accountSid": "example.cloudonix.net"}
 
-    assert CloudonixWire().decode(json.dumps({"event": "start", "start": start})) == Started("MZ1", "se1")
+    assert CloudonixWire().decode(json.dumps({"event": "start", "start": start})) == MediaStarted("MZ1", "se1")

@@ -22,7 +22,7 @@ NUMBER = "+12015550101"
 
 async def run_of(root: Root, org: OrgFixture, run_id: int) -> Run:
     async with root.db.transaction() as session:
-        return await runs.get(session, org.id, run_id)
+        return await runs.get_run(session, org.id, run_id)
 
 
 async def configure(root: Root, org: OrgFixture, **columns: Any) -> int:
@@ -118,8 +118,10 @@ class TestInitiateCall:
 
     async def test_a_number_on_the_do_not_call_list_is_not_dialled(self, other_org: OrgFixture) -> None:
         async with self.root.db.transaction() as session:
-            await do_not_call_list.add(session, self.org.id, [NUMBER], do_not_call_list.Origin())
-            await do_not_call_list.add(session, other_org.id, ["+12015550102"], do_not_call_list.Origin())
+            await do_not_call_list.add_numbers(session, self.org.id, [NUMBER], do_not_call_list.DoNotCallOrigin())
+            await do_not_call_list.add_numbers(
+                session, other_org.id, ["+12015550102"], do_not_call_list.DoNotCallOrigin()
+            )
 
         status, answer = await self.initiate()
         assert (status, answer["code"]) == (409, "do_not_call")
@@ -138,13 +140,13 @@ class TestInitiateCall:
     async def test_no_transaction_is_open_while_the_carrier_is_asked(self) -> None:
         pool = self.root.db.engine.pool
         seen: list[int] = []
-        dial = self.carrier.dial
+        dial = self.carrier.place_call
 
         async def watched(*args: Any) -> str:
             seen.append(pool.checkedout())  # type: ignore[attr-defined]
             return await dial(*args)
 
-        self.carrier.dial = watched  # type: ignore[method-assign,assignment]
+        self.carrier.place_call = watched  # type: ignore[method-assign,assignment]
         await self.initiate({"Idempotency-Key": "k1"})
         assert seen == [0]
 
@@ -298,7 +300,7 @@ class TestARunThatWaits:
 
         await self.dial(run_id, phone_number=NUMBER, initial_context={"city": "Paris"})
         async with self.root.db.transaction() as session:
-            run = await runs.get(session, self.org.id, run_id)
+            run = await runs.get_run(session, self.org.id, run_id)
         assert (run.direction, run.phone_number, run.called_number) == ("outbound", NUMBER, NUMBER)
         assert run.initial_context.items() >= {"name": "Ada", "city": "Paris", "called_number": NUMBER}.items()
 

@@ -14,8 +14,8 @@ from offhook.kit.media_sockets.media_socket_protocol import (
     TEXT,
     FrameError,
     FrameReader,
-    Message,
-    frame,
+    SocketMessage,
+    encode_frame,
 )
 
 
@@ -23,7 +23,7 @@ def masked(opcode: int, payload: bytes, *, fin: bool = True) -> bytes:
     return Frame(Opcode(opcode), payload, fin).serialize(mask=True)
 
 
-def read(data: bytes, *, limit: int = 1000, step: int | None = None) -> list[Message | FrameError]:
+def read(data: bytes, *, limit: int = 1000, step: int | None = None) -> list[SocketMessage | FrameError]:
     reader = FrameReader(limit)
     found = []
     for start in range(0, len(data), step or len(data)):
@@ -39,22 +39,22 @@ class TestWholeMessages:
     def test_however_the_bytes_are_cut(self, messages: list[tuple[int, bytes]], step: int) -> None:
         data = b"".join(masked(opcode, payload) for opcode, payload in messages)
 
-        assert read(data, step=step) == [Message(opcode, payload) for opcode, payload in messages]
+        assert read(data, step=step) == [SocketMessage(opcode, payload) for opcode, payload in messages]
 
     @given(parts=st.lists(st.binary(max_size=50), min_size=2, max_size=5), step=st.integers(1, 60))
     def test_fragments_with_a_ping_between_them(self, parts: list[bytes], step: int) -> None:
         frames = [masked(TEXT, parts[0], fin=False), masked(PING, b"hi")]
         frames += [masked(0, part, fin=False) for part in parts[1:-1]] + [masked(0, parts[-1])]
 
-        assert read(b"".join(frames), step=step) == [Message(PING, b"hi"), Message(TEXT, b"".join(parts))]
+        assert read(b"".join(frames), step=step) == [SocketMessage(PING, b"hi"), SocketMessage(TEXT, b"".join(parts))]
 
     @pytest.mark.parametrize("size", [0, 125, 126, 65535, 65536])
     def test_every_kind_of_length(self, size: int) -> None:
-        assert read(masked(BINARY, bytes(size)), limit=70000) == [Message(BINARY, bytes(size))]
+        assert read(masked(BINARY, bytes(size)), limit=70000) == [SocketMessage(BINARY, bytes(size))]
 
     @pytest.mark.parametrize("size", [0, 125, 126, 65535, 65536])
     def test_ours_are_read_by_others(self, size: int) -> None:
-        assert frame(TEXT, bytes(size)) == Frame(Opcode.TEXT, bytes(size)).serialize(mask=False)
+        assert encode_frame(TEXT, bytes(size)) == Frame(Opcode.TEXT, bytes(size)).serialize(mask=False)
 
 
 class TestTooBig:
@@ -65,7 +65,7 @@ class TestTooBig:
         (error,) = reader.feed(big[:20])
         assert isinstance(error, FrameError)
         assert error.code == 1009
-        assert reader.feed(big[20:] + masked(CLOSE, b"")) == [Message(CLOSE, b"")]
+        assert reader.feed(big[20:] + masked(CLOSE, b"")) == [SocketMessage(CLOSE, b"")]
 
     def test_fragments_are_added_up(self) -> None:
         found = read(masked(TEXT, bytes(60), fin=False) + masked(0, bytes(60)), limit=100)
@@ -83,7 +83,7 @@ class TestBrokenFrames:
     @pytest.mark.parametrize(
         "data",
         [
-            pytest.param(frame(TEXT, b"not masked"), id="unmasked"),
+            pytest.param(encode_frame(TEXT, b"not masked"), id="unmasked"),
             pytest.param(bytes([0xC1]) + masked(TEXT, b"abcdef")[1:], id="reserved bit"),
             pytest.param(bytes([0x83]) + masked(TEXT, b"abcdef")[1:], id="unknown opcode"),
             pytest.param(bytes([0x8B]) + masked(TEXT, b"abcdef")[1:], id="unknown control opcode"),

@@ -9,10 +9,10 @@ from sqlalchemy import text, update
 
 from offhook.orgs.tables import Organization
 from offhook.root import Root
-from offhook.runs import LiveRuns
-from offhook.telephony.media.no_media_sweeper import UnheardCalls
+from offhook.runs import LiveCallRegistry
+from offhook.telephony.media.no_media_sweeper import NoMediaSweeper
 from offhook.telephony.ports import CarrierFailed
-from offhook.telephony.webhooks.rejections import JOB, Refusals
+from offhook.telephony.webhooks.rejections import JOB, CallRefusals
 from tests.fakes.carrier import FakeCarrier
 from tests.fakes.clock import SetClock
 from tests.fixtures_orgs import OrgFixture
@@ -119,13 +119,13 @@ async def test_a_refused_caller_does_not_stay(account: Account, root: Root) -> N
             await session.execute(text("SELECT payload FROM pgqueuer WHERE entrypoint = :job"), {"job": JOB})
         ).all()
     (payload,) = [json.loads(row.payload) for row in waiting]
-    refusals = root.get(Refusals)
-    await refusals.end(payload)
+    refusals = root.get(CallRefusals)
+    await refusals.end_refused_call(payload)
     assert account.carrier.hung_up == ["R9"]
     account.carrier.refuses["hang_up"] = CarrierFailed("carrier_unreachable", "Away.", retryable=True)
     with pytest.raises(CarrierFailed):
-        await refusals.end(payload)
-    await refusals.end(payload | {"configuration_id": 999999})
+        await refusals.end_refused_call(payload)
+    await refusals.end_refused_call(payload | {"configuration_id": 999999})
 
 
 async def test_without_the_database(account: Account, root: Root) -> None:
@@ -145,11 +145,11 @@ async def test_without_the_database(account: Account, root: Root) -> None:
 async def test_a_call_whose_media_never_comes(account: Account, root: Root) -> None:
     await account.calls_in("IN1")
     clock = SetClock(root.clock.now() + timedelta(seconds=61))
-    sweep = root.get(UnheardCalls)
-    assert await sweep.end() == []
+    sweep = root.get(NoMediaSweeper)
+    assert await sweep.end_calls() == []
     sweep._clock = clock
     (run,) = await account.runs()
-    assert await sweep.end() == [run["id"]]
+    assert await sweep.end_calls() == [run["id"]]
     assert account.carrier.hung_up == ["IN1"]
     assert (await account.run(run["id"])).end_reason == "media_never_came"
-    assert root.get(LiveRuns).active == 0
+    assert root.get(LiveCallRegistry).active_calls == 0

@@ -45,7 +45,7 @@ async def test_it_is_finished_by_the_job(
     root: Root, carrier: TwilioEmulator, database_url: str, org: OrgFixture, tmp_path: Path
 ) -> None:
     managed = root.get(ManagedNumbers)
-    number = (await managed.for_sale(org.id, "US", None))[0].phone_number
+    number = (await managed.search_for_sale(org.id, "US", None))[0].phone_number
     carrier.chaos.rest.append(RestFault("acts_slowly", "POST *IncomingPhoneNumbers*", seconds=600))
     order = {
         "data_dir": str(tmp_path / "buyer"),
@@ -67,11 +67,11 @@ async def test_it_is_finished_by_the_job(
         os.kill(buyer.pid, signal.SIGKILL)
         await asyncio.to_thread(buyer.wait)
 
-    await managed.settle({})
+    await managed.settle_purchases({})
     assert await kept(root) == [], "it may be buying still"
     managed._clock = SetClock(root.clock.now() + timedelta(minutes=2))
     for _ in range(2):
-        await managed.settle({})
+        await managed.settle_purchases({})
     assert await kept(root) == [(number, org.id, True)]
     async with root.db.transaction() as session:
         assert (await session.scalars(select(NumberPurchase.state))).all() == ["done"]

@@ -4,7 +4,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from offhook.kit.audio import MULAW_8K
-from offhook.telephony.media.simulated_phone import FRAME, SILENCE, DropAudio, Line, Order, PlayAudio, PlayMark
+from offhook.telephony.media.simulated_phone import (
+    FRAME,
+    SILENCE,
+    DropAudio,
+    PlayAudio,
+    PlayMark,
+    PlayoutOrder,
+    SimulatedPhone,
+)
 from tests.fakes.clock import run_virtual
 from tests.voice.phone import hum
 
@@ -19,7 +27,7 @@ class NotedWire:
         self.marks: list[tuple[float, str]] = []
         self.digits: list[str] = []
 
-    def decode(self, message: object) -> Order | None:
+    def decode(self, message: object) -> PlayoutOrder | None:
         assert isinstance(message, PlayAudio | PlayMark | DropAudio)
         return message
 
@@ -33,14 +41,14 @@ class NotedWire:
         self.digits.append(digit)
 
 
-def order(line: Line, what: Order) -> None:
+def order(line: SimulatedPhone, what: PlayoutOrder) -> None:
     line.on_message(what)  # type: ignore[arg-type]  # the noted wire takes orders as they are
 
 
-def on_a_line(script: Callable[[Line, NotedWire], Awaitable[None]]) -> NotedWire:
+def on_a_line(script: Callable[[SimulatedPhone, NotedWire], Awaitable[None]]) -> NotedWire:
     async def main() -> NotedWire:
         wire = NotedWire()
-        line = Line(wire)
+        line = SimulatedPhone(wire)
         pacing = asyncio.create_task(line.run())
         await asyncio.sleep(0)
         await script(line, wire)
@@ -53,9 +61,9 @@ def on_a_line(script: Callable[[Line, NotedWire], Awaitable[None]]) -> NotedWire
 
 class TestTheMouth:
     def test_sends_a_frame_every_20_ms_whether_anybody_talks_or_not(self) -> None:
-        async def script(line: Line, wire: NotedWire) -> None:
+        async def script(line: SimulatedPhone, wire: NotedWire) -> None:
             await asyncio.sleep(0.5)
-            line.talk(LOUD * 10 + b"\x10" * 50)
+            line.queue_speech(LOUD * 10 + b"\x10" * 50)
             await asyncio.sleep(0.5)
 
         wire = on_a_line(script)
@@ -66,7 +74,7 @@ class TestTheMouth:
         assert spoken == [LOUD] * 10 + [b"\x10" * 50 + SILENCE[50:]]
 
     def test_catches_up_after_a_short_delay_and_not_after_a_long_one(self) -> None:
-        async def script(line: Line, wire: NotedWire) -> None:
+        async def script(line: SimulatedPhone, wire: NotedWire) -> None:
             loop = asyncio.get_running_loop()
             await asyncio.sleep(0.11)
             before = len(wire.audio)
@@ -74,7 +82,7 @@ class TestTheMouth:
             await asyncio.sleep(0.001)
             assert len(wire.audio) - before == 15
 
-        async def long(line: Line, wire: NotedWire) -> None:
+        async def long(line: SimulatedPhone, wire: NotedWire) -> None:
             loop = asyncio.get_running_loop()
             await asyncio.sleep(0.11)
             before = len(wire.audio)
@@ -88,7 +96,7 @@ class TestTheMouth:
 
 class TestTheEar:
     def test_marks_come_back_when_what_is_before_them_was_played(self) -> None:
-        async def script(line: Line, wire: NotedWire) -> None:
+        async def script(line: SimulatedPhone, wire: NotedWire) -> None:
             began = asyncio.get_running_loop().time()
             order(line, PlayMark("at once"))
             order(line, PlayAudio(LOUD * 25))
@@ -101,7 +109,7 @@ class TestTheEar:
         on_a_line(script)
 
     def test_a_clear_returns_them_at_once_and_stops_the_sound(self) -> None:
-        async def script(line: Line, wire: NotedWire) -> None:
+        async def script(line: SimulatedPhone, wire: NotedWire) -> None:
             order(line, PlayAudio(LOUD * 100))
             order(line, PlayMark("one"))
             await asyncio.sleep(0.1)
@@ -112,12 +120,12 @@ class TestTheEar:
         on_a_line(script)
 
     def test_knows_when_the_other_side_talks(self) -> None:
-        async def script(line: Line, wire: NotedWire) -> None:
+        async def script(line: SimulatedPhone, wire: NotedWire) -> None:
             await asyncio.sleep(1)
             assert line.quiet_for() > 0.9
             order(line, PlayAudio(LOUD * 50))
             await asyncio.sleep(0.5)
-            assert line.ear.is_loud
+            assert line.speech.is_loud
             assert line.quiet_for() < 0.05
             await asyncio.sleep(1.5)
             assert 0.9 < line.quiet_for() < 1.1
@@ -125,9 +133,9 @@ class TestTheEar:
         on_a_line(script)
 
     def test_silence_is_not_speech(self) -> None:
-        async def script(line: Line, wire: NotedWire) -> None:
+        async def script(line: SimulatedPhone, wire: NotedWire) -> None:
             order(line, PlayAudio(SILENCE * 50))
             await asyncio.sleep(0.5)
-            assert line.ear.last_loud_at is None
+            assert line.speech.last_loud_at is None
 
         on_a_line(script)

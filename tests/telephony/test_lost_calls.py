@@ -10,8 +10,8 @@ from sqlalchemy import update
 from offhook.errors import DomainError
 from offhook.root import Root
 from offhook.runs.tables import Run
-from offhook.telephony.calls.lost_calls import LostCalls
-from offhook.telephony.ports import CarrierAccount, CarrierFailed, Carriers, SoughtCall, StatusUpdate
+from offhook.telephony.calls.lost_calls import LostCallFinder
+from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, LostCallQuery, StatusUpdate
 from tests.telephony.fakecom import THEIRS, Account
 
 LOST = CarrierFailed("carrier_unreachable", "No answer.", retryable=True, is_fate_unknown=True)
@@ -22,9 +22,9 @@ class Lists:
     """Implements CallFinder."""
 
     calls: Sequence[StatusUpdate] = ()
-    asked: list[SoughtCall] = field(default_factory=list)
+    asked: list[LostCallQuery] = field(default_factory=list)
 
-    async def find(self, account: CarrierAccount, sought: SoughtCall) -> list[StatusUpdate]:
+    async def find_calls(self, account: CarrierAccount, sought: LostCallQuery) -> list[StatusUpdate]:
         self.asked.append(sought)
         return list(self.calls)
 
@@ -32,7 +32,7 @@ class Lists:
 @pytest.fixture
 def lists(root: Root, account: Account) -> Lists:
     found = Lists()
-    root.get(Carriers).add(replace(account.carrier.spec(), finder=found))
+    root.get(CarrierRegistry).add(replace(account.carrier.spec(), finder=found))
     return found
 
 
@@ -51,7 +51,7 @@ async def lose(account: Account, *, ago_s: float = 120.0) -> int:
 
 async def look(account: Account, run_id: int) -> Run:
     payload = {"organization_id": account.org.id, "run_id": run_id, "tries": 0}
-    await account.root.get(LostCalls).look(payload)
+    await account.root.get(LostCallFinder).run_search(payload)
     return await account.run(run_id)
 
 
@@ -98,6 +98,6 @@ async def test_a_carrier_that_cannot_say(account: Account, root: Root) -> None:
     run_id = await lose(account)
     assert (await look(account, run_id)).status == "initiated"
     with pytest.raises(CarrierFailed):
-        await root.get(LostCalls).find(account.org.id, run_id)
+        await root.get(LostCallFinder).find_call(account.org.id, run_id)
     with pytest.raises(DomainError):
-        await root.get(LostCalls).find(account.org.id, 999999)
+        await root.get(LostCallFinder).find_call(account.org.id, 999999)

@@ -11,9 +11,9 @@ from sqlalchemy import text
 from offhook.orgs import Caller
 from offhook.root import Root
 from offhook.settings import Settings
-from offhook.telephony.accounts.credentials import Accounts
-from offhook.telephony.accounts.number_purchasing import ManagedNumbers, Wish
-from offhook.telephony.ports import CarrierFailed, Carriers
+from offhook.telephony.accounts.credentials import CarrierAccounts
+from offhook.telephony.accounts.number_purchasing import ManagedNumbers, PurchaseRequest
+from offhook.telephony.ports import CarrierFailed, CarrierRegistry
 from tests.fakes.carrier import FakeCarrier
 from tests.fakes.clock import SetClock
 from tests.fixtures_orgs import OrgFixture
@@ -103,7 +103,7 @@ class TestAtACarrier:
     @pytest.fixture
     def carrier(self, root: Root) -> FakeCarrier:
         fake = FakeCarrier()
-        root.get(Carriers).add(fake.spec("twilio"))
+        root.get(CarrierRegistry).add(fake.spec("twilio"))
         return fake
 
     async def states(self, root: Root) -> list[str]:
@@ -141,11 +141,11 @@ class TestAtACarrier:
     ) -> None:
         """Its process dies between the carrier's answer and the organization's number."""
         managed, caller = root.get(ManagedNumbers), Caller(org.id, org.user_ids["owner"], None, "owner", False)
-        platform = root.get(Accounts).platform_account(org.id)
+        platform = root.get(CarrierAccounts).platform_account(org.id)
 
         async def leave(number: str, workflow_id: int | None) -> None:
-            wish = Wish("new", "US", phone_number=number, workflow_id=workflow_id, label="Front")
-            await managed._buy(platform, await managed._reserve(caller, wish, "twilio", number))
+            wish = PurchaseRequest("new", "US", phone_number=number, workflow_id=workflow_id, label="Front")
+            await managed._buy_number(platform, await managed._record_purchase(caller, wish, "twilio", number))
 
         await leave("+12015550140", agent.id)
         await leave("+12015550141", 99999)
@@ -154,7 +154,7 @@ class TestAtACarrier:
         assert again.status_code == 200, "asked for again, it is there once"
         managed._clock = SetClock(root.clock.now() + timedelta(minutes=2))
         for _ in range(2):
-            await managed.settle({})
+            await managed.settle_purchases({})
         assert carrier.numbers == {"+12015550140", "+12015550142"}, "an agent that is gone makes it useless"
         configs = (await shop.client.get("/organizations/telephony-configs", headers=shop.headers)).json()
         path = f"/organizations/telephony-configs/{configs['configurations'][0]['id']}/phone-numbers"
@@ -172,11 +172,11 @@ class TestAtACarrier:
         assert (len(carrier.numbers), await self.states(root)) == (1, ["buying"])
         managed = root.get(ManagedNumbers)
         managed._clock = SetClock(root.clock.now() + timedelta(minutes=2))
-        await managed.settle({})
+        await managed.settle_purchases({})
         assert await self.states(root) == ["buying"]
         carrier.refuses.clear()
         managed._clock = SetClock(root.clock.now() + timedelta(minutes=4))
-        await managed.settle({})
+        await managed.settle_purchases({})
         assert (carrier.numbers, await self.states(root)) == (set(), ["released"])
 
     async def test_a_number_that_somebody_has_is_not_given_back(

@@ -6,8 +6,8 @@ from typing import Any
 
 from offhook.errors import Conflict
 from offhook.kit.media_sockets.sockets import GOING_AWAY
-from offhook.telephony.media.in_process_socket import PipeEnd, pipe
-from offhook.telephony.media.session import MediaLeg, carry
+from offhook.telephony.media.in_process_socket import PipeEnd, create_pipe
+from offhook.telephony.media.session import MediaLeg, carry_media
 from offhook.telephony.ports import MachineAnswered
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 from offhook.voice.ports import CallResult
@@ -79,7 +79,7 @@ def call(
     """Carry a call while the script plays the carrier."""
 
     async def main() -> tuple[CallResult | None, Peer, NotedSession]:
-        near, far = pipe()
+        near, far = create_pipe()
         peer = Peer(far)
         await far.open(peer)
         session = NotedSession()
@@ -89,7 +89,7 @@ def call(
             session.leg = leg
             return session
 
-        carried = asyncio.create_task(carry(near.open, SandboxWire(), connect))
+        carried = asyncio.create_task(carry_media(near.open, SandboxWire(), connect))
         await script(peer, session)
         result = await carried
         await asyncio.sleep(0)
@@ -101,7 +101,7 @@ def call(
 def test_a_machine_that_is_heard_before_the_session_is_made() -> None:
     async def main() -> list[Any]:
         session, leg = NotedSession(), MediaLeg(SandboxWire())
-        leg.react(MachineAnswered())
+        leg.on_wire_event(MachineAnswered())
         leg.attach_session(session)
         return session.fed
 
@@ -150,7 +150,7 @@ class TestACall:
             assert session.leg is not None
             session.leg.send_frame(b"\x01" * 160)
             session.leg.send_mark("s1")
-            session.leg.clear()
+            session.leg.clear_buffer()
             await session.leg.hang_up()
             session.leg.send_frame(b"too late")
 
@@ -165,7 +165,7 @@ class TestHowItEnds:
         async def script(peer: Peer, session: NotedSession) -> None:
             peer.end.send_text(START)
             await settle()
-            peer.end.cut()
+            peer.end.drop_connection()
 
         result, _, _ = call(script)
 
@@ -176,7 +176,7 @@ class TestHowItEnds:
         async def script(peer: Peer, session: NotedSession) -> None:
             peer.end.send_text(START)
             await settle()
-            peer.end.cut()
+            peer.end.drop_connection()
 
         result, _, _ = call(script, setup_s=1)
 
@@ -226,7 +226,7 @@ class TestHowItEnds:
 
     def test_a_run_that_cannot_be_connected(self) -> None:
         async def main() -> tuple[CallResult | None, Peer]:
-            near, far = pipe()
+            near, far = create_pipe()
             peer = Peer(far)
             await far.open(peer)
 
@@ -234,7 +234,7 @@ class TestHowItEnds:
                 raise Conflict
 
             peer.end.send_text(START)
-            result = await carry(near.open, SandboxWire(), refuse)
+            result = await carry_media(near.open, SandboxWire(), refuse)
             await settle()
             return result, peer
 
@@ -245,14 +245,14 @@ class TestHowItEnds:
 
     def test_a_server_that_stops(self) -> None:
         async def main() -> CallResult | None:
-            near, far = pipe()
+            near, far = create_pipe()
             await far.open(Peer(far))
             session = NotedSession()
 
             async def connect(leg: MediaLeg) -> NotedSession:
                 return session
 
-            carried = asyncio.create_task(carry(near.open, SandboxWire(), connect))
+            carried = asyncio.create_task(carry_media(near.open, SandboxWire(), connect))
             far.send_text(START)
             await settle()
             near.close(GOING_AWAY, "the server stops")

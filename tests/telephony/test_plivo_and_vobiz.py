@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 
-from offhook.telephony.carrier_kit.dialects.plivo.webhooks import DialectWebhooks
-from offhook.telephony.carrier_kit.dialects.plivo.wire import DialectWire
+from offhook.telephony.carrier_kit.dialects.plivo.webhooks import PlivoDialectWebhooks
+from offhook.telephony.carrier_kit.dialects.plivo.wire import PlivoDialectWire
 from offhook.telephony.ports import (
     AvailableNumber,
     CarrierAccount,
-    CarrierBill,
+    CarrierCallBill,
     CarrierFailed,
     CarrierSpec,
-    Digit,
+    DigitPressed,
     InboundCall,
-    LookedUp,
+    LookupResult,
     MachineVerdict,
     MarkReached,
-    Started,
+    MediaStarted,
+    MediaStopped,
     StatusUpdate,
-    Stopped,
     TransferLeg,
     TransferNews,
     TransferOrder,
@@ -36,7 +36,7 @@ from tests.telephony.carrier_kit import LINKS, REQUEST, account, form, posted, r
 CREDENTIALS = {"auth_id": "MA1", "auth_token": "token", "application_id": "app1"}
 PLIVO, VOBIZ = account("plivo", **CREDENTIALS), account("vobiz", **CREDENTIALS)
 BASE = {"plivo": "/v1/Account/MA1", "vobiz": "/api/v1/Account/MA1"}
-BOTH = pytest.mark.parametrize(("make", "mine"), [(plivo.carrier, PLIVO), (vobiz.carrier, VOBIZ)])
+BOTH = pytest.mark.parametrize(("make", "mine"), [(plivo.build_carrier, PLIVO), (vobiz.build_carrier, VOBIZ)])
 
 
 def parts(spec: CarrierSpec) -> Any:
@@ -49,7 +49,7 @@ class TestCalls:
     async def test_dialling(self, make: Any, mine: CarrierAccount) -> None:
         reply = json_reply({"api_id": "x", "request_uuid": "u9", "message": "call fired"}, 201)
         async with rest(mine.provider, reply) as (http, server):
-            assert await parts(make(http)).dialer.dial(mine, REQUEST) == "u9"
+            assert await parts(make(http)).dialer.place_call(mine, REQUEST) == "u9"
 
         [seen] = server.seen
         assert (seen.method, seen.target) == ("POST", f"{BASE[mine.provider]}/Call/")
@@ -58,9 +58,9 @@ class TestCalls:
             "to": "14155550123",
             "answer_url": LINKS.answer_url,
             "answer_method": "POST",
-            "ring_url": LINKS.callback("ring-callback"),
+            "ring_url": LINKS.callback_url("ring-callback"),
             "ring_method": "POST",
-            "hangup_url": LINKS.callback("hangup-callback"),
+            "hangup_url": LINKS.callback_url("hangup-callback"),
             "hangup_method": "POST",
             "ring_timeout": 30,
         }
@@ -84,7 +84,7 @@ class TestCalls:
     async def test_a_dial_that_fails(self, make: Any, mine: CarrierAccount, status: int, error: str, code: str) -> None:
         async with rest(mine.provider, json_reply({"error": error}, status)) as (http, _):
             with pytest.raises(CarrierFailed) as failed:
-                await parts(make(http)).dialer.dial(mine, REQUEST)
+                await parts(make(http)).dialer.place_call(mine, REQUEST)
 
         assert (failed.value.code, failed.value.is_fate_unknown) == (code, status == 500)
 
@@ -101,11 +101,13 @@ class TestCalls:
         order = TransferOrder("t1", "u9", "+15005550006", "+12015550100", 20, "https://x/result", "https://x/room")
         async with rest(mine.provider, json_reply({"request_uuid": "u10"}, 201)) as (http, server):
             spec = parts(make(http))
-            destination = await spec.transfer_legs.start(mine, order)
+            destination = await spec.transfer_legs.start_leg(mine, order)
             leg = TransferLeg("t1", "u9", destination, answer_url="https://x/room")
-            assert await spec.transfer_legs.seat(mine, leg) is None
-            await spec.transfer_legs.join(mine, leg)
-            await spec.blind_transfer.redirect(mine, "u9", "+15005550006", "+12015550100", 25, "https://x/forward")
+            assert await spec.transfer_legs.seat_destination(mine, leg) is None
+            await spec.transfer_legs.join_caller(mine, leg)
+            await spec.blind_transfer.redirect_caller(
+                mine, "u9", "+15005550006", "+12015550100", 25, "https://x/forward"
+            )
 
         assert (server.seen[0].json["answer_url"], server.seen[0].json["hangup_url"]) == (
             "https://x/room",
@@ -114,17 +116,17 @@ class TestCalls:
         assert [seen.json for seen in server.seen[1:]] == [
             {"legs": "aleg", "aleg_url": f"https://x/{page}", "aleg_method": "POST"} for page in ("room", "forward")
         ]
-        assert spec.answerer.forward("+15005550006", "+12015550100", 25).body.endswith(
+        assert spec.answerer.forward_document("+15005550006", "+12015550100", 25).body.endswith(
             b'<Response><Dial callerId="12015550100" timeout="25"><Number>15005550006</Number></Dial><Hangup/></Response>'
         )
-        assert b">t1</Conference>" in spec.answerer.room("t1").body
+        assert b">t1</Conference>" in spec.answerer.conference_document("t1").body
 
     @BOTH
     async def test_documents(self, make: Any, mine: CarrierAccount) -> None:
         async with rest(mine.provider, Reply()) as (http, _):
             answerer = parts(make(http)).answerer
-        connected = await answerer.connect(mine, "u9", LINKS)
-        refused = await answerer.refuse(mine, "u9", "Closed & <gone>")
+        connected = await answerer.answer_call(mine, "u9", LINKS)
+        refused = await answerer.refuse_call(mine, "u9", "Closed & <gone>")
 
         assert connected.content_type == "application/xml"
         assert connected.body.endswith(
@@ -136,7 +138,7 @@ class TestCalls:
 
 
 class TestWebhooks:
-    webhooks = DialectWebhooks("vobiz")
+    webhooks = PlivoDialectWebhooks("vobiz")
 
     @pytest.mark.parametrize(
         ("kind", "fields", "news"),
@@ -154,7 +156,7 @@ class TestWebhooks:
                     "BillDuration": "60",
                     "TotalCost": "0.00850",
                 },
-                StatusUpdate("completed", "u1", bill=CarrierBill(Decimal(9), Decimal(60), Decimal("0.00850"))),
+                StatusUpdate("completed", "u1", bill=CarrierCallBill(Decimal(9), Decimal(60), Decimal("0.00850"))),
             ),
             (
                 "hangup-callback",
@@ -209,9 +211,9 @@ class TestWebhooks:
         }
         webhook = form("https://x", fields, x_vobiz_signature_v3="s")
 
-        assert self.webhooks.recognises(webhook)
-        assert not DialectWebhooks("plivo").recognises(webhook)
-        assert DialectWebhooks("plivo").recognises(form("https://x", fields, x_plivo_signature_ma_v3="s"))
+        assert self.webhooks.is_from_carrier(webhook)
+        assert not PlivoDialectWebhooks("plivo").is_from_carrier(webhook)
+        assert PlivoDialectWebhooks("plivo").is_from_carrier(form("https://x", fields, x_plivo_signature_ma_v3="s"))
         assert self.webhooks.account_reference(webhook) == "MA1"
         # A national number stays as it is: which country's it is, the account knows.
         assert self.webhooks.parse_inbound(webhook) == InboundCall("u1", "09876543210", "+12015550100", "MA1")
@@ -235,21 +237,21 @@ START = {
 
 class TestWire:
     @pytest.fixture
-    def wire(self) -> DialectWire:
-        wire = DialectWire()
-        assert wire.decode(json.dumps(START)) == Started("st1", "u1")
+    def wire(self) -> PlivoDialectWire:
+        wire = PlivoDialectWire()
+        assert wire.decode(json.dumps(START)) == MediaStarted("st1", "u1")
         return wire
 
     @pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
-    def test_audio_whatever_the_order_of_its_keys(self, wire: DialectWire, separators: tuple[str, str]) -> None:
+    def test_audio_whatever_the_order_of_its_keys(self, wire: PlivoDialectWire, separators: tuple[str, str]) -> None:
         body = {"track": "inbound", "timestamp": "1", "chunk": 1, "payload": base64.b64encode(b"abc").decode()}
         message = {"sequenceNumber": 2, "streamId": "st1", "event": "media", "media": body, "extra_headers": "a=b"}
 
         for ordered in (message, dict(reversed(message.items())), dict(sorted(message.items()))):
             assert wire.decode(json.dumps(ordered, separators=separators)) == b"abc"
 
-    def test_what_is_sent(self, wire: DialectWire) -> None:
-        assert json.loads(wire.encode(b"\xff" * 160)) == {
+    def test_what_is_sent(self, wire: PlivoDialectWire) -> None:
+        assert json.loads(wire.encode_audio(b"\xff" * 160)) == {
             "event": "playAudio",
             "streamId": "st1",
             "media": {
@@ -258,29 +260,29 @@ class TestWire:
                 "payload": base64.b64encode(b"\xff" * 160).decode(),
             },
         }
-        assert json.loads(wire.mark("s1")) == {"event": "checkpoint", "streamId": "st1", "name": "s1"}
-        assert json.loads(wire.clear()) == {"event": "clearAudio", "streamId": "st1"}
+        assert json.loads(wire.encode_mark("s1")) == {"event": "checkpoint", "streamId": "st1", "name": "s1"}
+        assert json.loads(wire.encode_clear()) == {"event": "clearAudio", "streamId": "st1"}
 
-    def test_a_checkpoint_that_is_cleared_comes_back_with_the_clearing(self, wire: DialectWire) -> None:
-        wire.mark("s1")
-        wire.mark("s2")
+    def test_a_checkpoint_that_is_cleared_comes_back_with_the_clearing(self, wire: PlivoDialectWire) -> None:
+        wire.encode_mark("s1")
+        wire.encode_mark("s2")
         assert wire.decode('{"event":"playedStream","streamId":"st1","name":"s1"}') == MarkReached("s1")
-        wire.clear()
-        wire.mark("s3")
+        wire.encode_clear()
+        wire.encode_mark("s3")
         assert wire.decode('{"event":"clearedAudio"}') == MarkReached("s2")
         assert wire.decode('{"event":"clearedAudio"}') is None
         assert wire.decode('{"event":"playedStream","name":"s3"}') == MarkReached("s3")
 
-    def test_keys_and_the_end(self, wire: DialectWire) -> None:
-        assert wire.decode('{"event":"dtmf","dtmf":{"digit":"7","timestamp":"1"}}') == Digit("7")
-        assert wire.decode('{"event":"stop"}') == Stopped()
-        assert 1000 in wire.goodbyes
+    def test_keys_and_the_end(self, wire: PlivoDialectWire) -> None:
+        assert wire.decode('{"event":"dtmf","dtmf":{"digit":"7","timestamp":"1"}}') == DigitPressed("7")
+        assert wire.decode('{"event":"stop"}') == MediaStopped()
+        assert 1000 in wire.clean_close_codes
 
     @pytest.mark.parametrize("encoding", ["audio/x-l16", "audio/x-alaw"])
     def test_other_formats_are_refused(self, encoding: str) -> None:
         start: dict[str, Any] = {**START["start"], "mediaFormat": {"encoding": encoding, "sampleRate": 8000}}  # type: ignore[dict-item]
         with pytest.raises(WireError):
-            DialectWire().decode(json.dumps({**START, "start": start}))
+            PlivoDialectWire().decode(json.dumps({**START, "start": start}))
 
 
 class TestNumbers:
@@ -308,12 +310,12 @@ class TestNumbers:
     async def test_from_search_to_release(self, make: Any, mine: CarrierAccount) -> None:
         async with rest(mine.provider, self.answers) as (http, server):
             spec = parts(make(http))
-            [found] = await spec.catalog.search(mine, "US", "415", None, 5)
-            carrier_id = await spec.catalog.buy(mine, "+14155550199", "US")
-            assert await spec.catalog.owned(mine, "+14155550199") == carrier_id
-            assert await spec.catalog.owned(mine, "+14155550000") is None
-            await spec.routing.point(mine, "+14155550199", "https://x/inbound/run")
-            await spec.catalog.release(mine, "+14155550199", carrier_id)
+            [found] = await spec.catalog.search_numbers(mine, "US", "415", None, 5)
+            carrier_id = await spec.catalog.buy_number(mine, "+14155550199", "US")
+            assert await spec.catalog.find_owned(mine, "+14155550199") == carrier_id
+            assert await spec.catalog.find_owned(mine, "+14155550000") is None
+            await spec.routing.route_number(mine, "+14155550199", "https://x/inbound/run")
+            await spec.catalog.release_number(mine, "+14155550199", carrier_id)
 
         assert isinstance(found, AvailableNumber)
         assert (found.phone_number, found.country, found.monthly_cost_cents) == ("+14155550199", "US", 80)
@@ -344,10 +346,10 @@ class TestNumbers:
         unknown = account(mine.provider, **{**CREDENTIALS, "application_id": "gone"})
         async with rest(mine.provider, self.answers) as (http, _):
             spec = parts(make(http))
-            assert await spec.account_check.check(mine, "https://x") == {}
-            assert await spec.account_check.check(without, "https://x") == {"application_id": "app2"}
+            assert await spec.account_check.check_account(mine, "https://x") == {}
+            assert await spec.account_check.check_account(without, "https://x") == {"application_id": "app2"}
             with pytest.raises(CarrierFailed) as failed:
-                await spec.account_check.check(unknown, "https://x")
+                await spec.account_check.check_account(unknown, "https://x")
             assert failed.value.code == "carrier_misconfigured"
             if spec.lookup is not None:
-                assert await spec.lookup.look_up(mine, "+14155550199") == LookedUp("T", "landline")
+                assert await spec.lookup.look_up(mine, "+14155550199") == LookupResult("T", "landline")

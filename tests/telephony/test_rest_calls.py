@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from offhook.lab.carriers import phones
-from offhook.lab.carriers.core.rest import Request
+from offhook.lab.carriers.core.rest import RestRequest
 from offhook.telephony.ports import TransferLeg, TransferOrder
 from tests.telephony.emulator_desk import AGENT, EACH, OURS, THEIRS, Desk, connecting, run
 from tests.telephony.rest_tables import INBOUND, TABLES
 
 
-def fields(request: Request) -> dict[str, Any]:
+def fields(request: RestRequest) -> dict[str, Any]:
     """Of the query, the form and the JSON; what has one value is that."""
     listed = {**request.query, **({} if request.json else request.form)}
     return {name: found[0] if len(found) == 1 else found for name, found in listed.items()} | request.json
@@ -86,43 +86,43 @@ def test_what_a_carrier_is_asked(name: str) -> None:
 
 
 async def _calls(desk: Desk, asking: Asking) -> None:
-    desk.carrier.phones[THEIRS] = phones.scripted(lambda phone: phone.presses("5"))
+    desk.carrier.phones[THEIRS] = phones.scripted(lambda phone: phone.press_keys("5"))
     desk.carrier.phones[AGENT] = phones.silent()
     with asking.to("place"):
         call = await desk.dial(has_machine_detection=desk.carrier.name != "cloudonix")
     await call.answered.wait()
     with asking.to("talk, and hear keys"):
         await asyncio.sleep(2.0)
-    url = desk.serve("/forward", desk.spec.answerer.forward(AGENT, OURS, 20))
+    url = desk.serve("/forward", desk.spec.answerer.forward_document(AGENT, OURS, 20))
     with asking.to("blind", call=call.id, forward=url):
-        await desk.spec.blind_transfer.redirect(desk.account, call.id, AGENT, OURS, 20, url)
+        await desk.spec.blind_transfer.redirect_caller(desk.account, call.id, AGENT, OURS, 20, url)
         await asyncio.sleep(2.0)
     with asking.to("hang up"):
         await desk.spec.dialer.hang_up(desk.account, call.id)
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
 
 
 async def _transfer(desk: Desk, asking: Asking) -> None:
     desk.carrier.phones[THEIRS] = phones.silent()
-    legs, room = desk.spec.transfer_legs, desk.serve("/room", desk.spec.answerer.room("t1"))
+    legs, room = desk.spec.transfer_legs, desk.serve("/room", desk.spec.answerer.conference_document("t1"))
     call = await desk.dial()
     await call.answered.wait()
     result = f"{desk.us.base_url}/transfer-result/t1"
     with asking.to("ring", call=call.id, room=room, result=result) as facts:
         order = TransferOrder("t1", call.id, AGENT, OURS, 20, result, room)
-        facts["other"] = await legs.start(desk.account, order)
-        other = desk.carrier.call(facts["other"])
+        facts["other"] = await legs.start_leg(desk.account, order)
+        other = desk.carrier.find_call(facts["other"])
         assert other is not None
         await other.answered.wait()
         await asyncio.sleep(0.5)
     with asking.to("seat"):
-        conference = await legs.seat(desk.account, TransferLeg("t1", call.id, other.id, answer_url=room))
+        conference = await legs.seat_destination(desk.account, TransferLeg("t1", call.id, other.id, answer_url=room))
     with asking.to("join", conference=conference or ""):
-        await legs.join(desk.account, TransferLeg("t1", call.id, other.id, conference, room))
+        await legs.join_caller(desk.account, TransferLeg("t1", call.id, other.id, conference, room))
         await asyncio.sleep(0.5)
     call.phone.hang_up()
     other.phone.hang_up()
-    await desk.carrier.settled()
+    await desk.carrier.wait_settled()
 
 
 async def _calls_in(desk: Desk, asking: Asking) -> None:
@@ -135,21 +135,23 @@ async def _calls_in(desk: Desk, asking: Asking) -> None:
         facts["call"] = call.id
         await asyncio.sleep(0.5)
         if is_told:
-            await desk.spec.answerer.connect(desk.account, call.id, desk.links)
-        await desk.carrier.settled()
+            await desk.spec.answerer.answer_call(desk.account, call.id, desk.links)
+        await desk.carrier.wait_settled()
     assert call.answered.is_set()
     with asking.to("refuse") as facts:
         if not is_told:
-            desk.serve("/inbound/run", await desk.spec.answerer.refuse(desk.account, "x", "We are closed & sorry."))
+            desk.serve(
+                "/inbound/run", await desk.spec.answerer.refuse_call(desk.account, "x", "We are closed & sorry.")
+            )
         call = desk.carrier.call_in(THEIRS, OURS, phones.silent())
         facts["call"] = call.id
         await asyncio.sleep(0.5)
         if is_told:
-            await desk.spec.answerer.refuse(desk.account, call.id, "We are closed & sorry.")
+            await desk.spec.answerer.refuse_call(desk.account, call.id, "We are closed & sorry.")
             while not (spoken := desk.carrier.callbacks_of("event:call.speak.ended")):
                 await asyncio.sleep(0.1)
             await desk.spec.follow_up.follow_up(desk.account, desk.webhook(spoken[0]))
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
     assert call.spoken == ["We are closed & sorry."]
 
 
@@ -159,15 +161,15 @@ async def _numbers(desk: Desk, asking: Asking) -> None:
     if catalog is not None:
         country, area = ("IN", None) if desk.carrier.name == "vobiz" else ("US", "212")
         with asking.to("search"):
-            number = (await catalog.search(mine, country, area, None, 5))[0].phone_number
+            number = (await catalog.search_numbers(mine, country, area, None, 5))[0].phone_number
         with asking.to("buy", number=number, digits=number[1:]):
-            number_id = await catalog.buy(mine, number, country)
-        number_id = await catalog.owned(mine, number)
+            number_id = await catalog.buy_number(mine, number, country)
+        number_id = await catalog.find_owned(mine, number)
     with asking.to("point", number_id=str(number_id) if catalog is not None else ""):
-        await desk.spec.routing.point(mine, number, INBOUND)
+        await desk.spec.routing.route_number(mine, number, INBOUND)
     if catalog is not None:
         with asking.to("release"):
-            await catalog.release(mine, number, number_id)
+            await catalog.release_number(mine, number, number_id)
     if desk.spec.lookup is not None:
         with asking.to("look up"):
             await desk.spec.lookup.look_up(mine, THEIRS)

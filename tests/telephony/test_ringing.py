@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from offhook.root import Root
 from offhook.runs.tables import Run
-from offhook.telephony import CallOrder, Carriers, Outbound
+from offhook.telephony import CallOrder, CarrierRegistry, OutboundCalls
 from offhook.telephony.ports import CarrierAccount, CarrierSpec, DialRequest
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import MakeWorkflow, make_workflow
@@ -20,7 +20,7 @@ class NeverRings:
     def __init__(self) -> None:
         self.asked = asyncio.Event()
 
-    async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
+    async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
         self.asked.set()
         await asyncio.Event().wait()
         raise AssertionError
@@ -34,9 +34,9 @@ async def test_the_run_is_leased_before_the_phone_rings(
 ) -> None:
     """So that the sweeper ends it within seconds: nobody renews the lease of a process that is gone."""
     phones = NeverRings()
-    root.get(Carriers).add(CarrierSpec("sandbox", dialer=phones))
+    root.get(CarrierRegistry).add(CarrierSpec("sandbox", dialer=phones))
     order = CallOrder(org.id, await make_workflow(org.id), "+12015550101", use_draft=False)
-    placing = asyncio.create_task(root.get(Outbound).place(order))
+    placing = asyncio.create_task(root.get(OutboundCalls).place_call(order))
     await phones.asked.wait()
     async with root.db.transaction() as session:
         run = (await session.scalars(select(Run))).one()

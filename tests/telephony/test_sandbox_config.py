@@ -13,7 +13,7 @@ class TestBehaviours:
     def test_the_nine_numbers_have_their_own_whatever_the_mix(self) -> None:
         config = SandboxConfig.model_validate({"mix": {"silent": 1}})
 
-        assert [config.behaviour_of(f"+1201555010{digit}") for digit in range(1, 10)] == [
+        assert [config.behavior_of(f"+1201555010{digit}") for digit in range(1, 10)] == [
             "talks",
             "busy",
             "no_answer",
@@ -26,11 +26,11 @@ class TestBehaviours:
         ]
 
     def test_every_other_number_talks_by_default(self) -> None:
-        assert {SandboxConfig().behaviour_of(f"+1415555{n:04d}") for n in range(200)} == {"talks"}
+        assert {SandboxConfig().behavior_of(f"+1415555{n:04d}") for n in range(200)} == {"talks"}
 
     def test_a_mix_is_kept_over_many_numbers(self) -> None:
         config = SandboxConfig.model_validate({"mix": {"talks": 0.7, "busy": 0.2, "no_answer": 0.1}})
-        found = Counter(config.behaviour_of(f"+1415555{n:04d}") for n in range(3000))
+        found = Counter(config.behavior_of(f"+1415555{n:04d}") for n in range(3000))
 
         assert found["talks"] == pytest.approx(2100, rel=0.1)
         assert found["busy"] == pytest.approx(600, rel=0.2)
@@ -41,13 +41,13 @@ class TestBehaviours:
         one, same, other = (SandboxConfig.model_validate({**mix, "seed": seed}) for seed in (1, 1, 2))
         numbers = [f"+1415555{n:04d}" for n in range(50)]
 
-        assert [one.behaviour_of(n) for n in numbers] == [same.behaviour_of(n) for n in numbers]
-        assert [one.behaviour_of(n) for n in numbers] != [other.behaviour_of(n) for n in numbers]
+        assert [one.behavior_of(n) for n in numbers] == [same.behavior_of(n) for n in numbers]
+        assert [one.behavior_of(n) for n in numbers] != [other.behavior_of(n) for n in numbers]
 
     def test_a_weight_of_nothing_is_never_chosen(self) -> None:
         config = SandboxConfig.model_validate({"mix": {"voicemail": 0, "talks": 1, "asks_for_person": 0}})
 
-        assert {config.behaviour_of(f"+1415555{n:04d}") for n in range(200)} == {"talks"}
+        assert {config.behavior_of(f"+1415555{n:04d}") for n in range(200)} == {"talks"}
 
 
 @pytest.mark.parametrize(

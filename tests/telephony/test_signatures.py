@@ -11,7 +11,7 @@ from plivo.utils import validate_v3_signature
 from twilio.request_validator import RequestValidator
 
 from offhook.telephony.carrier_kit.signatures import hmac_base64, hmac_hex, sha256_hex
-from offhook.telephony.ports import Proof, Webhook
+from offhook.telephony.ports import CarrierWebhook, WebhookProof
 from offhook.telephony.providers.plivo.signature import PlivoVerifier, signed_text
 from offhook.telephony.providers.telnyx.signature import TelnyxVerifier, is_signed
 from offhook.telephony.providers.twilio.signature import TwilioVerifier, signed_fields, url_variants
@@ -23,7 +23,7 @@ from tests.telephony.signature_cases import CASES, NOW, Case, accepts, cases, fl
 class TestTwilio:
     verifier = TwilioVerifier()
 
-    def signed(self, case: Case) -> Webhook:
+    def signed(self, case: Case) -> CarrierWebhook:
         signature = {"x_twilio_signature": case["signature"]}
         if "body" in case and "bodySHA256" in case["url"]:
             return posted(case["url"], case["body"].encode(), **signature)
@@ -68,7 +68,7 @@ class TestTwilio:
 
         proof = self.verifier.verify(account("twilio", auth_token="12345"), self.signed(case), NOW)
 
-        assert proof == Proof(nonce=case["signature"])
+        assert proof == WebhookProof(nonce=case["signature"])
 
     @pytest.mark.parametrize("url", ["https://a.example/x?y=1", "https://a.example:8443/x", "http://a.example:80/x"])
     @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ class TestTelnyx:
     verifier = TelnyxVerifier()
     key = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 
-    def signed(self, case: Case) -> Webhook:
+    def signed(self, case: Case) -> CarrierWebhook:
         headers = {"telnyx_timestamp": case["timestamp"]}
         if case["signature"] is not None:
             headers["telnyx_signature_ed25519"] = case["signature"]
@@ -123,7 +123,7 @@ class TestTelnyx:
         assert is_signed(key, signature, message)
         assert not is_signed(key, signature, message + b"\0")
 
-    def sign(self, body: bytes, timestamp: str = "1700000000") -> Webhook:
+    def sign(self, body: bytes, timestamp: str = "1700000000") -> CarrierWebhook:
         signature = base64.b64encode(self.key.sign(f"{timestamp}|".encode() + body)).decode()
         return posted("https://a.example/e", body, telnyx_timestamp=timestamp, telnyx_signature_ed25519=signature)
 
@@ -172,7 +172,7 @@ class TestPlivo:
     verifier = PlivoVerifier()
     url = "https://voice.example.org/hangup?token=s3cret&run=7"
 
-    def signed(self, case: Case) -> Webhook:
+    def signed(self, case: Case) -> CarrierWebhook:
         headers = {"x_plivo_signature_v3": case["signature"], "x_plivo_signature_v3_nonce": case["nonce"]}
         query = urlencode(flat(case["params"]))
         url = f"{case['url']}{'&' if '?' in case['url'] else '?'}{query}"
@@ -195,7 +195,7 @@ class TestPlivo:
         assert is_right is case["valid"]
         assert not accepts(self.verifier, got(case["url"], **headers), auth_token=case["auth_token"])
 
-    def sign(self, url: str, pairs: list[tuple[str, str]], method: str = "POST", header: str = "v3") -> Webhook:
+    def sign(self, url: str, pairs: list[tuple[str, str]], method: str = "POST", header: str = "v3") -> CarrierWebhook:
         signature = hmac_base64("token", signed_text(method, url, pairs if method == "POST" else [], "n1"))
         headers = {f"x_plivo_signature_{header}": f"AAAA, {signature}", "x_plivo_signature_v3_nonce": "n1"}
         return form(url, pairs, **headers) if method == "POST" else got(url, **headers)
@@ -204,7 +204,7 @@ class TestPlivo:
     def test_one_of_several_signatures_of_either_account(self, header: str) -> None:
         webhook = self.sign(self.url, [("CallUUID", "1")], header=header)
 
-        assert self.verifier.verify(account("plivo", auth_token="token"), webhook, NOW) == Proof("n1")
+        assert self.verifier.verify(account("plivo", auth_token="token"), webhook, NOW) == WebhookProof("n1")
 
     def test_any_change_is_refused(self) -> None:
         right = self.sign(self.url, [("CallUUID", "1"), ("CallStatus", "ringing")])
@@ -252,7 +252,7 @@ class TestVobiz:
 
         assert accepted is case["valid"]
 
-    def dated(self, body: bytes, timestamp: str = "1700000000") -> Webhook:
+    def dated(self, body: bytes, timestamp: str = "1700000000") -> CarrierWebhook:
         signature = hmac_hex("token", f"{timestamp}.".encode() + body)
         return posted("https://a.example/h?x=1", body, x_vobiz_signature=signature, x_vobiz_timestamp=timestamp)
 
@@ -286,7 +286,7 @@ class TestVobiz:
         }
         right = replace(posted(url, {}), headers=headers)
 
-        assert self.verifier.verify(account("vobiz", auth_token="token"), right, NOW) == Proof("n1")
+        assert self.verifier.verify(account("vobiz", auth_token="token"), right, NOW) == WebhookProof("n1")
         wrong = [
             replace(right, url="https://a.example/h2?x=1"),
             replace(right, headers={**headers, f"x-vobiz-signature-{header[-2:]}-nonce": "n2"}),

@@ -8,7 +8,7 @@ import pytest
 from vonage_jwt.verify_jwt import verify_signature
 
 from offhook.telephony.carrier_kit.signatures import sha256_hex
-from offhook.telephony.ports import Proof, Webhook
+from offhook.telephony.ports import CarrierWebhook, WebhookProof
 from offhook.telephony.providers.cloudonix.signature import CloudonixVerifier
 from offhook.telephony.providers.vonage.signature import VonageVerifier, signed_claims
 from tests.telephony.carrier_kit import account, got, posted
@@ -46,7 +46,7 @@ class TestVonage:
         wanted = {name: value for name, value in {**known, **claims}.items() if value is not None}
         return jwt.encode(wanted, secret or None, algorithm)
 
-    def sent(self, token: str, body: bytes | None = None) -> Webhook:
+    def sent(self, token: str, body: bytes | None = None) -> CarrierWebhook:
         return posted(
             "https://a.example/events/7", self.body if body is None else body, authorization=f"Bearer {token}"
         )
@@ -54,7 +54,7 @@ class TestVonage:
     def test_what_vonage_sends(self) -> None:
         webhook = self.sent(self.token())
 
-        assert self.verifier.verify(account("vonage", **self.config), webhook, NOW) == Proof("j1")
+        assert self.verifier.verify(account("vonage", **self.config), webhook, NOW) == WebhookProof("j1")
         assert accepts(self.verifier, self.sent(self.token(application_id=None)), **self.config)
         assert verify_signature(self.token(), "s" * 32)
         assert not verify_signature(self.token(), "t" * 32)

@@ -13,25 +13,25 @@ from offhook.kit.audio import MULAW_8K
 from offhook.telephony.ports import (
     AvailableNumber,
     CallBilled,
-    CarrierBill,
+    CarrierCallBill,
     CarrierFailed,
-    Digit,
+    CarrierWebhook,
+    DigitPressed,
     InboundCall,
-    LookedUp,
+    LookupResult,
     MachineVerdict,
     MarkReached,
-    Started,
+    MediaStarted,
+    MediaStopped,
     StatusUpdate,
-    Stopped,
     TransferLeg,
     TransferNews,
     TransferOrder,
-    Webhook,
     WebhookUnreadable,
     WireError,
 )
 from offhook.telephony.providers import telnyx
-from offhook.telephony.providers.telnyx.wire import MAX_HELD, TelnyxWire
+from offhook.telephony.providers.telnyx.wire import MAX_HELD_FRAMES, TelnyxWire
 from tests.fakes.web import Reply, Seen, json_reply
 from tests.telephony.carrier_kit import LINKS, REQUEST, account, posted, rest
 
@@ -47,7 +47,7 @@ STREAM = {
 }
 
 
-def event(kind: str, **payload: Any) -> Webhook:
+def event(kind: str, **payload: Any) -> CarrierWebhook:
     body = {
         "data": {
             "record_type": "event",
@@ -65,9 +65,9 @@ class TestCalls:
 
     async def test_dialling(self) -> None:
         async with rest("telnyx", self.answers) as (http, server):
-            dialer = telnyx.carrier(http).dialer
+            dialer = telnyx.build_carrier(http).dialer
             assert dialer is not None
-            assert await dialer.dial(ACCOUNT, REQUEST) == "v3:9"
+            assert await dialer.place_call(ACCOUNT, REQUEST) == "v3:9"
             await dialer.hang_up(ACCOUNT, "v3:9")
 
         dialled, ended = server.seen
@@ -97,30 +97,30 @@ class TestCalls:
     async def test_a_dial_that_fails(self, status: int, code: str, expected: str) -> None:
         reply = json_reply({"errors": [{"code": code, "title": "No", "detail": "Not so."}]}, status)
         async with rest("telnyx", reply) as (http, _):
-            dialer = telnyx.carrier(http).dialer
+            dialer = telnyx.build_carrier(http).dialer
             assert dialer is not None
             with pytest.raises(CarrierFailed, match=r"Telnyx: Not so\.") as failed:
-                await dialer.dial(ACCOUNT, REQUEST)
+                await dialer.place_call(ACCOUNT, REQUEST)
 
         assert failed.value.code == expected
 
     async def test_a_call_that_is_over_cannot_be_answered_but_may_be_hung_up(self) -> None:
         over = json_reply({"errors": [{"code": "90018", "title": "Call has already ended"}]}, 422)
         async with rest("telnyx", over) as (http, _):
-            spec = telnyx.carrier(http)
+            spec = telnyx.build_carrier(http)
             assert spec.dialer is not None
             assert spec.answerer is not None
             await spec.dialer.hang_up(ACCOUNT, "v3:9")
             with pytest.raises(CarrierFailed) as failed:
-                await spec.answerer.connect(ACCOUNT, "v3:9", LINKS)
+                await spec.answerer.answer_call(ACCOUNT, "v3:9", LINKS)
 
         assert failed.value.code == "not_found"
 
     async def test_answering(self) -> None:
         async with rest("telnyx", self.answers) as (http, server):
-            answerer = telnyx.carrier(http).answerer
+            answerer = telnyx.build_carrier(http).answerer
             assert answerer is not None
-            document = await answerer.connect(ACCOUNT, "v3:1", LINKS)
+            document = await answerer.answer_call(ACCOUNT, "v3:1", LINKS)
 
         assert document.content_type == "application/json"
         assert server.seen[0].target == "/v2/calls/v3%3A1/actions/answer"
@@ -128,10 +128,10 @@ class TestCalls:
 
     async def test_a_refusal_is_spoken_and_then_hung_up(self) -> None:
         async with rest("telnyx", self.answers) as (http, server):
-            spec = telnyx.carrier(http)
+            spec = telnyx.build_carrier(http)
             assert spec.answerer is not None
             assert spec.follow_up is not None
-            await spec.answerer.refuse(ACCOUNT, "v3:1", "We are closed.")
+            await spec.answerer.refuse_call(ACCOUNT, "v3:1", "We are closed.")
             state = server.seen[-1].json["client_state"]
             await spec.follow_up.follow_up(ACCOUNT, event("call.speak.ended", client_state="another"))
             await spec.follow_up.follow_up(ACCOUNT, event("call.speak.started", client_state=state))
@@ -144,14 +144,14 @@ class TestCalls:
     async def test_a_warm_transfer_is_a_conference_of_the_destination(self) -> None:
         order = TransferOrder("t1", "v3:1", "+15005550006", "+12015550100", 20, "https://x/result", "https://x/room")
         async with rest("telnyx", self.answers) as (http, server):
-            spec = telnyx.carrier(http)
+            spec = telnyx.build_carrier(http)
             legs = spec.transfer_legs
             assert legs is not None
-            destination = await legs.start(ACCOUNT, order)
-            conference = await legs.seat(ACCOUNT, TransferLeg("t1", "v3:1", destination))
-            await legs.join(ACCOUNT, TransferLeg("t1", "v3:1", destination, conference))
+            destination = await legs.start_leg(ACCOUNT, order)
+            conference = await legs.seat_destination(ACCOUNT, TransferLeg("t1", "v3:1", destination))
+            await legs.join_caller(ACCOUNT, TransferLeg("t1", "v3:1", destination, conference))
             with pytest.raises(CarrierFailed):
-                await legs.join(ACCOUNT, TransferLeg("t1", "v3:1", destination))
+                await legs.join_caller(ACCOUNT, TransferLeg("t1", "v3:1", destination))
 
         dialled, seated, joined = server.seen
         assert (dialled.json["webhook_url"], "stream_url" in dialled.json) == ("https://x/result", False)
@@ -161,9 +161,9 @@ class TestCalls:
 
     async def test_a_blind_transfer(self) -> None:
         async with rest("telnyx", self.answers) as (http, server):
-            blind = telnyx.carrier(http).blind_transfer
+            blind = telnyx.build_carrier(http).blind_transfer
             assert blind is not None
-            await blind.redirect(ACCOUNT, "v3:1", "+15005550006", "+12015550100", 25)
+            await blind.redirect_caller(ACCOUNT, "v3:1", "+15005550006", "+12015550100", 25)
 
         assert server.seen[0].target.endswith("/actions/transfer")
         assert server.seen[0].json["to"] == "+15005550006"
@@ -199,11 +199,11 @@ class TestWebhooks:
             (event("call.cost", status="error"), None),
             (
                 event("call.cost", total_cost="0.004", billed_duration_secs=120, cost_parts=[{"currency": "USD"}]),
-                CallBilled(CarrierBill(None, Decimal(120), Decimal("0.004")), "v3:1"),
+                CallBilled(CarrierCallBill(None, Decimal(120), Decimal("0.004")), "v3:1"),
             ),
         ],
     )
-    def test_news_of_a_call(self, webhook: Webhook, news: object) -> None:
+    def test_news_of_a_call(self, webhook: CarrierWebhook, news: object) -> None:
         assert self.webhooks.parse_status("events", webhook) == news
 
     @pytest.mark.parametrize(
@@ -224,9 +224,9 @@ class TestWebhooks:
             (event("call.bridging"), None),
         ],
     )
-    async def test_news_of_a_transfer(self, webhook: Webhook, news: TransferNews | None) -> None:
+    async def test_news_of_a_transfer(self, webhook: CarrierWebhook, news: TransferNews | None) -> None:
         async with rest("telnyx", Reply()) as (http, _):
-            legs = telnyx.carrier(http).transfer_legs
+            legs = telnyx.build_carrier(http).transfer_legs
         assert legs is not None
         assert legs.parse_transfer(webhook) == news
 
@@ -234,7 +234,7 @@ class TestWebhooks:
         came = {"direction": "incoming", "from": "+14155550123", "to": "+12015550100", "connection_id": "77"}
         webhook = event("call.initiated", state="parked", **came)
 
-        assert self.webhooks.recognises(webhook)
+        assert self.webhooks.is_from_carrier(webhook)
         assert self.webhooks.account_reference(webhook) == "77"
         assert self.webhooks.parse_inbound(webhook) == InboundCall("v3:1", "+14155550123", "+12015550100", "77")
         assert self.webhooks.parse_inbound(event("call.initiated", **{**came, "direction": "outgoing"})) is None
@@ -264,7 +264,7 @@ class TestWire:
     def wire(self) -> TelnyxWire:
         wire = TelnyxWire()
         wire.decode('{"event":"connected","version":"1.0.0"}')
-        assert wire.decode(start()) == Started("st1", "v3:1", {"a": "b"})
+        assert wire.decode(start()) == MediaStarted("st1", "v3:1", {"a": "b"})
         return wire
 
     def test_in_order(self, wire: TelnyxWire) -> None:
@@ -278,7 +278,7 @@ class TestWire:
         assert heard == [b"\1", None, b"\2\3", b"\4", None, None, b"\5\6\7", b"\x08"]
 
     def test_one_that_never_comes_is_not_waited_for(self, wire: TelnyxWire) -> None:
-        chunks = [1, *range(3, 3 + MAX_HELD + 1)]
+        chunks = [1, *range(3, 3 + MAX_HELD_FRAMES + 1)]
         heard = [wire.decode(media(chunk, bytes([chunk]))) for chunk in chunks]
 
         assert heard[-1] == bytes(chunks[1:])
@@ -287,7 +287,7 @@ class TestWire:
 
     def test_any_shuffle_within_the_window_loses_nothing(self, wire: TelnyxWire) -> None:
         random = Random(4)
-        chunks = sorted(range(1, 200), key=lambda chunk: chunk + random.uniform(0, MAX_HELD - 1))
+        chunks = sorted(range(1, 200), key=lambda chunk: chunk + random.uniform(0, MAX_HELD_FRAMES - 1))
         chunks.remove(1)
         heard = [wire.decode(media(chunk, bytes([chunk]))) for chunk in [1, *chunks]]
 
@@ -311,16 +311,16 @@ class TestWire:
             TelnyxWire().decode(start(encoding))
 
     def test_everything_else(self, wire: TelnyxWire) -> None:
-        assert wire.decode('{"event":"dtmf","stream_id":"st1","dtmf":{"digit":"5"}}') == Digit("5")
+        assert wire.decode('{"event":"dtmf","stream_id":"st1","dtmf":{"digit":"5"}}') == DigitPressed("5")
         assert wire.decode('{"event":"mark","mark":{"name":"s1"}}') == MarkReached("s1")
         assert wire.decode('{"event":"error","payload":{"code":100002}}') is None
-        assert wire.decode('{"event":"stop","stop":{}}') == Stopped()
-        assert json.loads(wire.encode(b"\0" * 160)) == {
+        assert wire.decode('{"event":"stop","stop":{}}') == MediaStopped()
+        assert json.loads(wire.encode_audio(b"\0" * 160)) == {
             "event": "media",
             "media": {"payload": base64.b64encode(b"\0" * 160).decode()},
         }
-        assert json.loads(wire.mark('a"b')) == {"event": "mark", "mark": {"name": 'a"b'}}
-        assert json.loads(wire.clear()) == {"event": "clear"}
+        assert json.loads(wire.encode_mark('a"b')) == {"event": "mark", "mark": {"name": 'a"b'}}
+        assert json.loads(wire.encode_clear()) == {"event": "clear"}
 
 
 class TestNumbers:
@@ -354,17 +354,17 @@ class TestNumbers:
 
     async def test_from_search_to_release(self) -> None:
         async with rest("telnyx", self.answers) as (http, server):
-            spec = telnyx.carrier(http)
+            spec = telnyx.build_carrier(http)
             catalog, routing = spec.catalog, spec.routing
             assert catalog is not None
             assert routing is not None
-            found = await catalog.search(ACCOUNT, "US", "415", None, 5)
-            assert await catalog.buy(ACCOUNT, "+14155550199", "US") == "order1"
-            assert await catalog.owned(ACCOUNT, "+14155550199") == "n1"
-            await routing.point(ACCOUNT, "+14155550199", "https://x/inbound/run")
-            await catalog.release(ACCOUNT, "+14155550199", "order1")
+            found = await catalog.search_numbers(ACCOUNT, "US", "415", None, 5)
+            assert await catalog.buy_number(ACCOUNT, "+14155550199", "US") == "order1"
+            assert await catalog.find_owned(ACCOUNT, "+14155550199") == "n1"
+            await routing.route_number(ACCOUNT, "+14155550199", "https://x/inbound/run")
+            await catalog.release_number(ACCOUNT, "+14155550199", "order1")
             with pytest.raises(CarrierFailed, match="no number"):
-                await routing.point(ACCOUNT, "+14155550000", "https://x/inbound/run")
+                await routing.route_number(ACCOUNT, "+14155550000", "https://x/inbound/run")
 
         assert found == [
             AvailableNumber("+14155550199", "+14155550199", "US", "local", "SAN FRANCISCO", "CA", ("voice", "sms"), 100)
@@ -381,13 +381,15 @@ class TestNumbers:
 
     async def test_look_up_and_check(self) -> None:
         async with rest("telnyx", self.answers) as (http, _):
-            spec = telnyx.carrier(http)
+            spec = telnyx.build_carrier(http)
             assert spec.lookup is not None
             assert spec.account_check is not None
-            assert await spec.lookup.look_up(ACCOUNT, "+14155550199") == LookedUp("T", "landline")
-            assert await spec.account_check.check(ACCOUNT, "https://x") == {}
-            made = await spec.account_check.check(account("telnyx", api_key="KEY1"), "https://x")
+            assert await spec.lookup.look_up(ACCOUNT, "+14155550199") == LookupResult("T", "landline")
+            assert await spec.account_check.check_account(ACCOUNT, "https://x") == {}
+            made = await spec.account_check.check_account(account("telnyx", api_key="KEY1"), "https://x")
             assert made == {"connection_id": "78"}
             with pytest.raises(CarrierFailed) as failed:
-                await spec.account_check.check(account("telnyx", api_key="KEY1", connection_id="79"), "https://x")
+                await spec.account_check.check_account(
+                    account("telnyx", api_key="KEY1", connection_id="79"), "https://x"
+                )
             assert failed.value.code == "carrier_misconfigured"

@@ -7,10 +7,10 @@ import pytest
 
 from offhook.telephony.ports import (
     AvailableNumber,
-    CarrierBill,
+    CarrierCallBill,
     CarrierFailed,
     InboundCall,
-    LookedUp,
+    LookupResult,
     MachineVerdict,
     StatusUpdate,
     TransferLeg,
@@ -29,9 +29,9 @@ STATUS_URL = "https://voice.example.org/api/v1/telephony/carrier/status-callback
 class TestCalls:
     async def test_dialling(self) -> None:
         async with rest("twilio", json_reply({"sid": "CA9", "status": "queued"}, 201)) as (http, server):
-            dialer = twilio.carrier(http).dialer
+            dialer = twilio.build_carrier(http).dialer
             assert dialer is not None
-            assert await dialer.dial(ACCOUNT, REQUEST) == "CA9"
+            assert await dialer.place_call(ACCOUNT, REQUEST) == "CA9"
 
         [seen] = server.seen
         assert (seen.method, seen.target) == ("POST", "/2010-04-01/Accounts/AC1/Calls.json")
@@ -62,10 +62,10 @@ class TestCalls:
     )
     async def test_a_dial_that_fails(self, reply: Reply, code: str, is_retryable: bool, is_unknown: bool) -> None:
         async with rest("twilio", reply) as (http, server):
-            dialer = twilio.carrier(http).dialer
+            dialer = twilio.build_carrier(http).dialer
             assert dialer is not None
             with pytest.raises(CarrierFailed) as failed:
-                await dialer.dial(ACCOUNT, REQUEST)
+                await dialer.place_call(ACCOUNT, REQUEST)
 
         failure = failed.value
         assert (failure.code, failure.retryable, failure.is_fate_unknown) == (code, is_retryable, is_unknown)
@@ -74,18 +74,18 @@ class TestCalls:
     async def test_a_carrier_that_is_not_there_was_not_asked(self) -> None:
         async with rest("twilio", Reply()) as (http, server):
             pass
-        dialer = twilio.carrier(http).dialer
+        dialer = twilio.build_carrier(http).dialer
         assert dialer is not None
 
         with pytest.raises(CarrierFailed) as failed:
-            await dialer.dial(ACCOUNT, REQUEST)
+            await dialer.place_call(ACCOUNT, REQUEST)
 
         assert (failed.value.code, failed.value.is_fate_unknown, server.seen) == ("carrier_unreachable", False, [])
 
     async def test_when_to_ask_again(self) -> None:
         reply = Reply(429, b"{}", {"retry-after": "7"})
         async with rest("twilio", reply) as (http, _):
-            dialer = twilio.carrier(http).dialer
+            dialer = twilio.build_carrier(http).dialer
             assert dialer is not None
             with pytest.raises(CarrierFailed) as failed:
                 await dialer.hang_up(ACCOUNT, "CA9")
@@ -94,7 +94,7 @@ class TestCalls:
 
     async def test_hanging_up_a_call_that_is_gone(self) -> None:
         async with rest("twilio", json_reply({"code": 20404, "message": "gone"}, 404)) as (http, server):
-            dialer = twilio.carrier(http).dialer
+            dialer = twilio.build_carrier(http).dialer
             assert dialer is not None
             await dialer.hang_up(ACCOUNT, "CA9")
 
@@ -106,15 +106,15 @@ class TestCalls:
     async def test_a_warm_transfer(self) -> None:
         order = TransferOrder("t1", "CA9", "+15005550006", "+12015550100", 20, "https://x/result/t1", "https://x/room")
         async with rest("twilio", json_reply({"sid": "CA10"}, 201)) as (http, server):
-            spec = twilio.carrier(http)
+            spec = twilio.build_carrier(http)
             legs, answerer = spec.transfer_legs, spec.answerer
             assert legs is not None
             assert answerer is not None
-            destination = await legs.start(ACCOUNT, order)
+            destination = await legs.start_leg(ACCOUNT, order)
             leg = TransferLeg("t1", "CA9", destination)
-            room = answerer.room("t1")
-            assert await legs.seat(ACCOUNT, leg) is None
-            await legs.join(ACCOUNT, leg)
+            room = answerer.conference_document("t1")
+            assert await legs.seat_destination(ACCOUNT, leg) is None
+            await legs.join_caller(ACCOUNT, leg)
             asked = [parse_qs(seen.body.decode()) for seen in server.seen]
 
         assert room is not None
@@ -126,9 +126,9 @@ class TestCalls:
 
     async def test_a_blind_transfer(self) -> None:
         async with rest("twilio", json_reply({"sid": "CA9"})) as (http, server):
-            blind = twilio.carrier(http).blind_transfer
+            blind = twilio.build_carrier(http).blind_transfer
             assert blind is not None
-            await blind.redirect(ACCOUNT, "CA9", "+15005550006", "+12015550100", 25)
+            await blind.redirect_caller(ACCOUNT, "CA9", "+15005550006", "+12015550100", 25)
 
         [twiml] = parse_qs(server.seen[0].body.decode())["Twiml"]
         assert twiml.endswith(
@@ -139,18 +139,18 @@ class TestCalls:
 class TestDocuments:
     async def test_nothing_that_is_said_becomes_markup(self) -> None:
         async with rest("twilio", Reply()) as (http, _):
-            answerer = twilio.carrier(http).answerer
+            answerer = twilio.build_carrier(http).answerer
         assert answerer is not None
 
-        connected = await answerer.connect(ACCOUNT, "CA9", LINKS)
-        refused = await answerer.refuse(ACCOUNT, "CA9", "We are <closed> & \x00sorry")
+        connected = await answerer.answer_call(ACCOUNT, "CA9", LINKS)
+        refused = await answerer.refuse_call(ACCOUNT, "CA9", "We are <closed> & \x00sorry")
 
         assert connected.body.endswith(
             b'<Response><Connect><Stream url="wss://voice.example.org/api/v1/telephony/media/carrier/7/tok"/></Connect>'
             b"<Hangup/></Response>"
         )
         assert refused.body.endswith(b"<Response><Say>We are &lt;closed&gt; &amp; sorry</Say><Hangup/></Response>")
-        assert answerer.unavailable("Later.").body.endswith(b"<Response><Say>Later.</Say><Hangup/></Response>")
+        assert answerer.unavailable_document("Later.").body.endswith(b"<Response><Say>Later.</Say><Hangup/></Response>")
 
 
 INBOUND = {
@@ -175,7 +175,7 @@ class TestWebhooks:
             ({"CallStatus": "in-progress"}, StatusUpdate("in_progress", "CA1")),
             (
                 {"CallStatus": "completed", "CallDuration": "12"},
-                StatusUpdate("completed", "CA1", bill=CarrierBill(Decimal(12))),
+                StatusUpdate("completed", "CA1", bill=CarrierCallBill(Decimal(12))),
             ),
             ({"CallStatus": "busy"}, StatusUpdate("busy", "CA1")),
             ({"CallStatus": "no-answer"}, StatusUpdate("no_answer", "CA1")),
@@ -209,14 +209,14 @@ class TestWebhooks:
     )
     async def test_news_of_a_transfer(self, status: str, news: TransferNews | None) -> None:
         async with rest("twilio", Reply()) as (http, _):
-            legs = twilio.carrier(http).transfer_legs
+            legs = twilio.build_carrier(http).transfer_legs
         assert legs is not None
         assert legs.parse_transfer(form("https://x", {"CallSid": "CA1", "CallStatus": status})) == news
 
     def test_an_inbound_call(self) -> None:
         webhook = form("https://x/inbound/run", INBOUND)
 
-        assert self.webhooks.recognises(webhook)
+        assert self.webhooks.is_from_carrier(webhook)
         assert self.webhooks.account_reference(webhook) == "AC1"
         assert self.webhooks.parse_inbound(webhook) == InboundCall("CA1", "+14155550123", "+12015550100", "AC1")
 
@@ -226,7 +226,7 @@ class TestWebhooks:
         withheld = self.webhooks.parse_inbound(form("https://x", {**INBOUND, "From": "anonymous"}))
         assert withheld is not None
         assert withheld.from_number is None
-        assert not self.webhooks.recognises(form("https://x", {"CallSid": "1", "AccountSid": "a.cloudonix.net"}))
+        assert not self.webhooks.is_from_carrier(form("https://x", {"CallSid": "1", "AccountSid": "a.cloudonix.net"}))
 
 
 class TestNumbers:
@@ -261,17 +261,17 @@ class TestNumbers:
 
     async def test_from_search_to_release(self) -> None:
         async with rest("twilio", self.answers) as (http, server):
-            spec = twilio.carrier(http)
+            spec = twilio.build_carrier(http)
             catalog, routing = spec.catalog, spec.routing
             assert catalog is not None
             assert routing is not None
-            found = await catalog.search(ACCOUNT, "US", "415", None, 5)
-            assert await catalog.buy(ACCOUNT, "+14155550199", "US") == "PN1"
-            assert await catalog.owned(ACCOUNT, "+14155550199") == "PN1"
-            assert await catalog.owned(ACCOUNT, "+14155550000") is None
-            await routing.point(ACCOUNT, "+14155550199", "https://x/inbound/run")
-            await catalog.release(ACCOUNT, "+14155550199", None)
-            await catalog.release(ACCOUNT, "+14155550000", None)
+            found = await catalog.search_numbers(ACCOUNT, "US", "415", None, 5)
+            assert await catalog.buy_number(ACCOUNT, "+14155550199", "US") == "PN1"
+            assert await catalog.find_owned(ACCOUNT, "+14155550199") == "PN1"
+            assert await catalog.find_owned(ACCOUNT, "+14155550000") is None
+            await routing.route_number(ACCOUNT, "+14155550199", "https://x/inbound/run")
+            await catalog.release_number(ACCOUNT, "+14155550199", None)
+            await catalog.release_number(ACCOUNT, "+14155550000", None)
 
         assert found == [
             AvailableNumber("+14155550199", "(415) 555-0199", "US", "local", "San Francisco", "CA", ("voice", "sms"))
@@ -283,10 +283,10 @@ class TestNumbers:
 
     async def test_look_up_and_check(self) -> None:
         async with rest("twilio", self.answers) as (http, _):
-            spec = twilio.carrier(http)
+            spec = twilio.build_carrier(http)
             assert spec.lookup is not None
             assert spec.account_check is not None
-            assert await spec.lookup.look_up(ACCOUNT, "+14155550199") == LookedUp("T", "voip")
-            assert await spec.account_check.check(ACCOUNT, "https://x") == {}
+            assert await spec.lookup.look_up(ACCOUNT, "+14155550199") == LookupResult("T", "voip")
+            assert await spec.account_check.check_account(ACCOUNT, "https://x") == {}
             with pytest.raises(CarrierFailed, match="no account_sid"):
-                await spec.account_check.check(account("twilio"), "https://x")
+                await spec.account_check.check_account(account("twilio"), "https://x")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offhook.telephony.ports import Digit, MarkReached, Started, Stopped, WireError
+from offhook.telephony.ports import DigitPressed, MarkReached, MediaStarted, MediaStopped, WireError
 from offhook.telephony.providers.twilio.wire import TwilioWire
 
 START: dict[str, Any] = {
@@ -52,7 +52,7 @@ class TestIncoming:
         wire = TwilioWire()
 
         assert wire.decode('{"event":"connected","protocol":"Call","version":"1.0.0"}') is None
-        assert wire.decode(json.dumps(START)) == Started("MZ1", "CA1", {"run": "7"})
+        assert wire.decode(json.dumps(START)) == MediaStarted("MZ1", "CA1", {"run": "7"})
 
     @given(payload=st.binary(max_size=2000), separators=st.sampled_from([(",", ":"), (", ", ": ")]))
     def test_audio_of_any_length_and_spacing(self, payload: bytes, separators: tuple[str, str]) -> None:
@@ -81,8 +81,8 @@ class TestIncoming:
 
     def test_marks_keys_and_the_end(self, wire: TwilioWire) -> None:
         assert wire.decode('{"event":"mark","streamSid":"MZ1","mark":{"name":"s1"}}') == MarkReached("s1")
-        assert wire.decode('{"event":"dtmf","dtmf":{"track":"inbound_track","digit":"#"}}') == Digit("#")
-        assert wire.decode('{"event":"stop","stop":{"callSid":"CA1"}}') == Stopped()
+        assert wire.decode('{"event":"dtmf","dtmf":{"track":"inbound_track","digit":"#"}}') == DigitPressed("#")
+        assert wire.decode('{"event":"stop","stop":{"callSid":"CA1"}}') == MediaStopped()
 
     def test_news_of_tomorrow_is_ignored(self, wire: TwilioWire) -> None:
         assert wire.decode('{"event":"weather","weather":{}}') is None
@@ -137,16 +137,16 @@ class TestMalformed:
 
 class TestOutgoing:
     def test_audio_marks_and_clear_are_json_of_the_stream(self, wire: TwilioWire) -> None:
-        sent = json.loads(wire.encode(b"\x00\xff" * 80))
+        sent = json.loads(wire.encode_audio(b"\x00\xff" * 80))
 
         assert sent["event"] == "media"
         assert sent["streamSid"] == "MZ1"
         assert base64.b64decode(sent["media"]["payload"]) == b"\x00\xff" * 80
-        assert json.loads(wire.mark('a"b')) == {"event": "mark", "streamSid": "MZ1", "mark": {"name": 'a"b'}}
-        assert json.loads(wire.clear()) == {"event": "clear", "streamSid": "MZ1"}
+        assert json.loads(wire.encode_mark('a"b')) == {"event": "mark", "streamSid": "MZ1", "mark": {"name": 'a"b'}}
+        assert json.loads(wire.encode_clear()) == {"event": "clear", "streamSid": "MZ1"}
 
     def test_a_strange_stream_id_stays_a_string(self) -> None:
         wire = TwilioWire()
         wire.decode(json.dumps({"event": "start", "start": {"streamSid": 'x","y":"'}}))
 
-        assert json.loads(wire.encode(b"a"))["streamSid"] == 'x","y":"'
+        assert json.loads(wire.encode_audio(b"a"))["streamSid"] == 'x","y":"'

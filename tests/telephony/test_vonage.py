@@ -12,14 +12,14 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from offhook.telephony.ports import (
     CarrierAccount,
-    CarrierBill,
+    CarrierCallBill,
     CarrierFailed,
-    Digit,
+    DigitPressed,
     InboundCall,
-    LookedUp,
+    LookupResult,
     MachineVerdict,
     MarkReached,
-    Started,
+    MediaStarted,
     StatusUpdate,
     TransferLeg,
     TransferNews,
@@ -46,13 +46,13 @@ def mine() -> CarrierAccount:
 
 def parts(http: Any) -> Any:
     """The parts of a spec, none of which is missing here."""
-    return vonage.carrier(http)
+    return vonage.build_carrier(http)
 
 
 class TestCalls:
     async def test_dialling(self, mine: CarrierAccount) -> None:
         async with rest("vonage", json_reply({"uuid": "u9", "status": "started"}, 201)) as (http, server):
-            assert await parts(http).dialer.dial(mine, REQUEST) == "u9"
+            assert await parts(http).dialer.place_call(mine, REQUEST) == "u9"
             await parts(http).dialer.hang_up(mine, "u9")
 
         dialled, ended = server.seen
@@ -63,7 +63,7 @@ class TestCalls:
             "ringing_timer": 30,
             "answer_url": [LINKS.answer_url],
             "answer_method": "POST",
-            "event_url": [LINKS.callback("events")],
+            "event_url": [LINKS.callback_url("events")],
             "event_method": "POST",
         }
         assert (ended.method, ended.target, ended.json) == ("PUT", "/v1/calls/u9", {"action": "hangup"})
@@ -87,20 +87,20 @@ class TestCalls:
     async def test_a_dial_that_fails(self, mine: CarrierAccount, status: int, body: Any, code: str) -> None:
         async with rest("vonage", json_reply(body, status)) as (http, _):
             with pytest.raises(CarrierFailed) as failed:
-                await parts(http).dialer.dial(mine, REQUEST)
+                await parts(http).dialer.place_call(mine, REQUEST)
         assert failed.value.code == code
 
     async def test_a_key_that_is_none(self) -> None:
         wrong = account("vonage", api_key="a1", api_secret="s1", application_id="app1", private_key="PEM")
         async with rest("vonage", Reply()) as (http, server):
             with pytest.raises(CarrierFailed) as failed:
-                await parts(http).account_check.check(wrong, "https://x")
+                await parts(http).account_check.check_account(wrong, "https://x")
         assert (failed.value.code, server.seen) == ("carrier_misconfigured", [])
 
     async def test_documents(self, mine: CarrierAccount) -> None:
         async with rest("vonage", Reply()) as (http, _):
             answerer = parts(http).answerer
-        [action] = json.loads((await answerer.connect(mine, "u9", LINKS)).body)
+        [action] = json.loads((await answerer.answer_call(mine, "u9", LINKS)).body)
 
         assert action["endpoint"] == [
             {
@@ -111,17 +111,17 @@ class TestCalls:
             }
         ]
         assert "eventType" not in action  # synchronous events would want a document each
-        assert json.loads((await answerer.refuse(mine, "u9", "No.")).body) == [{"action": "talk", "text": "No."}]
-        assert json.loads(answerer.unavailable("Later.").body) == [{"action": "talk", "text": "Later."}]
+        assert json.loads((await answerer.refuse_call(mine, "u9", "No.")).body) == [{"action": "talk", "text": "No."}]
+        assert json.loads(answerer.unavailable_document("Later.").body) == [{"action": "talk", "text": "Later."}]
 
     async def test_transfers(self, mine: CarrierAccount) -> None:
         order = TransferOrder("t1", "u9", "+15005550006", "+12015550100", 20, "https://x/result", "https://x/room")
         async with rest("vonage", json_reply({"uuid": "u10"}, 201)) as (http, server):
             legs = parts(http).transfer_legs
-            leg = TransferLeg("t1", "u9", await legs.start(mine, order))
-            await legs.seat(mine, leg)
-            await legs.join(mine, leg)
-            await parts(http).blind_transfer.redirect(mine, "u9", "+15005550006", "+12015550100", 25, "")
+            leg = TransferLeg("t1", "u9", await legs.start_leg(mine, order))
+            await legs.seat_destination(mine, leg)
+            await legs.join_caller(mine, leg)
+            await parts(http).blind_transfer.redirect_caller(mine, "u9", "+15005550006", "+12015550100", 25, "")
 
         dialled, joined, forwarded = (seen.json for seen in server.seen)
         room = {"action": "conversation", "name": "t1", "startOnEnter": True, "endOnExit": True}
@@ -141,7 +141,9 @@ class TestWebhooks:
             ({"status": "answered"}, StatusUpdate("in_progress", "u1")),
             (
                 {"status": "completed", "duration": "4", "price": "0.0127"},
-                StatusUpdate("completed", "u1", bill=CarrierBill(Decimal(4), cost=Decimal("0.0127"), currency="EUR")),
+                StatusUpdate(
+                    "completed", "u1", bill=CarrierCallBill(Decimal(4), cost=Decimal("0.0127"), currency="EUR")
+                ),
             ),
             ({"status": "busy"}, StatusUpdate("busy", "u1")),
             ({"status": "unanswered"}, StatusUpdate("no_answer", "u1")),
@@ -184,8 +186,8 @@ class TestWebhooks:
         call = {"uuid": "u1", "conversation_uuid": "c1", "from": "14155550123", "to": "12015550100"}
         webhook = posted("https://x", call, authorization=f"Bearer {token}")
 
-        assert self.webhooks.recognises(webhook)
-        assert self.webhooks.recognises(posted("https://x", call))
+        assert self.webhooks.is_from_carrier(webhook)
+        assert self.webhooks.is_from_carrier(posted("https://x", call))
         assert self.webhooks.account_reference(webhook) == "a1"
         assert self.webhooks.account_reference(posted("https://x", call)) is None
         assert self.webhooks.parse_inbound(webhook) == InboundCall("u1", "+14155550123", "+12015550100", "a1")
@@ -199,20 +201,20 @@ class TestWire:
 
         assert FRAME == 640
         assert wire.decode(frame) is frame  # even before it has introduced itself
-        assert wire.encode(frame) is frame
-        assert wire.encode(b"\1" * 100) == b"\1" * 100 + bytes(540)
+        assert wire.encode_audio(frame) is frame
+        assert wire.encode_audio(b"\1" * 100) == b"\1" * 100 + bytes(540)
 
     def test_what_it_says(self) -> None:
         wire = VonageWire()
         connected = '{"event":"websocket:connected","content-type":"audio/l16;rate=16000","call_id":"u1","run_id":"7"}'
 
-        assert wire.decode(connected) == Started("u1", "u1")
-        assert wire.decode('{"event":"websocket:dtmf","digit":"5","duration":260}') == Digit("5")
-        assert wire.decode('{"event":"websocket:dtmf","dtmf":{"digit":"6"}}') == Digit("6")
+        assert wire.decode(connected) == MediaStarted("u1", "u1")
+        assert wire.decode('{"event":"websocket:dtmf","digit":"5","duration":260}') == DigitPressed("5")
+        assert wire.decode('{"event":"websocket:dtmf","dtmf":{"digit":"6"}}') == DigitPressed("6")
         assert wire.decode('{"event":"websocket:new"}') is None
-        assert json.loads(wire.mark("s1")) == {"action": "notify", "payload": {"mark": "s1"}}
+        assert json.loads(wire.encode_mark("s1")) == {"action": "notify", "payload": {"mark": "s1"}}
         assert wire.decode('{"event":"websocket:notify","payload":{"mark":"s1"}}') == MarkReached("s1")
-        assert json.loads(wire.clear()) == {"action": "clear"}
+        assert json.loads(wire.encode_clear()) == {"action": "clear"}
         assert wire.decode('{"event":"websocket:cleared"}') == MarkReached("s1")
         assert wire.decode('{"event":"websocket:cleared"}') is None
 
@@ -251,14 +253,14 @@ class TestNumbers:
     async def test_from_search_to_release(self, mine: CarrierAccount) -> None:
         async with rest("vonage", self.answers) as (http, server):
             spec = parts(http)
-            [found] = await spec.catalog.search(mine, "US", "415", None, 5)
-            assert await spec.catalog.buy(mine, "+14155550199", "US") == "14155550199"
-            assert await spec.catalog.owned(mine, "+14155550199") == "14155550199"
-            assert await spec.catalog.owned(mine, "+14155550000") is None
-            await spec.routing.point(mine, "+14155550199", "https://x/api/v1/telephony/inbound/run")
-            await spec.catalog.release(mine, "+14155550199", None)
-            assert await spec.lookup.look_up(mine, "+14155550199") == LookedUp("T", "mobile")
-            assert await spec.account_check.check(mine, "https://x") == {}
+            [found] = await spec.catalog.search_numbers(mine, "US", "415", None, 5)
+            assert await spec.catalog.buy_number(mine, "+14155550199", "US") == "14155550199"
+            assert await spec.catalog.find_owned(mine, "+14155550199") == "14155550199"
+            assert await spec.catalog.find_owned(mine, "+14155550000") is None
+            await spec.routing.route_number(mine, "+14155550199", "https://x/api/v1/telephony/inbound/run")
+            await spec.catalog.release_number(mine, "+14155550199", None)
+            assert await spec.lookup.look_up(mine, "+14155550199") == LookupResult("T", "mobile")
+            assert await spec.account_check.check_account(mine, "https://x") == {}
 
         assert (found.phone_number, found.number_type, found.monthly_cost_cents) == ("+14155550199", "mobile", 90)
         forms = [(seen.target, seen.body) for seen in server.seen if seen.target.startswith("/number/") and seen.body]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import pytest
 from httpx2 import Response
 
-from offhook.bootstrap import build_root, stop
+from offhook.bootstrap import build_root, stop_domains
 from offhook.root import Root
-from offhook.runs.live.call_tools import Handover, TransferDesk, TransferRefused
+from offhook.runs.live.call_tools import CallHandover, CallTransferService, TransferRefused
 from offhook.settings import Settings
-from offhook.telephony.ports import CarrierFailed, Carriers, TransferOrder
+from offhook.telephony.ports import CarrierFailed, CarrierRegistry, TransferOrder
 from offhook.voice.ports import HandoverFailed
 from tests.fakes.carrier import FakeCarrier
 from tests.telephony.fakecom import Account
@@ -25,7 +25,7 @@ class Transfer:
 
     account: Account
     order: TransferOrder
-    waiting: "asyncio.Task[Handover]"
+    waiting: "asyncio.Task[CallHandover]"
 
     async def news(self, kind: str, **more: str) -> Response:
         path = f"/transfer-result/{self.order.transfer_id}"
@@ -35,12 +35,12 @@ class Transfer:
 class Desk:
     def __init__(self, account: Account, root: Root) -> None:
         self.account = account
-        self.desk: TransferDesk = root.services[TransferDesk]
+        self.desk: CallTransferService = root.services[CallTransferService]
 
     async def ring(self, *, timeout_s: float = 30) -> Transfer:
         run_id = await self.account.dial()
         self.account.carrier.asked.clear()
-        waiting = asyncio.ensure_future(self.desk.ring(self.account.org.id, run_id, SALES, timeout_s))
+        waiting = asyncio.ensure_future(self.desk.ring_destination(self.account.org.id, run_id, SALES, timeout_s))
         while not (started := self.account.carrier.asked_for("start")):
             await self.account.carrier.asked.wait()
             self.account.carrier.asked.clear()
@@ -64,7 +64,7 @@ async def test_answered_seated_and_joined(desk: Desk) -> None:
     handover = await transfer.waiting
     assert [one["leg"].destination_id for one in carrier.asked_for("seat")] == [f"DEST-{order.transfer_id[:6]}"]
     assert carrier.asked_for("join") == []
-    await handover.connect()
+    await handover.connect_caller()
     (joined,) = carrier.asked_for("join")
     assert joined["leg"].conference_id == f"CONF-DEST-{order.transfer_id[:6]}"
     # section 6: a hang-up after the answer ends the caller's leg, so that no empty bridge is left
@@ -95,7 +95,7 @@ async def test_a_destination_that_hangs_up_before_the_caller_comes(desk: Desk) -
     await transfer.news("ended")
     assert desk.account.carrier.hung_up == ["FC1"]
     with pytest.raises(HandoverFailed):
-        await handover.connect()
+        await handover.connect_caller()
     assert desk.account.carrier.asked_for("join") == []
 
 
@@ -142,25 +142,25 @@ class TestInAnotherProcess:
     @pytest.fixture
     async def other(self, settings: Settings, database_url: str, fakecom: FakeCarrier) -> AsyncIterator[Root]:
         built = build_root(settings, database_url)
-        built.get(Carriers).add(fakecom.spec())
+        built.get(CarrierRegistry).add(fakecom.spec())
         yield built
-        await stop(built)
+        await stop_domains(built)
         await built.db.dispose()
 
     async def test_the_callback_wakes_the_one_that_waits(self, account: Account, other: Root) -> None:
         transfer = await Desk(account, other).ring()
         await transfer.news("answered")
         handover = await asyncio.wait_for(transfer.waiting, 60)
-        await handover.release()
+        await handover.release_destination()
         assert account.carrier.hung_up == [f"DEST-{transfer.order.transfer_id[:6]}"]
 
 
 async def test_blind(account: Account, root: Root) -> None:
     run_id = await account.dial()
-    desk: TransferDesk = root.services[TransferDesk]
-    handover = await desk.ring(account.org.id, run_id, SALES, 30, is_blind=True)
+    desk: CallTransferService = root.services[CallTransferService]
+    handover = await desk.ring_destination(account.org.id, run_id, SALES, 30, is_blind=True)
     assert account.carrier.asked_for("start") == []
-    await handover.connect()
+    await handover.connect_caller()
     (redirected,) = account.carrier.asked_for("redirect")
     url = redirected.pop("forward_url").removeprefix("http://testserver/api/v1")
     assert redirected == {"call_id": "FC1", "to_number": SALES, "from_number": "+12015550150"}

@@ -14,18 +14,18 @@ from offhook.lab.carriers import (
     phones,
 )
 from offhook.lab.carriers.core.chaos import RestFault
-from offhook.runs.states import LIVE
+from offhook.runs.states import LIVE_STATES
 from offhook.telephony.carriers import all_carriers
 from offhook.telephony.ports import (
     CarrierAccount,
     CarrierFailed,
-    Digit,
+    DigitPressed,
     InboundCall,
-    LookedUp,
+    LookupResult,
+    LostCallQuery,
     MachineVerdict,
     MarkReached,
-    SoughtCall,
-    Started,
+    MediaStarted,
     StatusUpdate,
     TransferLeg,
     TransferOrder,
@@ -41,9 +41,9 @@ def statuses(news: list[Any]) -> list[str]:
 def test_an_outbound_call_until_we_hang_up(name: str) -> None:
     async def test(desk: Desk) -> None:
         async def person(phone: phones.Phone) -> None:
-            await phone.hears()
-            await phone.presses("5")
-            await phone.says("Yes, please.")
+            await phone.wait_for_speech_end()
+            await phone.press_keys("5")
+            await phone.say_text("Yes, please.")
 
         desk.carrier.phones[THEIRS] = phones.scripted(person)
         call = await desk.dial()
@@ -51,18 +51,18 @@ def test_an_outbound_call_until_we_hang_up(name: str) -> None:
             await asyncio.sleep(0.1)
         await asyncio.sleep(2.0)
         await desk.spec.dialer.hang_up(desk.account, call.id)
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
         await desk.spec.dialer.hang_up(desk.account, call.id)  # over already: no error
 
         assert call.errors == []
         assert call.stream is not None
         assert call.stream.problems == []
-        started = next(event for event in desk.heard if isinstance(event, Started))
+        started = next(event for event in desk.heard if isinstance(event, MediaStarted))
         # Vonage's socket knows what the document made it say, and this document was written before there was a call.
         assert started.call_id == ("x" if name == "vonage" else call.id)
         assert MarkReached("s1") in desk.heard
         if name != "vobiz":  # whose table of events has no keys
-            assert Digit("5") in desk.heard
+            assert DigitPressed("5") in desk.heard
         assert 0.8 < call.phone.heard_speech_s < 1.2
         found = statuses(desk.news(call))
         assert found[-1] == "completed"
@@ -80,7 +80,7 @@ def test_a_call_that_nobody_takes(name: str, plan: Any, status: str) -> None:
     async def test(desk: Desk) -> None:
         desk.carrier.phones[THEIRS] = plan
         call = await desk.dial()
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
 
         assert statuses(desk.news(call))[-1] == status
 
@@ -92,7 +92,7 @@ def test_a_machine_answers(name: str) -> None:
     async def test(desk: Desk) -> None:
         desk.carrier.phones[THEIRS] = phones.voicemail(1.0, records_s=6.0)
         call = await desk.dial(has_machine_detection=True)
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
 
         verdicts = [one for one in desk.news(call) if isinstance(one, MachineVerdict)]
         answered = [sent for sent in desk.carrier.callbacks_of("answer") if sent.url == desk.links.answer_url]
@@ -114,21 +114,21 @@ def test_an_inbound_call(name: str) -> None:
         call = desk.carrier.call_in(THEIRS, OURS, phones.scripted(_caller))
         inbound = await _asked(desk)
         if name == "telnyx":
-            await desk.spec.answerer.connect(desk.account, inbound.call_id, desk.links)
-        await desk.carrier.settled()
+            await desk.spec.answerer.answer_call(desk.account, inbound.call_id, desk.links)
+        await desk.carrier.wait_settled()
 
         assert (inbound.call_id, inbound.from_number, inbound.to_number) == (call.id, THEIRS, OURS)
         assert call.errors == []
         assert call.phone.heard_speech_s > 0.8
         assert call.ended_by == "caller"
-        assert any(isinstance(event, Started) for event in desk.heard)
+        assert any(isinstance(event, MediaStarted) for event in desk.heard)
 
     run(name, test)
 
 
 async def _caller(phone: phones.Phone) -> None:
-    await phone.hears()
-    await phone.says("Hello.")
+    await phone.wait_for_speech_end()
+    await phone.say_text("Hello.")
     phone.hang_up()
 
 
@@ -148,7 +148,7 @@ async def _asked(desk: Desk) -> InboundCall:
                 for other in carriers.names
                 if (spec := carriers.find(other)) is not None
                 and spec.inbound is not None
-                and spec.inbound.recognises(webhook)
+                and spec.inbound.is_from_carrier(webhook)
             ]
             assert recognizing == [desk.carrier.name]
             reference = desk.spec.inbound.account_reference(webhook)
@@ -166,15 +166,17 @@ def test_a_refusal_is_spoken(name: str) -> None:
     async def test(desk: Desk) -> None:
         desk.carrier.point_at(f"{desk.us.base_url}/inbound/run")
         if name != "telnyx":
-            desk.serve("/inbound/run", await desk.spec.answerer.refuse(desk.account, "x", "We are closed & sorry."))
+            desk.serve(
+                "/inbound/run", await desk.spec.answerer.refuse_call(desk.account, "x", "We are closed & sorry.")
+            )
         call = desk.carrier.call_in(THEIRS, OURS, phones.silent())
         inbound = await _asked(desk)
         if name == "telnyx":
-            await desk.spec.answerer.refuse(desk.account, inbound.call_id, "We are closed & sorry.")
+            await desk.spec.answerer.refuse_call(desk.account, inbound.call_id, "We are closed & sorry.")
             while not (spoken := desk.carrier.callbacks_of("event:call.speak.ended")):
                 await asyncio.sleep(0.1)
             await desk.spec.follow_up.follow_up(desk.account, desk.webhook(spoken[0]))
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
 
         assert call.spoken == ["We are closed & sorry."]
         assert call.streams == []
@@ -190,12 +192,12 @@ def test_a_blind_transfer(name: str) -> None:
         call = await desk.dial()
         await call.answered.wait()
         await asyncio.sleep(2.0)
-        forward = desk.spec.answerer.forward(AGENT, OURS, 20)
+        forward = desk.spec.answerer.forward_document(AGENT, OURS, 20)
         url = desk.serve("/forward", forward)
-        await desk.spec.blind_transfer.redirect(desk.account, call.id, AGENT, OURS, 20, url)
+        await desk.spec.blind_transfer.redirect_caller(desk.account, call.id, AGENT, OURS, 20, url)
         await asyncio.sleep(5.0)
         await desk.spec.dialer.hang_up(desk.account, call.id)
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
 
         [other] = [leg for leg in desk.carrier.calls if leg is not call]
         assert (other.to_number, other.answered.is_set()) == (AGENT, True)
@@ -208,8 +210,8 @@ def test_a_blind_transfer(name: str) -> None:
 def test_a_warm_transfer(name: str) -> None:
     async def test(desk: Desk) -> None:
         async def colleague(phone: phones.Phone) -> None:
-            await phone.waits(3.0)
-            await phone.says("Hello, what can I do for you today?")
+            await phone.wait_seconds(3.0)
+            await phone.say_text("Hello, what can I do for you today?")
             phone.hang_up()
 
         desk.carrier.phones[THEIRS] = phones.silent()
@@ -218,21 +220,21 @@ def test_a_warm_transfer(name: str) -> None:
         await call.answered.wait()
         await asyncio.sleep(2.0)
         legs = desk.spec.transfer_legs
-        room = desk.serve("/room", desk.spec.answerer.room("t1"))
+        room = desk.serve("/room", desk.spec.answerer.conference_document("t1"))
         order = TransferOrder("t1", call.id, AGENT, OURS, 20, f"{desk.us.base_url}/transfer-result/t1", room)
-        destination_id = await legs.start(desk.account, order)
-        destination = desk.carrier.call(destination_id)
+        destination_id = await legs.start_leg(desk.account, order)
+        destination = desk.carrier.find_call(destination_id)
         assert destination is not None
         await destination.answered.wait()
         await asyncio.sleep(0.5)
         leg = TransferLeg("t1", call.id, destination_id, answer_url=room)
-        conference_id = await legs.seat(desk.account, leg)
+        conference_id = await legs.seat_destination(desk.account, leg)
         heard_before = call.phone.heard_speech_s
-        await legs.join(desk.account, TransferLeg("t1", call.id, destination_id, conference_id, room))
+        await legs.join_caller(desk.account, TransferLeg("t1", call.id, destination_id, conference_id, room))
         await destination.ended.wait()
         if name == "telnyx":  # whose caller stays in the conference until the platform hears that it is empty
             await desk.spec.dialer.hang_up(desk.account, call.id)
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
 
         kinds = []
         for sent in desk.carrier.callbacks:
@@ -254,22 +256,22 @@ def test_numbers_from_search_to_release(name: str) -> None:
     async def test(desk: Desk) -> None:
         catalog, mine = desk.spec.catalog, desk.account
         country = "IN" if name == "vobiz" else "US"
-        offered = await catalog.search(mine, country, None, None, 5)
+        offered = await catalog.search_numbers(mine, country, None, None, 5)
         assert offered
         number = offered[0].phone_number
-        assert await catalog.owned(mine, number) is None
-        carrier_id = await catalog.buy(mine, number, country)
-        assert await catalog.owned(mine, number) is not None
+        assert await catalog.find_owned(mine, number) is None
+        carrier_id = await catalog.buy_number(mine, number, country)
+        assert await catalog.find_owned(mine, number) is not None
         with pytest.raises(CarrierFailed) as refused:  # it is sold
-            await catalog.buy(mine, number, country)
+            await catalog.buy_number(mine, number, country)
         assert (refused.value.retryable, refused.value.is_fate_unknown) == (False, False)
-        await desk.spec.routing.point(mine, number, f"{desk.us.base_url}/api/v1/telephony/inbound/run")
-        await catalog.release(mine, number, carrier_id)
-        await catalog.release(mine, number, carrier_id)
+        await desk.spec.routing.route_number(mine, number, f"{desk.us.base_url}/api/v1/telephony/inbound/run")
+        await catalog.release_number(mine, number, carrier_id)
+        await catalog.release_number(mine, number, carrier_id)
         if name != "vobiz":  # where it takes a day
-            assert await catalog.owned(mine, number) is None
+            assert await catalog.find_owned(mine, number) is None
         if desk.spec.lookup is not None:
-            assert isinstance(await desk.spec.lookup.look_up(mine, THEIRS), LookedUp)
+            assert isinstance(await desk.spec.lookup.look_up(mine, THEIRS), LookupResult)
 
     run(name, test)
 
@@ -278,26 +280,26 @@ def test_numbers_from_search_to_release(name: str) -> None:
 def test_a_call_whose_dial_lost_its_answer_is_found(name: str) -> None:
     async def test(desk: Desk) -> None:
         desk.carrier.phones[THEIRS] = phones.hangs_up_after(2.0)
-        sought = SoughtCall(7, THEIRS, OURS, desk.carrier.clock.now())
+        sought = LostCallQuery(7, THEIRS, OURS, desk.carrier.clock.now())
         finder = desk.spec.finder
         if name == "telnyx":  # which lists live calls only
             with pytest.raises(CarrierFailed, match="Telnyx has no such call"):
-                await finder.find(desk.account, sought)
+                await finder.find_calls(desk.account, sought)
         else:
-            assert await finder.find(desk.account, sought) == []
+            assert await finder.find_calls(desk.account, sought) == []
         desk.carrier.chaos.rest.append(RestFault("acts_then_silent", "POST *[Cc]all*"))
         with pytest.raises(CarrierFailed) as failed:
             await desk.dial()
         assert failed.value.is_fate_unknown
         (call,) = desk.carrier.calls
-        (found,) = await finder.find(desk.account, sought)
-        assert (found.call_id, found.status in LIVE) == (call.id, True)
+        (found,) = await finder.find_calls(desk.account, sought)
+        assert (found.call_id, found.status in LIVE_STATES) == (call.id, True)
         later = replace(sought, dialled_at=sought.dialled_at + timedelta(hours=1), run_id=8)
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
         if name != "telnyx":
-            (found,) = await finder.find(desk.account, sought)
+            (found,) = await finder.find_calls(desk.account, sought)
             assert (found.call_id, found.status) == (call.id, "completed")
-            assert await finder.find(desk.account, later) == []
+            assert await finder.find_calls(desk.account, later) == []
 
     run(name, test)
 
@@ -307,11 +309,11 @@ def test_what_a_call_cost_is_told_to_whoever_asks(name: str, bill: tuple[str, st
     async def test(desk: Desk) -> None:
         desk.carrier.phones[THEIRS] = phones.hangs_up_after(2.0)
         call = await desk.dial()
-        assert (await desk.spec.bills.bill(desk.account, call.id)).cost is None, "it is not rated yet"
-        await desk.carrier.settled()
+        assert (await desk.spec.bills.read_bill(desk.account, call.id)).cost is None, "it is not rated yet"
+        await desk.carrier.wait_settled()
         assert call.ended_at is not None
         call.ended_at -= timedelta(seconds=5)  # its rating is a matter of the wall's clock
-        found = await desk.spec.bills.bill(desk.account, call.id)
+        found = await desk.spec.bills.read_bill(desk.account, call.id)
         assert (found.duration_s, str(found.cost), found.currency) == (call.duration_s, *bill)
 
     run(name, test)
@@ -326,7 +328,7 @@ def test_what_a_call_cost_is_said_at_its_end(name: str) -> None:
             desk.carrier.domain_settings["cdr"] = f"{desk.us.base_url}/cloudonix/cdr"
         desk.carrier.phones[THEIRS] = phones.hangs_up_after(2.0)
         call = await desk.dial()
-        await desk.carrier.settled()
+        await desk.carrier.wait_settled()
         bills = [bill for one in desk.news(call) if (bill := getattr(one, "bill", None)) is not None]
         records = [sent for sent in desk.carrier.callbacks if sent.url.endswith("/cdr")]
         bills += [desk.spec.statuses.parse_status("cdr", desk.webhook(sent)).bill for sent in records]
@@ -342,11 +344,11 @@ def test_what_a_call_cost_is_said_at_its_end(name: str) -> None:
 @EACH
 def test_right_and_wrong_credentials(name: str) -> None:
     async def test(desk: Desk) -> None:
-        await desk.spec.account_check.check(desk.account, f"{desk.us.base_url}/inbound/run")
+        await desk.spec.account_check.check_account(desk.account, f"{desk.us.base_url}/inbound/run")
         secret = {"telnyx": "api_key", "vonage": "api_secret", "cloudonix": "bearer_token"}.get(name, "auth_token")
         wrong = CarrierAccount(1, name, 5, {**desk.account.config, secret: "wrong"})
         with pytest.raises(CarrierFailed) as failed:
-            await desk.spec.account_check.check(wrong, f"{desk.us.base_url}/inbound/run")
+            await desk.spec.account_check.check_account(wrong, f"{desk.us.base_url}/inbound/run")
         assert (failed.value.code, failed.value.retryable) == ("unauthorized", False)
 
     run(name, test)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from httpx2 import AsyncClient, Response
 
-from offhook.bootstrap import build_root, stop
+from offhook.bootstrap import build_root, stop_domains
 from offhook.root import Root
 from offhook.settings import Settings
 from tests.fakes.web import egress_to_loopback
@@ -17,7 +17,7 @@ from tests.fixtures_orgs import OrgFixture
 async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
     built = build_root(settings, database_url, egress_to_loopback("shop.test", "other.test", "mcp.test"))
     yield built
-    await stop(built)
+    await stop_domains(built)
     await built.db.dispose()
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offhook.tools.calculator import calculate
-from offhook.tools.errors import CallFailed
+from offhook.tools.calculator import evaluate_expression
+from offhook.tools.errors import ToolCallFailed
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ from offhook.tools.errors import CallFailed
     ],
 )
 def test_results(expression: str, result: str) -> None:
-    assert calculate(expression) == result
+    assert evaluate_expression(expression) == result
 
 
 @pytest.mark.parametrize(
@@ -69,15 +69,15 @@ def test_results(expression: str, result: str) -> None:
     ],
 )
 def test_what_has_no_result_says_why(expression: str) -> None:
-    with pytest.raises(CallFailed):
-        calculate(expression)
+    with pytest.raises(ToolCallFailed):
+        evaluate_expression(expression)
 
 
 @given(st.text(alphabet="0123456789.+-*/%^(), eabsqrtmin", max_size=80))
 def test_any_expression_has_a_result_or_a_sentence(expression: str) -> None:
     try:
-        assert calculate(expression)
-    except CallFailed as error:
+        assert evaluate_expression(expression)
+    except ToolCallFailed as error:
         sentence = str(error)
     else:
         return
@@ -86,5 +86,5 @@ def test_any_expression_has_a_result_or_a_sentence(expression: str) -> None:
 
 @given(st.integers(-(10**9), 10**9), st.integers(-(10**9), 10**9))
 def test_whole_numbers_are_exact(left: int, right: int) -> None:
-    assert calculate(f"{left} + {right}") == str(left + right)
-    assert calculate(f"({left}) * ({right})") == str(left * right)
+    assert evaluate_expression(f"{left} + {right}") == str(left + right)
+    assert evaluate_expression(f"({left}) * ({right})") == str(left * right)

@@ -8,9 +8,9 @@ from sqlalchemy import text
 
 from offhook.kit.crypto import Keyring
 from offhook.root import Root
-from offhook.tools import ToolBench, service
+from offhook.tools import ToolRunner, service
 from offhook.tools.credentials import open_headers
-from offhook.tools.errors import CallFailed, CredentialUnreadable
+from offhook.tools.errors import CredentialUnreadable, ToolCallFailed
 from tests.fakes.web import Reply, local_server
 from tests.fixtures_orgs import OrgFixture
 from tests.tools.conftest import Maker, http_api
@@ -202,10 +202,10 @@ class TestWhereItMayBeSent:
             tried = (await maker.post(f"/tools/{tool}/test", json={})).json()
             assert tried["status"] == "error"
             assert "may not be sent to other.test" in tried["error"]
-            bench = root.get(ToolBench)
+            bench = root.get(ToolRunner)
             for url in (server.url("other.test", "/"), "nonsense"):
-                with pytest.raises(CallFailed):
-                    await bench.send(
+                with pytest.raises(ToolCallFailed):
+                    await bench.send_request(
                         org.id, "POST", url, credential_uuid=uuid, headers={}, content=b"", timeout_s=5, max_bytes=100
                     )
             assert server.seen == []

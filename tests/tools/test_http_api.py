@@ -7,7 +7,7 @@ import pytest
 
 from offhook.tools import http_api
 from offhook.tools.definitions import HttpApiConfig
-from offhook.tools.errors import CallFailed
+from offhook.tools.errors import ToolCallFailed
 from tests.fakes.web import Reply, egress_to_loopback, json_reply, local_server
 
 
@@ -18,12 +18,12 @@ def config(url: str = "https://shop.test/orders/{{order}}", **more: Any) -> Http
 
 def request(made: HttpApiConfig, given: dict[str, Any], context: dict[str, Any] | None = None) -> http_api.HttpRequest:
     arguments = http_api.resolve_arguments(made, given, context or {})
-    return http_api.build(made, arguments, context or {}, {})
+    return http_api.build_request(made, arguments, context or {}, {})
 
 
 class TestArguments:
     def test_missing_is_named_with_its_description(self) -> None:
-        with pytest.raises(CallFailed, match=r"'order' is missing. The number."):
+        with pytest.raises(ToolCallFailed, match=r"'order' is missing. The number."):
             request(config(), {})
 
     @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ class TestArguments:
         ],
     )
     def test_wrong_types_are_told_to_the_model(self, kind: str, given: Any) -> None:
-        with pytest.raises(CallFailed, match=kind):
+        with pytest.raises(ToolCallFailed, match=kind):
             request(config("https://shop.test/", method="POST", parameters=[{"name": "v", "type": kind}]), {"v": given})
 
     @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ class TestArguments:
         )
         sent = request(made, {"order": "7", "caller": "+15550000", "x": "y"}, {"phone_number": "+14155550100"})
         assert sent.body == {"order": "7", "caller": "+14155550100", "source": "phone"}
-        with pytest.raises(CallFailed, match="'caller' is not known"):
+        with pytest.raises(ToolCallFailed, match="'caller' is not known"):
             request(made, {"order": "7"})
 
 
@@ -104,7 +104,7 @@ class TestAddresses:
 
     @pytest.mark.parametrize("value", ["..", "."])
     def test_no_way_up(self, value: str) -> None:
-        with pytest.raises(CallFailed):
+        with pytest.raises(ToolCallFailed):
             request(config("https://shop.test/o/{{order}}/secret"), {"order": value})
 
     def test_what_the_address_does_not_use_becomes_the_query(self) -> None:
@@ -147,7 +147,7 @@ class TestBodies:
     def test_a_header_cannot_become_two(self) -> None:
         made = config(headers={"X-Name": "{{name}}"})
         assert request(made, {"order": "1"}, {"name": "Ann"}).headers == {"X-Name": "Ann"}
-        with pytest.raises(CallFailed, match="header"):
+        with pytest.raises(ToolCallFailed, match="header"):
             request(made, {"order": "1"}, {"name": "Ann\r\nX-Admin: 1"})
 
 
@@ -158,7 +158,7 @@ class TestAnswers:
             self.server = server
             made = config(f"http://shop.test:{server.port}/{{{{order}}}}", **more)
             try:
-                return await http_api.send(egress, made, request(made, {"order": "7"}))
+                return await http_api.send_request(egress, made, request(made, {"order": "7"}))
             finally:
                 await egress.aclose()
 
@@ -203,16 +203,16 @@ class TestAnswers:
         for method in ("POST", "PATCH"):
             result = await self.ask(Reply(503, b"busy"), method=method)
             assert (result.status, len(self.server.seen)) == (503, 1)
-            assert http_api.failure(result) == "The service answered with status 503: busy"
+            assert http_api.describe_failure(result) == "The service answered with status 503: busy"
         assert len(self.server.seen) == 1
 
     async def test_time_is_up(self) -> None:
         never = asyncio.Event()
-        with pytest.raises(CallFailed, match="did not answer"):
+        with pytest.raises(ToolCallFailed, match="did not answer"):
             await self.ask(Reply(after=never), timeout_ms=50)
         never.set()
 
     async def test_where_nothing_may_be_called(self) -> None:
         made = config("http://169.254.169.254/{{order}}")
-        with pytest.raises(CallFailed, match="not public"):
-            await http_api.send(egress_to_loopback("shop.test"), made, request(made, {"order": "x"}))
+        with pytest.raises(ToolCallFailed, match="not public"):
+            await http_api.send_request(egress_to_loopback("shop.test"), made, request(made, {"order": "x"}))

@@ -10,11 +10,11 @@ import pytest
 
 from offhook.orgs import service as orgs
 from offhook.root import Root
-from offhook.usage.run_facts import Charge, RunFacts
+from offhook.usage.run_facts import RunCost, RunFacts
 from offhook.usage.service import record_run
 from tests.fixtures_orgs import OrgFixture
 
-Record = Callable[..., Awaitable[Charge]]
+Record = Callable[..., Awaitable[RunCost]]
 _ids = count(1)
 
 
@@ -37,7 +37,7 @@ def facts(organization_id: int, **values: Any) -> RunFacts:
 def record(root: Root, org: OrgFixture) -> Record:
     """Record a finished run of ``org``: ``await record(duration_ms=1500, cost_cents=Decimal("2.4"))``."""
 
-    async def record_one(**values: Any) -> Charge:
+    async def record_one(**values: Any) -> RunCost:
         async with root.db.transaction() as session:
             return await record_run(session, facts(values.pop("organization_id", org.id), **values))
 

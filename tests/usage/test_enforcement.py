@@ -30,7 +30,7 @@ async def enforce(root: Root, organization_id: int, *, cents: int = 0, included_
 
 async def may_start(root: Root, organization_id: int) -> bool:
     async with root.db.transaction() as session:
-        return await ledger.may_start(session, organization_id)
+        return await ledger.can_start_call(session, organization_id)
 
 
 async def test_it_is_off_by_default(root: Root, org: OrgFixture, record: Record) -> None:

@@ -9,13 +9,13 @@ import pytest
 
 from offhook.root import Root
 from offhook.usage import ledger, reports, repository
-from offhook.usage.periods import Period
+from offhook.usage.periods import TimeRange
 from offhook.usage.run_facts import ModelUse
 from offhook.usage.service import campaign_spend_cents, record_run
 from tests.fixtures_orgs import OrgFixture
 from tests.usage.conftest import Record, facts
 
-EVER = Period(datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
+EVER = TimeRange(datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
 GPT = ModelUse(
     "llm", "openai", "gpt-4.1", prompt_tokens=100, completion_tokens=10, calls=2, cost_cents=Decimal("0.028")
 )
@@ -23,7 +23,7 @@ GPT = ModelUse(
 
 async def sums(root: Root, organization_id: int) -> tuple[int, int, int]:
     async with root.db.transaction() as session:
-        row = await repository.totals(session, organization_id, EVER)
+        row = await repository.period_totals(session, organization_id, EVER)
         return int(row.calls), int(row.duration_ms), int(row.cost_cents)
 
 
@@ -35,7 +35,7 @@ async def models(root: Root, organization_id: int) -> list[Any]:
 async def balance(root: Root, organization_id: int) -> int:
     """The balance, which is the sum of the ledger."""
     async with root.db.transaction() as session:
-        account = await repository.account(session, organization_id)
+        account = await repository.find_account(session, organization_id)
         cents = account.balance_cents if account else 0
         assert await repository.ledger_sum(session, organization_id) == cents
         return cents
@@ -84,7 +84,7 @@ async def test_a_run_told_again_with_more_changes_sums_by_the_difference(
     assert set(used) == {"mistv2"}
     assert (used["mistv2"].characters, used["mistv2"].unpriced_runs) == (40, 1)
     async with root.db.transaction() as session:
-        entries, _ = await repository.entries(session, org.id, limit=10, offset=0)
+        entries, _ = await repository.list_entries(session, org.id, limit=10, offset=0)
     assert [(entry.kind, entry.amount_cents) for entry in entries] == [("adjustment", -3), ("run", -5)]
 
 

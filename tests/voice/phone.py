@@ -11,9 +11,17 @@ import numpy as np
 from offhook.kit.audio import Codec
 from offhook.models.ports import CallModels, Llm, Stt, Tts
 from offhook.voice import events
-from offhook.voice.call_context import Agent
+from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
-from offhook.voice.ports import CallResult, Knowledge, NoKnowledge, NoSounds, Recorder, Sounds, Toolbox
+from offhook.voice.ports import (
+    AgentToolbox,
+    CallRecorder,
+    CallResult,
+    EmptyKnowledgeSource,
+    EmptySoundLibrary,
+    KnowledgeSource,
+    SoundLibrary,
+)
 from offhook.voice.session import CallSession
 from offhook.workflows.graph import parse_graph
 from tests.fakes.clock import run_virtual
@@ -45,7 +53,7 @@ class Call:
     replies: Sequence[Reply] = ()
     configurations: dict[str, Any] = field(default_factory=dict)
     context: dict[str, Any] = field(default_factory=dict)
-    tools: Toolbox = field(default_factory=Tools)
+    tools: AgentToolbox = field(default_factory=Tools)
     hearing: Hearing = field(default_factory=Hearing)
     llms: Sequence[Llm] = ()
     ttss: Sequence[Tts] = ()
@@ -57,9 +65,9 @@ class Call:
     sends_audio: bool = True
     result: CallResult | None = None
     started_at: float = 0.0
-    recorder: Recorder | None = None
-    sounds: Sounds = field(default_factory=NoSounds)
-    knowledge: Knowledge = field(default_factory=NoKnowledge)
+    recorder: CallRecorder | None = None
+    sounds: SoundLibrary = field(default_factory=EmptySoundLibrary)
+    knowledge: KnowledgeSource = field(default_factory=EmptyKnowledgeSource)
     _loud_until: float = -1.0
     _loudness: float = LOUDNESS
     _beeps: tuple[float, float] = (-1.0, 0.0)
@@ -128,7 +136,7 @@ class Call:
             tts=tuple(self.ttss) or (ScriptedTts(),),
             stt=tuple(self.stts) or (ScriptedStt(self.hearing),),
         )
-        agent = Agent(
+        agent = CallAgent(
             parse_graph(self.definition),
             CallConfig.from_configurations(self.configurations),
             self.tools,
@@ -164,7 +172,11 @@ class Call:
     def _audio(self, now: float) -> bytes:
         if now < self._beeps[0]:
             return hum(self.leg.codec, now, self._beeps[1])
-        return hum(self.leg.codec, now, VOICE_HZ, self._loudness) if now < self._loud_until else self.leg.codec.silence
+        return (
+            hum(self.leg.codec, now, VOICE_HZ, self._loudness)
+            if now < self._loud_until
+            else self.leg.codec.silence_frame
+        )
 
     # -- what came of it ------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ import pytest
 
 from offhook.kit.audio import MULAW_8K, PCM16_16K, Codec, Samples
 from offhook.voice import events
-from offhook.voice.output.ambience import SOUNDS, background
+from offhook.voice.output.ambience import SOUNDS, get_background_samples
 from tests.fakes.scripted import says
 from tests.fakes.voice import KeptLeg, KeptRecorder, KeptSounds
 from tests.voice.phone import Call, simple_agent
@@ -18,7 +18,7 @@ def _sounds() -> None:
     """Made before the calls: a thread takes its time while a call's time jumps."""
     for sound in SOUNDS:
         for rate in (8000, 16_000):
-            background(sound, rate)
+            get_background_samples(sound, rate)
 
 
 def level_db(samples: Samples) -> float:
@@ -119,13 +119,13 @@ def test_a_recording_that_is_gone_leaves_a_made_room() -> None:
 @pytest.mark.parametrize("rate", [8000, 16000])
 @pytest.mark.parametrize("sound", sorted(SOUNDS))
 def test_every_sound_repeats_without_a_seam_and_never_shouts(sound: str, rate: int) -> None:
-    made = background(sound, rate)
+    made = get_background_samples(sound, rate)
 
     assert made.size == 12 * rate
     seam = abs(int(made[0]) - int(made[-1]))
     assert seam <= np.abs(np.diff(made.astype(np.int32))).max()
     assert np.abs(made.astype(np.int32)).max() / np.sqrt(np.mean(made.astype(np.float64) ** 2)) < 12
-    assert background(sound, rate) is made
+    assert get_background_samples(sound, rate) is made
 
 
 def test_off_means_silence_between_the_words() -> None:

@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from offhook.models.ports import Message, ToolCall
+from offhook.models.ports import LlmMessage, ToolCall
 from offhook.voice import events
-from offhook.voice.dialog.compaction import _settled
+from offhook.voice.dialog.compaction import _find_safe_cut
 from tests.fakes.scripted import ScriptedLlm, says, takes
 from tests.voice.phone import Call, agent_graph, edge, node
 
@@ -59,11 +59,11 @@ def test_a_model_that_cannot_summarise_changes_nothing() -> None:
 
 def test_a_function_call_is_never_torn_from_its_answer() -> None:
     history = [
-        Message("user", "a"),
-        Message("assistant", "", (ToolCall("c1", "look", {}),)),
-        Message("user", "b"),
-        Message("tool", "{}", tool_call_id="c1"),
-        Message("user", "c"),
+        LlmMessage("user", "a"),
+        LlmMessage("assistant", "", (ToolCall("c1", "look", {}),)),
+        LlmMessage("user", "b"),
+        LlmMessage("tool", "{}", tool_call_id="c1"),
+        LlmMessage("user", "c"),
     ]
-    assert _settled(history, 2) == 0
-    assert _settled(history, 4) == 4
+    assert _find_safe_cut(history, 2) == 0
+    assert _find_safe_cut(history, 4) == 4

@@ -74,7 +74,7 @@ class TestEdges:
         assert call.agent_said == ["Sales or support?", "Connecting you to sales. Sales here."]
         assert [data["name"] for data in call.sink.of(events.NODE_ENTERED)] == ["start", "sales"]
         assert call.result is not None
-        assert call.result.gathered["nodes_visited"] == ["start", "sales"]
+        assert call.result.gathered_context["nodes_visited"] == ["start", "sales"]
 
     def test_keys_take_an_edge_and_stop_the_agent(self) -> None:
         graph = agent_graph(
@@ -123,7 +123,7 @@ class TestVariables:
         call = Call(graph, llms=[llm]).says("A flight", at=3).says("To Oslo", at=8).run()
 
         assert call.result is not None
-        assert call.result.gathered["extracted_variables"] == {"city": "Oslo"}
+        assert call.result.gathered_context["extracted_variables"] == {"city": "Oslo"}
         assert call.sink.of(events.VARIABLES_EXTRACTED) == [{"node_id": "start", "values": {"city": "Oslo"}}]
 
     def test_the_next_node_waits_for_a_variable_that_it_names(self) -> None:

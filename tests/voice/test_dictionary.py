@@ -26,11 +26,11 @@ def test_the_voice_reads_what_is_spoken_and_everybody_else_what_is_written() -> 
 
 def test_whole_words_only_and_the_longest_first() -> None:
     words = parse_dictionary("Ohk=one,Ohk Pro=two")
-    assert words.pronounced("ohk, OHK PRO and Ohkx") == "one, two and Ohkx"
+    assert words.apply_pronunciations("ohk, OHK PRO and Ohkx") == "one, two and Ohkx"
 
 
 def test_what_cannot_be_meant_is_left_out() -> None:
     assert parse_dictionary(None).terms == ()
     assert parse_dictionary(" , =x,\n").terms == ()
     assert len(parse_dictionary(",".join(f"w{n}" for n in range(500))).terms) == MAX_TERMS
-    assert parse_dictionary("a+b = plus").pronounced("(a+b)") == "(plus)"
+    assert parse_dictionary("a+b = plus").apply_pronunciations("(a+b)") == "(plus)"

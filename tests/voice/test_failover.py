@@ -157,10 +157,10 @@ class LoudnessStt:
     streams: list["LoudnessStream"] = field(default_factory=list)
 
     @property
-    def ref(self) -> ModelRef:
+    def model_ref(self) -> ModelRef:
         return ModelRef("stt", self.provider, "loudness")
 
-    async def open(self, *, sample_rate: int, language: str) -> "LoudnessStream":
+    async def open_stream(self, *, sample_rate: int, language: str) -> "LoudnessStream":
         self.streams.append(LoudnessStream(self, sample_rate))
         if self.dies_at_s is not None and len(self.streams) == 1:
             loop = asyncio.get_running_loop()
@@ -174,7 +174,7 @@ class LoudnessStream:
         self.loud_s = 0.0
         self.queue: asyncio.Queue[SttEvent | ModelError | None] = asyncio.Queue()
 
-    def push(self, pcm: bytes) -> None:
+    def push_audio(self, pcm: bytes) -> None:
         samples = np.abs(np.frombuffer(pcm, "<i2").astype(np.int32)).reshape(-1, self._rate // 50)
         self.loud_s += int((samples.max(axis=1) > 1000).sum()) / 50
 
@@ -186,7 +186,7 @@ class LoudnessStream:
             self.queue.put_nowait(SttEvent("final", f"{self.loud_s:.1f} seconds", 0.9))
             self.loud_s = 0.0
 
-    def expect(self, expectation: Expectation) -> None:
+    def set_expectation(self, expectation: Expectation) -> None:
         """It understands everything."""
 
     async def events(self) -> AsyncIterator[SttEvent]:

@@ -27,9 +27,9 @@ def on_a_line(talk: Any) -> KeptLeg:
 
 def test_frames_leave_every_20_ms_after_the_lead() -> None:
     async def talk(playback: Playback) -> None:
-        sentence = playback.begin("a second")
-        playback.push(sentence, SECOND)
-        playback.complete(sentence)
+        sentence = playback.begin_sentence("a second")
+        playback.push_audio(sentence, SECOND)
+        playback.complete_sentence(sentence)
         await playback.wait_played()
 
     leg = on_a_line(talk)
@@ -44,9 +44,9 @@ def test_a_call_that_joins_between_two_beats_gets_one_frame_a_beat() -> None:
     async def talk(playback: Playback) -> None:
         loop = asyncio.get_running_loop()
         other = Playback(KeptLeg(), None, loop.time())
-        other.push(other.begin("somebody else's answer"), SECOND * 3)
+        other.push_audio(other.begin_sentence("somebody else's answer"), SECOND * 3)
         await asyncio.sleep(0.507)  # the beat goes on at its own phase
-        playback.push(playback.begin("a second"), SECOND)
+        playback.push_audio(playback.begin_sentence("a second"), SECOND)
         await asyncio.sleep(1.2)
 
     times = [at for at, _ in on_a_line(talk).frames]
@@ -62,12 +62,12 @@ def test_a_loop_that_is_a_little_late_sends_one_frame_a_beat_all_the_same() -> N
         loop = cast(VirtualTimeLoop, asyncio.get_running_loop())
         began = loop.time()
         other = Playback(KeptLeg(), None, began)
-        other.push(other.begin("somebody else's answer"), SECOND * 3)
+        other.push_audio(other.begin_sentence("somebody else's answer"), SECOND * 3)
         for beat in range(1, 90):
             loop.call_at(began + beat * 0.02 - 1e-6, loop.be_busy, late_by[beat % len(late_by)])
         # half a millisecond after a beat: each later beat is now before and now after the edge of a frame of ours
         await asyncio.sleep(0.5055)
-        playback.push(playback.begin("a second"), SECOND)
+        playback.push_audio(playback.begin_sentence("a second"), SECOND)
         await asyncio.sleep(1.2)
 
     times = [at for at, _ in on_a_line(talk).frames]
@@ -80,7 +80,7 @@ def test_a_loop_that_is_a_little_late_sends_one_frame_a_beat_all_the_same() -> N
 def test_after_a_blocked_loop_what_was_missed_is_made_up_for_at_once() -> None:
     async def talk(playback: Playback) -> None:
         loop = cast(VirtualTimeLoop, asyncio.get_running_loop())
-        playback.push(playback.begin("a second"), SECOND)
+        playback.push_audio(playback.begin_sentence("a second"), SECOND)
         loop.call_later(0.2, loop.be_busy, 0.13)
         await asyncio.sleep(1.2)
 
@@ -96,9 +96,9 @@ def test_waiting_until_it_was_played_takes_as_long_as_the_audio() -> None:
     async def talk(playback: Playback) -> None:
         began = asyncio.get_running_loop().time()
         for text in ("one", "two"):
-            sentence = playback.begin(text)
-            playback.push(sentence, SECOND)
-            playback.complete(sentence)
+            sentence = playback.begin_sentence(text)
+            playback.push_audio(sentence, SECOND)
+            playback.complete_sentence(sentence)
         await playback.wait_played()
         assert 1.99 <= asyncio.get_running_loop().time() - began <= 2.1
 
@@ -107,12 +107,12 @@ def test_waiting_until_it_was_played_takes_as_long_as_the_audio() -> None:
 
 def test_clear_drops_what_waits_and_a_late_push_is_ignored() -> None:
     async def talk(playback: Playback) -> None:
-        sentence = playback.begin("two seconds")
-        playback.push(sentence, SECOND * 2)
+        sentence = playback.begin_sentence("two seconds")
+        playback.push_audio(sentence, SECOND * 2)
         await asyncio.sleep(0.5)
-        dropped = playback.clear()
+        dropped = playback.drop_unheard()
         assert 1400 <= dropped <= 1520
-        playback.push(sentence, SECOND)
+        playback.push_audio(sentence, SECOND)
         await asyncio.sleep(1)
         assert not playback.is_audible
 
@@ -125,27 +125,27 @@ def test_what_was_heard_is_cut_at_a_word() -> None:
     async def talk(playback: Playback) -> None:
         loop = asyncio.get_running_loop()
         text = "one two three four five six seven eight nine ten"
-        sentence = playback.begin(text)
-        playback.push(sentence, SECOND * 2)
-        playback.complete(sentence)
+        sentence = playback.begin_sentence(text)
+        playback.push_audio(sentence, SECOND * 2)
+        playback.complete_sentence(sentence)
         await asyncio.sleep(1)
-        heard = sentence.heard(loop.time(), playback.bytes_per_s)
+        heard = sentence.heard_text(loop.time(), playback.bytes_per_s)
         assert text.startswith(heard)
         assert heard.split()[-1] in text.split()
         assert 4 <= len(heard.split()) <= 6
         await playback.wait_played()
-        assert sentence.heard(loop.time(), playback.bytes_per_s) == text
+        assert sentence.heard_text(loop.time(), playback.bytes_per_s) == text
 
     on_a_line(talk)
 
 
 def test_a_slow_synthesis_goes_on_without_skipping() -> None:
     async def talk(playback: Playback) -> None:
-        sentence = playback.begin("slow")
+        sentence = playback.begin_sentence("slow")
         for _ in range(5):
-            playback.push(sentence, SECOND[:1600])
+            playback.push_audio(sentence, SECOND[:1600])
             await asyncio.sleep(0.5)
-        playback.complete(sentence)
+        playback.complete_sentence(sentence)
         await playback.wait_played()
 
     leg = on_a_line(talk)
@@ -154,9 +154,9 @@ def test_a_slow_synthesis_goes_on_without_skipping() -> None:
 
 def test_a_last_piece_of_a_frame_is_filled_with_silence() -> None:
     async def talk(playback: Playback) -> None:
-        sentence = playback.begin("short")
-        playback.push(sentence, b"\x10" * 200)
-        playback.complete(sentence)
+        sentence = playback.begin_sentence("short")
+        playback.push_audio(sentence, b"\x10" * 200)
+        playback.complete_sentence(sentence)
         await playback.wait_played()
 
     leg = on_a_line(talk)
@@ -169,9 +169,9 @@ def test_who_began_late_is_audible_to_the_end() -> None:
 
     async def talk(playback: Playback) -> None:
         loop = cast(VirtualTimeLoop, asyncio.get_running_loop())
-        sentence = playback.begin("a second")
-        playback.push(sentence, SECOND)
-        playback.complete(sentence)
+        sentence = playback.begin_sentence("a second")
+        playback.push_audio(sentence, SECOND)
+        playback.complete_sentence(sentence)
         loop.be_busy(0.3)
         for _ in range(9):
             await asyncio.sleep(0.1)

@@ -4,7 +4,7 @@ from typing import Any
 
 from offhook.models.ports import CallModels, ModelError
 from offhook.voice import events
-from offhook.voice.call_context import Agent
+from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
 from offhook.voice.text_session import TextSession
 from offhook.workflows.graph import parse_graph
@@ -15,7 +15,7 @@ from tests.voice.phone import simple_agent
 
 
 def chat(llm: ScriptedLlm, sink: KeptEvents, state: dict[str, Any] | None = None) -> TextSession:
-    agent = Agent(parse_graph(simple_agent()), CallConfig(), Tools(), {})
+    agent = CallAgent(parse_graph(simple_agent()), CallConfig(), Tools(), {})
     models = CallModels((llm,), (ScriptedTts(),), (ScriptedStt(Hearing()),))
     return TextSession(agent=agent, models=models, sink=sink, state=state)
 

@@ -4,10 +4,10 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from offhook.runs.live.call_tools import EndCallTool, Handover, ToolText, TransferRefused, TransferTool
+from offhook.runs.live.call_tools import CallHandover, EndCallTool, ToolText, TransferRefused, TransferTool
 from offhook.tools.definitions import EndCallConfig, TransferCallConfig
 from offhook.voice import events
-from offhook.voice.ports import Announcement, HandoverFailed
+from offhook.voice.ports import HandoverFailed, ToolAnnouncement
 from tests.fakes.scripted import calls, says
 from tests.fakes.voice import ScriptedTool, Tools
 from tests.voice.phone import Call, simple_agent
@@ -24,9 +24,9 @@ class Desk:
     connection_fails: bool = False
     log: list[str] = field(default_factory=list)
 
-    async def ring(
+    async def ring_destination(
         self, organization_id: int, run_id: int, number: str, timeout_s: float, *, is_blind: bool = False
-    ) -> Handover:
+    ) -> CallHandover:
         self.log.append(f"ring {number}")
         try:
             await asyncio.sleep(self.after_s)
@@ -37,12 +37,12 @@ class Desk:
             raise TransferRefused(self.refuses)
         return self
 
-    async def connect(self) -> None:
+    async def connect_caller(self) -> None:
         self.log.append("connect")
         if self.connection_fails:
             raise HandoverFailed("gone")
 
-    async def release(self) -> None:
+    async def release_destination(self) -> None:
         self.log.append("release")
 
 
@@ -79,7 +79,7 @@ class TestEndCall:
         call.says("No", at=3).run()
 
         assert call.result is not None
-        assert call.result.gathered["call_disposition"] == "not interested"
+        assert call.result.gathered_context["call_disposition"] == "not interested"
         assert "not interested" in call.result.tags
 
     def test_a_caller_who_interrupts_the_goodbye_is_answered(self) -> None:
@@ -110,7 +110,7 @@ class TestTransfer:
         assert "I will put you through." in call.agent_said[-1]
         assert call.result is not None
         assert (call.result.outcome, call.result.end_reason) == ("transferred", "transferred")
-        assert call.result.gathered["transferred_to"] == "Sales"
+        assert call.result.gathered_context["transferred_to"] == "Sales"
         assert call.leg.hung_up_at is None
 
     def test_refused_and_the_model_goes_on(self) -> None:
@@ -175,7 +175,7 @@ class TestTransfer:
 
 
 def test_a_remark_after_a_tool_comes_before_the_model_goes_on() -> None:
-    tool = ScriptedTool("book", {"ok": True}, remark=Announcement("I have booked it."))
+    tool = ScriptedTool("book", {"ok": True}, success_announcement=ToolAnnouncement("I have booked it."))
     call = Call(agent("book"), [calls("book"), says("Anything else?")], tools=Tools(tool))
     call.says("Book it", at=3).hangs_up(at=10).run()
     assert call.agent_said[-1] == "I have booked it. Anything else?"

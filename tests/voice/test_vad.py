@@ -12,7 +12,7 @@ def test_hiss_and_silence_are_not_speech_and_every_window_is_answered() -> None:
     async def listen() -> None:
         engine = SileroVad()
         heard: list[float] = []
-        stream = engine.open(lambda probability, window_s: heard.append(probability))
+        stream = engine.open_stream(lambda probability, window_s: heard.append(probability))
         hiss = np.random.default_rng(1).integers(-300, 300, WINDOW * 30).astype(np.int16)
         for at in range(0, hiss.size, 160):
             stream.push(hiss[at : at + 160])
@@ -32,7 +32,7 @@ def test_calls_in_one_batch_do_not_hear_each_other() -> None:
 
         async def probabilities(engine: SileroVad, chosen: list[int]) -> list[list[float]]:
             heard: list[list[float]] = [[] for _ in chosen]
-            streams = [engine.open(lambda p, w, to=to: to.append(p)) for to in heard]
+            streams = [engine.open_stream(lambda p, w, to=to: to.append(p)) for to in heard]
             for at in range(0, WINDOW * 20, WINDOW):
                 for stream, index in zip(streams, chosen, strict=True):
                     stream.push(signals[index][at : at + WINDOW])

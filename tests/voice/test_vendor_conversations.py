@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from offhook.lab.sse import Answer, Fault
-from offhook.models.llm.stream import Timeouts
+from offhook.lab.sse import ScriptedAnswer, StreamFault
+from offhook.models.llm.stream import LlmTimeouts
 from offhook.models.ports import CallModels
 from offhook.voice import events
-from offhook.voice.call_context import Agent
+from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
 from offhook.voice.text_session import TextSession
 from offhook.workflows.graph import parse_graph
@@ -19,7 +19,7 @@ from tests.fakes.voice import KeptEvents, ScriptedTool, Tools
 from tests.models.llm_vendors import VENDORS, LlmVendor
 from tests.voice.phone import Call, agent_graph, edge, node, simple_agent
 
-CALM = Timeouts()
+CALM = LlmTimeouts()
 HALF = "I can book that table for four people at"
 
 
@@ -36,17 +36,17 @@ def booking() -> dict[str, Any]:
 @pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.provider)
 async def test_a_chat_with_tools_and_moves(vendor: LlmVendor) -> None:
     graph = parse_graph(booking())
-    moves = {e.target: e.tool_name for at in graph.nodes for e in graph.outgoing(at)}
+    moves = {e.target: e.tool_name for at in graph.nodes for e in graph.edges_from(at)}
     script = [
-        Answer("Let me look.", (("free_tables", {"people": 4}),)),
-        Answer("There is one."),
-        Answer(calls=((moves["day"], {}),)),
-        Answer("For which day?"),
-        Answer(calls=((moves["end"], {}),)),
+        ScriptedAnswer("Let me look.", (("free_tables", {"people": 4}),)),
+        ScriptedAnswer("There is one."),
+        ScriptedAnswer(calls=((moves["day"], {}),)),
+        ScriptedAnswer("For which day?"),
+        ScriptedAnswer(calls=((moves["end"], {}),)),
     ]
     tool = ScriptedTool("free_tables", result={"free": 1}, takes_s=0.0)
     async with vendor.serving(script, CALM) as (server, llm):
-        agent = Agent(graph, CallConfig(), Tools(tool), {})
+        agent = CallAgent(graph, CallConfig(), Tools(tool), {})
         models = CallModels((llm,), (ScriptedTts(),), (ScriptedStt(Hearing()),))
         session = TextSession(agent=agent, models=models, sink=KeptEvents())
         said = await session.start()
@@ -68,9 +68,9 @@ async def until_answered(call: Call) -> None:
 async def call_through(stack: AsyncExitStack, vendor: LlmVendor, after: LlmVendor) -> Call:
     """The first vendor dies in the middle of its sentence; the second one goes on. On the wall clock."""
     deltas = len(HALF.split()) + (1 if vendor.provider == "openai" else 0)
-    dying = Answer(HALF + " never heard words.", token_s=0.01, fault=Fault("cut", after=deltas))
+    dying = ScriptedAnswer(HALF + " never heard words.", token_s=0.01, fault=StreamFault("cut", after=deltas))
     _, first = await stack.enter_async_context(vendor.serving([dying], CALM))
-    server, second = await stack.enter_async_context(after.serving([Answer("eight. Anything else?")], CALM))
+    server, second = await stack.enter_async_context(after.serving([ScriptedAnswer("eight. Anything else?")], CALM))
     voice = ScriptedTts(s_per_char=0.01, first_byte_s=0.02)
     call = Call(simple_agent(greeting="Hello."), llms=[first, second], ttss=[voice])
     call.says("Book a table", at=0.8).hangs_up(at=40)

@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser, Playwright
 
 from offhook.kit import http
-from offhook.models.providers.builtin.tts import synthesize
+from offhook.models.providers.builtin.tts import synthesize_speech
 
 UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
 RATE = 48_000
@@ -102,7 +102,9 @@ def chromium(
 
 def record_caller(path: Path, lines: Sequence[tuple[float, str]]) -> None:
     """A mono WAV of sentences in the offline voice; each begins at its second."""
-    voices = [(round(at_s * RATE), synthesize(text, voice="en-us+klatt3", sample_rate=RATE)) for at_s, text in lines]
+    voices = [
+        (round(at_s * RATE), synthesize_speech(text, voice="en-us+klatt3", sample_rate=RATE)) for at_s, text in lines
+    ]
     track = np.zeros(max(start + len(voice) for start, voice in voices) + RATE, np.int16)
     for start, voice in voices:
         track[start : start + len(voice)] = voice

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from offhook.voice.config import Phrases
+from offhook.voice.config import CannedPhrases
 
 WEB = Path(__file__).parents[2] / "web"
 SOURCE = WEB / "src"
@@ -59,4 +59,4 @@ def test_the_lock_names_no_place_to_download_from() -> None:
 
 def test_the_settings_show_what_is_said_without_them() -> None:
     shown = (SOURCE / "features" / "builder" / "settings" / "settings-spec.ts").read_text()
-    assert [phrase for phrase in asdict(Phrases()).values() if f'"{phrase}"' not in shown] == []
+    assert [phrase for phrase in asdict(CannedPhrases()).values() if f'"{phrase}"' not in shown] == []

@@ -10,15 +10,15 @@ from httpx2 import AsyncClient
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.bootstrap import build_root, stop
-from offhook.jobs.memory_queue import MemoryJobs
+from offhook.bootstrap import build_root, stop_domains
+from offhook.jobs.memory_queue import MemoryJobQueue
 from offhook.jobs.registry import JobRegistry
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Database
 from offhook.root import Root
 from offhook.settings import Settings
 from offhook.webhooks import service
-from offhook.webhooks.delivery import Deliverer
+from offhook.webhooks.delivery import WebhookDeliverer
 from offhook.webhooks.tables import WebhookEndpoint
 from tests.fakes.clock import SetClock
 from tests.fakes.web import LocalServer, Reply, egress_to_loopback, local_server
@@ -33,7 +33,7 @@ async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
     """A root for which ``shop.test`` is this machine."""
     built = build_root(settings, database_url, egress=egress_to_loopback(HOST))
     yield built
-    await stop(built)
+    await stop_domains(built)
     await built.db.dispose()
 
 
@@ -62,10 +62,10 @@ class Queue:
     clock: SetClock = field(default_factory=lambda: SetClock(datetime.now(UTC)))
 
     def __post_init__(self) -> None:
-        deliverer = self.root.get(Deliverer)
+        deliverer = self.root.get(WebhookDeliverer)
         registry = JobRegistry()
-        registry.add(service.DELIVER, deliverer.handle)
-        self.jobs = MemoryJobs(registry)
+        registry.add(service.DELIVER_JOB, deliverer.handle_job)
+        self.jobs = MemoryJobQueue(registry)
         deliverer._db = _Twinned(self.root.db, self)
         deliverer._clock = self.clock
 
@@ -75,19 +75,19 @@ class Queue:
     async def publish(self, org: OrgFixture, kind: str = "run.completed", **data: Any) -> int | None:
         key = data.pop("key", None)
         async with self.transaction(self.root.db) as session:
-            return await service.publish(session, org.id, kind, data, key=key)
+            return await service.publish_event(session, org.id, kind, data, key=key)
 
     async def advance(self, seconds: float = 0.0) -> list[str]:
         """Move both clocks on, a job at a time; the names of the deliveries' jobs that ran."""
         ran: list[str] = []
         until = self.jobs.now_s + seconds
         while True:
-            due = min((job.due_s for job in self.jobs._waiting if job.name == service.DELIVER), default=None)
+            due = min((job.due_s for job in self.jobs._waiting if job.name == service.DELIVER_JOB), default=None)
             if due is None or due > until:
                 break
             self.clock.advance(max(0.0, due - self.jobs.now_s))
             ran += [
-                name for name in await self.jobs.advance(max(0.0, due - self.jobs.now_s)) if name == service.DELIVER
+                name for name in await self.jobs.advance(max(0.0, due - self.jobs.now_s)) if name == service.DELIVER_JOB
             ]
         self.clock.advance(until - self.jobs.now_s)
         await self.jobs.advance(until - self.jobs.now_s)
@@ -95,7 +95,7 @@ class Queue:
 
 
 class _Attached:
-    def __init__(self, real: Database, jobs: MemoryJobs) -> None:
+    def __init__(self, real: Database, jobs: MemoryJobQueue) -> None:
         self._context = Database.transaction(real)
         self._jobs = jobs
 

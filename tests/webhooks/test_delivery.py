@@ -13,7 +13,7 @@ from standardwebhooks import Webhook
 from offhook.jobs.worker import run_until_empty
 from offhook.root import Root
 from offhook.webhooks import repository, service
-from offhook.webhooks.delivery import AT_ONCE_PER_ENDPOINT, Deliverer
+from offhook.webhooks.delivery import MAX_CONCURRENT_PER_ENDPOINT, WebhookDeliverer
 from offhook.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from tests.fakes.web import LocalServer, Reply
 from tests.fixtures_orgs import OrgFixture
@@ -39,7 +39,7 @@ class TestASuccess:
         self, client: AsyncClient, org: OrgFixture, hook: Hook, shop: LocalServer, queue: Queue
     ) -> None:
         await queue.publish(org, run_id=7, said="grüß Gott")
-        assert await queue.advance(DAY_S) == [service.DELIVER]
+        assert await queue.advance(DAY_S) == [service.DELIVER_JOB]
         (seen,) = shop.seen
         content = Webhook(hook["secret"]).verify(seen.body, seen.headers)
         assert (content["type"], content["data"]) == ("run.completed", {"run_id": 7, "said": "grüß Gott"})
@@ -61,7 +61,7 @@ class TestASuccess:
     ) -> None:
         async def tell(number: int) -> None:
             async with root.db.transaction() as session:
-                await service.publish(session, org.id, "run.completed", {"n": number})
+                await service.publish_event(session, org.id, "run.completed", {"n": number})
                 if number % 5 == 0:
                     await session.rollback()
 
@@ -79,7 +79,7 @@ class TestASuccess:
 
     async def test_what_is_rolled_back_is_not_told(self, root: Root, org: OrgFixture, hook: Hook, queue: Queue) -> None:
         async with queue.transaction(root.db) as session:
-            await service.publish(session, org.id, "run.started", {})
+            await service.publish_event(session, org.id, "run.started", {})
             await session.rollback()
         assert await queue.advance(DAY_S) == []
 
@@ -248,7 +248,7 @@ class TestCrashes:
         async with root.db.transaction() as session:
             delivery_id = await session.scalar(select(WebhookDelivery.id))
         job = {"delivery_id": delivery_id, "round": 1, "attempts": 0}
-        await root.get(Deliverer).handle(job)
+        await root.get(WebhookDeliverer).handle_job(job)
         assert len(shop.seen) == 1
 
     async def test_a_worker_that_dies_before_it_writes(
@@ -261,7 +261,7 @@ class TestCrashes:
         held = asyncio.Event()
         shop.answers = lambda _: Reply(200, after=held)
         job = {"delivery_id": delivery_id, "round": 1, "attempts": 0}
-        dying = asyncio.create_task(root.get(Deliverer).handle(job))
+        dying = asyncio.create_task(root.get(WebhookDeliverer).handle_job(job))
         while not shop.seen:
             await asyncio.sleep(0.01)
         dying.cancel()
@@ -279,7 +279,7 @@ class TestCrashes:
         await queue.publish(org)
         queue.jobs._waiting.clear()
         queue.clock.advance(301)
-        await queue.root.get(Deliverer).sweep({})
+        await queue.root.get(WebhookDeliverer).sweep_overdue({})
         await queue.advance()
         assert (await deliveries(client, org, hook))[0]["status"] == "delivered"
 
@@ -304,7 +304,7 @@ class TestCrashes:
             async with root.db.transaction() as writing:
                 await writing.execute(text("SET LOCAL lock_timeout = '300ms'"))
                 with pytest.raises(DBAPIError, match="lock timeout"):
-                    await repository.due(writing, org.id, delivery["id"], lock=True)
+                    await repository.find_delivery(writing, org.id, delivery["id"], lock=True)
                 await writing.rollback()
             # nothing of the delivery was held meanwhile
             await deleting.execute(select(WebhookDelivery).with_for_update(nowait=True))
@@ -315,7 +315,7 @@ class TestCrashes:
         await queue.publish(org)
         (delivery,) = await deliveries(client, org, hook)
         async with root.db.transaction() as writing:
-            await repository.due(writing, org.id, delivery["id"], lock=True)
+            await repository.find_delivery(writing, org.id, delivery["id"], lock=True)
             path = f"{PATH}/{hook['id']}/deliveries/{delivery['id']}"
             async with asyncio.timeout(60):
                 assert (await client.get(path, headers=org.owner_headers)).status_code == 200
@@ -324,7 +324,7 @@ class TestCrashes:
         self, client: AsyncClient, root: Root, org: OrgFixture, hook: Hook, shop: LocalServer
     ) -> None:
         async with root.db.transaction() as session:
-            await service.publish(session, org.id, "run.completed", {"n": 1})
+            await service.publish_event(session, org.id, "run.completed", {"n": 1})
         await run_until_empty(root.db, root.jobs)
         assert [json.loads(seen.body)["data"] for seen in shop.seen] == [{"n": 1}]
 
@@ -334,20 +334,20 @@ async def test_a_slow_endpoint_does_not_take_every_hand(
 ) -> None:
     held = asyncio.Event()
     shop.answers = lambda _: Reply(200, after=held)
-    for _ in range(AT_ONCE_PER_ENDPOINT + 3):
+    for _ in range(MAX_CONCURRENT_PER_ENDPOINT + 3):
         await queue.publish(org)
     async with root.db.transaction() as session:
         ids = (await session.scalars(select(WebhookDelivery.id).order_by(WebhookDelivery.id))).all()
-    handle = root.get(Deliverer).handle
+    handle = root.get(WebhookDeliverer).handle_job
     tasks = [
         asyncio.create_task(handle({"delivery_id": number, "round": 1, "attempts": 0}))
-        for number in ids[:AT_ONCE_PER_ENDPOINT]
+        for number in ids[:MAX_CONCURRENT_PER_ENDPOINT]
     ]
-    while len(shop.seen) < AT_ONCE_PER_ENDPOINT:
+    while len(shop.seen) < MAX_CONCURRENT_PER_ENDPOINT:
         await asyncio.sleep(0.01)
-    for number in ids[AT_ONCE_PER_ENDPOINT:]:
+    for number in ids[MAX_CONCURRENT_PER_ENDPOINT:]:
         await handle({"delivery_id": number, "round": 1, "attempts": 0})
-    assert len(shop.seen) == AT_ONCE_PER_ENDPOINT
+    assert len(shop.seen) == MAX_CONCURRENT_PER_ENDPOINT
     held.set()
     await asyncio.gather(*tasks)
     shop.answers = lambda _: Reply(200)

@@ -18,7 +18,7 @@ from offhook.jobs.worker import run_worker
 from offhook.root import Root
 from offhook.settings import Settings
 from offhook.webhooks import service
-from offhook.webhooks.delivery import Deliverer
+from offhook.webhooks.delivery import WebhookDeliverer
 from offhook.webhooks.tables import WebhookAttempt, WebhookDelivery
 from tests.fakes.web import LocalServer, Reply
 from tests.fixtures_orgs import OrgFixture
@@ -35,13 +35,13 @@ from offhook.jobs.registry import JobRegistry
 from offhook.jobs.worker import run_worker
 from offhook.settings import Settings
 from offhook.webhooks import service
-from offhook.webhooks.delivery import Deliverer
+from offhook.webhooks.delivery import WebhookDeliverer
 from tests.fakes.web import egress_to_loopback
 
 async def main():
     root = build_root(Settings(data_dir=Path(sys.argv[2])), sys.argv[1], egress=egress_to_loopback(sys.argv[3]))
     registry = JobRegistry()
-    registry.add(service.DELIVER, root.get(Deliverer).handle)
+    registry.add(service.DELIVER_JOB, root.get(WebhookDeliverer).handle_job)
     await run_worker(root.db, registry, asyncio.Event(), heartbeat_timeout=timedelta(seconds=1))
 
 asyncio.run(main())
@@ -66,7 +66,7 @@ async def until_delivered(root: Root, sequences: list[int]) -> None:
 
 async def finish_with_another_worker(root: Root, sequences: list[int]) -> None:
     registry = JobRegistry()
-    registry.add(service.DELIVER, root.get(Deliverer).handle)
+    registry.add(service.DELIVER_JOB, root.get(WebhookDeliverer).handle_job)
     stop = asyncio.Event()
     quick = {"heartbeat_timeout": timedelta(seconds=1), "dequeue_timeout": timedelta(seconds=0.2)}
     worker = asyncio.create_task(run_worker(root.db, registry, stop, **quick))
@@ -89,7 +89,7 @@ async def test_a_delivery_outlives_its_worker(
     shop.answers = keep_the_second_waiting
     async with root.db.transaction() as session:
         for number in range(3):
-            await service.publish(session, org.id, "run.completed", {"n": number})
+            await service.publish_event(session, org.id, "run.completed", {"n": number})
     victim = subprocess.Popen([sys.executable, "-c", WORKER, root.db.url, str(settings.data_dir), HOST], cwd=PROJECT)
     try:
         await until_delivered(root, [1, 3])

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 
 from offhook.root import Root
-from offhook.runs import EventWriter, LiveRuns, Sweeper, service
+from offhook.runs import EventWriter, LiveCallRegistry, RunSweeper, service
 from offhook.runs.live import leases
 from offhook.runs.tables import Run
 from offhook.voice.ports import CallResult
@@ -26,14 +26,14 @@ async def told(root: Root, run: Run) -> list[tuple[str, dict[str, Any]]]:
 
 
 async def end(root: Root, run: Run, result: CallResult) -> None:
-    sink = root.get(EventWriter).sink(run.id)
-    await root.get(LiveRuns).store_end(run.organization_id, run.id, sink, result)
+    sink = root.get(EventWriter).create_sink(run.id)
+    await root.get(LiveCallRegistry).store_end(run.organization_id, run.id, sink, result)
 
 
 async def test_a_call(root: Root, make_run: MakeRun) -> None:
     use_fakes(root, FixedModels([takes("done")]))
     run = await make_run(called_number="+12015550101", initial_context={"name": "Ada"})
-    call = await root.get(LiveRuns).connect(run.id, KeptLeg())
+    call = await root.get(LiveCallRegistry).connect_leg(run.id, KeptLeg())
     call.session.stop()
     await call.run()
     (started, _), (finished, data) = await told(root, run)
@@ -48,7 +48,7 @@ async def test_the_carriers_word_and_the_conversations_end_are_one(root: Root, m
     run = await make_run()
     now = datetime.now(UTC)
     async with root.db.transaction() as session:
-        await leases.take(session, run.id, worker_id="w1", now=now, until=now + timedelta(seconds=10))
+        await leases.take_run(session, run.id, worker_id="w1", now=now, until=now + timedelta(seconds=10))
     async with root.db.transaction() as session:
         await service.apply_status(session, run.organization_id, run.id, "completed")
     for _ in range(2):
@@ -68,6 +68,6 @@ async def test_a_dead_worker(root: Root, make_run: MakeRun) -> None:
     run = await make_run()
     now = datetime.now(UTC)
     async with root.db.transaction() as session:
-        await leases.take(session, run.id, worker_id="w1", now=now, until=now - timedelta(seconds=1))
-    await root.get(Sweeper).sweep(trusting=True)
+        await leases.take_run(session, run.id, worker_id="w1", now=now, until=now - timedelta(seconds=1))
+    await root.get(RunSweeper).sweep(trusting=True)
     assert [kind for kind, _ in await told(root, run)] == ["run.failed"]

@@ -13,7 +13,7 @@ from offhook.workflows.demo import SLUGS, demo_agent, ensure_demo
 from offhook.workflows.graph import parse_graph
 from offhook.workflows.nodes import KINDS
 from offhook.workflows.ports import ToolFacts
-from offhook.workflows.validation import Report, validate
+from offhook.workflows.validation import ValidationReport, validate_definition
 from tests.fixtures_orgs import OrgFixture
 from tests.workflows.conftest import Editor
 
@@ -28,7 +28,7 @@ def raw(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 def test_nothing_is_wrong_with_it(raw: dict[str, Any]) -> None:
-    assert validate(raw, tools=TOOLS) == Report()
+    assert validate_definition(raw, tools=TOOLS) == ValidationReport()
 
 
 def test_a_client_library_can_load_it(raw: dict[str, Any]) -> None:
@@ -49,7 +49,7 @@ def test_every_way_can_be_told_apart_by_its_phrases(raw: dict[str, Any]) -> None
     graph = parse_graph(raw)
     for node_id in graph.nodes:
         seen: dict[str, str] = {}
-        for edge in graph.outgoing(node_id):
+        for edge in graph.edges_from(node_id):
             assert len(edge.examples) >= 3, edge.id
             for phrase in edge.examples:
                 assert re.fullmatch(r"[a-z' ]+", phrase), phrase
@@ -66,7 +66,7 @@ def test_the_script_of_the_caller_leads_to_the_end(raw: dict[str, Any]) -> None:
         if graph.nodes[node_id].kind == "endCall":
             return
         words = {phrase for at, phrase in said if at == node_id}
-        taken = [edge for edge in graph.outgoing(node_id) if words & set(edge.examples)]
+        taken = [edge for edge in graph.edges_from(node_id) if words & set(edge.examples)]
         assert taken, f"no phrase of the script fits an edge of {node_id}: {words}"
         node_id = taken[0].target
     pytest.fail("the script goes in circles")
@@ -83,7 +83,7 @@ async def test_made_and_published_once(root: Root, org: OrgFixture, editor: Edit
     assert [row["name"] for row in rows] == [demo_agent(slug)["name"] for slug in SLUGS]
     assert {(row["published_version_number"], row["has_draft"]) for row in rows} == {(1, False)}
     async with root.db.transaction() as session:
-        version = await service.published(session, org.id, rows[0]["id"])
+        version = await service.get_published_version(session, org.id, rows[0]["id"])
         assert version.definition["demo_caller"] == AGENTS["appointment_booking"]["demo_caller"]
         actions = (await session.execute(text("SELECT action FROM audit_entries ORDER BY id"))).scalars().all()
     assert actions[-1] == "workflow.demo_created"

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.root import Root
 from offhook.runs import service as runs
 from offhook.runs.tables import Run, RunEvent
-from offhook.workflows import Duplication, WorkflowHooks
+from offhook.workflows import WorkflowDuplication, WorkflowHooks
 from offhook.workflows.tables import Workflow, WorkflowVersion
 from tests.fixtures_orgs import OrgFixture
 from tests.workflows.conftest import Editor
@@ -97,9 +97,9 @@ class TestDuplicate:
         assert (await editor.post(f"/workflow/{workflow_id}/duplicate")).json()["folder_id"] == folder["id"]
 
     async def test_recordings_are_copied_by_their_domain(self, editor: Editor, root: Root, org: OrgFixture) -> None:
-        asked: list[Duplication] = []
+        asked: list[WorkflowDuplication] = []
 
-        async def copy_recordings(session: AsyncSession, duplication: Duplication) -> Mapping[str, str]:
+        async def copy_recordings(session: AsyncSession, duplication: WorkflowDuplication) -> Mapping[str, str]:
             asked.append(duplication)
             assert await session.get(Workflow, duplication.copy_id) is not None
             return {"rec-1": "rec-2", "7": "8"}
@@ -111,13 +111,13 @@ class TestDuplicate:
         )  # fmt: skip
         workflow_id = (await editor.create(spoken))["id"]
         copy = (await editor.post(f"/workflow/{workflow_id}/duplicate")).json()
-        assert asked == [Duplication(org.id, workflow_id, copy["id"], None)]
+        assert asked == [WorkflowDuplication(org.id, workflow_id, copy["id"], None)]
         assert copy["definition"]["nodes"][0]["data"]["greeting_recording_id"] == "rec-2"
         assert copy["definition"]["edges"][0]["data"]["transition_speech_recording_id"] == "8"
         assert (await editor.fetch(workflow_id))["definition"] == spoken
 
     async def test_a_copier_that_fails_leaves_no_copy(self, editor: Editor, root: Root) -> None:
-        async def fail(session: AsyncSession, duplication: Duplication) -> Mapping[str, str]:
+        async def fail(session: AsyncSession, duplication: WorkflowDuplication) -> Mapping[str, str]:
             raise LookupError
 
         workflow_id = (await editor.create())["id"]
@@ -169,7 +169,7 @@ class TestDelete:
         await end_run(root, await start_run(root, org, kept))
         run = await start_run(root, org, gone)
         await end_run(root, run)
-        recording = root.storage.path(f"recordings/{org.id}/{run.id}.wav")
+        recording = root.storage.path_for(f"recordings/{org.id}/{run.id}.wav")
         recording.write_bytes(b"RIFF")
         async with root.db.transaction() as session:
             stored = await session.get(Run, run.id)

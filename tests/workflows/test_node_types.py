@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from offhook.workflows.nodes import KINDS
-from offhook.workflows.validation import validate
+from offhook.workflows.validation import validate_definition
 from tests.workflows.conftest import Editor
 from tests.workflows.definitions import definition, edge, end, node, start
 
@@ -92,4 +92,4 @@ def test_examples_and_defaults_pass_our_own_validation(kind: Any) -> None:
         nodes = [start(), end("e2"), node("n", kind.name, **data)]
         edges = [edge("s", "e2", "Out")] + ([edge("s", "n", "In")] if kind.constraints.min_incoming else [])
         edges += [edge("n", "e2", "On")] if kind.name == "agentNode" else []
-        assert validate(definition(*nodes, edges=edges)).errors == ()
+        assert validate_definition(definition(*nodes, edges=edges)).errors == ()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offhook.workflows.template import Variable, render, variables
+from offhook.workflows.template import TemplateVariable, find_variables, render_template
 from tests.workflows.strategies import patient
 
 NOON = datetime(2026, 1, 5, 12, 0, 0, tzinfo=UTC)  # a Monday
@@ -39,7 +39,7 @@ NOON = datetime(2026, 1, 5, 12, 0, 0, tzinfo=UTC)  # a Monday
     ],
 )
 def test_variables_are_filled(text: str, context: dict[str, Any], rendered: str) -> None:
-    assert render(text, context) == rendered
+    assert render_template(text, context) == rendered
 
 
 @pytest.mark.parametrize(
@@ -55,19 +55,19 @@ def test_variables_are_filled(text: str, context: dict[str, Any], rendered: str)
     ],
 )
 def test_the_clock_is_built_in(text: str, rendered: str) -> None:
-    assert render(text, {}, now=NOON) == rendered
+    assert render_template(text, {}, now=NOON) == rendered
 
 
 def test_the_variables_of_a_text_are_listed() -> None:
-    assert list(variables("{{ a }} {{ b.c | d }} {{ current_time }}")) == [
-        Variable("a", None),
-        Variable("b.c", "d"),
-        Variable("current_time", None),
+    assert list(find_variables("{{ a }} {{ b.c | d }} {{ current_time }}")) == [
+        TemplateVariable("a", None),
+        TemplateVariable("b.c", "d"),
+        TemplateVariable("current_time", None),
     ]
-    assert [item.is_built_in for item in variables("{{ a }}{{ current_weekday_Europe/Oslo }}")] == [False, True]
+    assert [item.is_built_in for item in find_variables("{{ a }}{{ current_weekday_Europe/Oslo }}")] == [False, True]
 
 
 @patient
 @given(st.text(alphabet="{}|. \\nabcurent_tim/", max_size=60), st.dictionaries(st.text(max_size=3), st.integers()))
 def test_any_text_is_rendered(text: str, context: dict[str, Any]) -> None:
-    render(text, context, now=NOON)
+    render_template(text, context, now=NOON)

@@ -10,7 +10,7 @@ from httpx2 import AsyncClient
 from offhook.models.ports import CallModels, LlmEvent, LlmRequest, ModelError, ModelRef, ModelSource, TextDelta
 from offhook.root import Root
 from offhook.workflows.generation.outline import definition_of, outline_by_rules
-from offhook.workflows.validation import validate
+from offhook.workflows.validation import validate_definition
 from tests.workflows.conftest import Editor
 
 PATH = "/workflow/create/template"
@@ -44,7 +44,7 @@ class Writer:
         self.requests: list[LlmRequest] = []
 
     @property
-    def ref(self) -> ModelRef:
+    def model_ref(self) -> ModelRef:
         return ModelRef("llm", "scripted", "writer")
 
     async def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
@@ -100,7 +100,7 @@ class TestByRules:
         "activity", ["x", "…", "?!", "1. A\n2. A\n3. A", "ask\n" * 50, "Спроси имя. 名前を聞く", "{{x}}"]
     )
     def test_valid_whatever_is_described(self, call_type: str, activity: str) -> None:
-        report = validate(definition_of(outline_by_rules(call_type, "Sales", activity)))
+        report = validate_definition(definition_of(outline_by_rules(call_type, "Sales", activity)))
         assert report.errors == ()
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from offhook.workflows.nodes import KINDS
 from offhook.workflows.ports import ToolFacts
-from offhook.workflows.validation import Issue, Report, validate
+from offhook.workflows.validation import ValidationIssue, ValidationReport, validate_definition
 from tests.workflows.definitions import agent, definition, edge, end, global_node, node, simple, start, trigger
 from tests.workflows.strategies import json_values, patient
 
@@ -28,12 +28,12 @@ TOOLS = {
 }
 
 
-def found(issues: tuple[Issue, ...]) -> list[Found]:
+def found(issues: tuple[ValidationIssue, ...]) -> list[Found]:
     return [(issue.kind, issue.id, issue.field, issue.code) for issue in issues]
 
 
 def errors(raw: dict[str, Any]) -> list[Found]:
-    return found(validate(raw, tools=TOOLS).errors)
+    return found(validate_definition(raw, tools=TOOLS).errors)
 
 
 def without(item: dict[str, Any], key: str) -> dict[str, Any]:
@@ -228,7 +228,7 @@ ERRORS: list[tuple[str, dict[str, Any], Found]] = [
 
 @pytest.mark.parametrize(("raw", "expected"), [case[1:] for case in ERRORS], ids=[case[0] for case in ERRORS])
 def test_an_error_is_found_and_named(raw: dict[str, Any], expected: Found) -> None:
-    report = validate(raw, tools=TOOLS)
+    report = validate_definition(raw, tools=TOOLS)
     assert expected in found(report.errors)
     assert not report.is_valid
     assert all(issue.message for issue in report.errors)
@@ -289,7 +289,7 @@ WARNINGS: list[tuple[str, dict[str, Any], Found]] = [
 
 @pytest.mark.parametrize(("raw", "expected"), [case[1:] for case in WARNINGS], ids=[case[0] for case in WARNINGS])
 def test_a_warning_is_found_and_does_not_make_it_invalid(raw: dict[str, Any], expected: Found) -> None:
-    report = validate(raw, tools=TOOLS)
+    report = validate_definition(raw, tools=TOOLS)
     assert expected in found(report.warnings)
     assert report.is_valid
 
@@ -340,7 +340,7 @@ CLEAN: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize("raw", [case[1] for case in CLEAN], ids=[case[0] for case in CLEAN])
 def test_nothing_is_wrong(raw: dict[str, Any]) -> None:
-    assert validate(raw, tools=TOOLS) == Report()
+    assert validate_definition(raw, tools=TOOLS) == ValidationReport()
 
 
 def test_a_start_alone_is_no_error() -> None:
@@ -349,7 +349,7 @@ def test_a_start_alone_is_no_error() -> None:
 
 def test_a_variable_that_the_workflow_sets_is_no_warning() -> None:
     raw = chain(prompt="Ask {{ who }}")
-    assert validate(raw, template_variables=["who"]) == Report()
+    assert validate_definition(raw, template_variables=["who"]) == ValidationReport()
 
 
 def test_every_error_is_reported_at_once() -> None:
@@ -362,7 +362,7 @@ def test_a_long_chain_is_checked_without_recursion() -> None:
     count = 480
     nodes = [start(), *(agent(f"a{index}") for index in range(count))]
     edges = [edge("s", "a0"), *(edge(f"a{index}", f"a{(index + 1) % count}") for index in range(count))]
-    warnings = found(validate(definition(*nodes, edges=edges)).warnings)
+    warnings = found(validate_definition(definition(*nodes, edges=edges)).warnings)
     assert [(item[1], item[3]) for item in warnings] == [("a0", "loop_without_exit"), ("s", "node_without_end")]
 
 
@@ -378,17 +378,17 @@ def test_any_json_as_a_node_or_an_edge_gives_a_report(value: Any, where: str, in
     def replace(raw: dict[str, Any]) -> None:
         raw[where][index] = value
 
-    validate(mangled(replace))
+    validate_definition(mangled(replace))
 
 
 @patient
 @given(json_values, st.sampled_from(sorted(KINDS)), st.data())
 def test_any_json_as_a_field_gives_a_report(value: Any, kind: str, data: st.DataObject) -> None:
     field = data.draw(st.sampled_from([spec.name for spec in KINDS[kind].spec.properties]))
-    validate(definition(start(), node("n", kind, **{field: value}), edges=[edge("s", "n")]), tools=TOOLS)
+    validate_definition(definition(start(), node("n", kind, **{field: value}), edges=[edge("s", "n")]), tools=TOOLS)
 
 
 @patient
 @given(st.dictionaries(st.sampled_from(["id", "source", "target", "data"]), json_values))
 def test_any_edge_gives_a_report(value: dict[str, Any]) -> None:
-    validate(definition(start(), end(), edges=[edge("s", "e"), value]))
+    validate_definition(definition(start(), end(), edges=[edge("s", "e"), value]))

@@ -148,7 +148,7 @@ class TestVersionToRun:
         }
         await editor.put(f"/workflow/{workflow_id}", json=body)
         async with root.db.transaction() as session:
-            live = await service.published(session, org.id, workflow_id)
+            live = await service.get_published_version(session, org.id, workflow_id)
             draft = await service.draft_or_published(session, org.id, workflow_id)
             assert await service.version_to_run(session, org.id, draft.version_id) == draft
         assert (live.version_number, live.definition, live.organization_id) == (1, simple(greeting="Live"), org.id)
@@ -160,8 +160,8 @@ class TestVersionToRun:
         await editor.put(f"/workflow/{archived_id}/status", json={"status": "archived"})
         async with root.db.transaction() as session:
             with pytest.raises(WorkflowNotPublished):
-                await service.published(session, org.id, draft_id)
-            for find in (service.published, service.draft_or_published):
+                await service.get_published_version(session, org.id, draft_id)
+            for find in (service.get_published_version, service.draft_or_published):
                 with pytest.raises(WorkflowArchived):
                     await find(session, org.id, archived_id)
                 with pytest.raises(WorkflowNotFound):
@@ -173,7 +173,7 @@ class TestVersionToRun:
     async def test_a_run_that_has_begun_keeps_its_version(self, root: Root, org: OrgFixture, editor: Editor) -> None:
         workflow_id = await editor.create_published(simple(greeting="Then"))
         async with root.db.transaction() as session:
-            version = await service.published(session, org.id, workflow_id)
+            version = await service.get_published_version(session, org.id, workflow_id)
         await editor.put(f"/workflow/{workflow_id}", json={"workflow_definition": simple(greeting="Now")})
         await editor.publish(workflow_id)
         await editor.put(f"/workflow/{workflow_id}/status", json={"status": "archived"})

@@ -18,7 +18,7 @@ from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.orgs import Now, RequireSuperuser
 from offhook.orgs import superuser_queries as orgs
-from offhook.runs.artifacts.links import Links, links_of
+from offhook.runs.artifacts.links import RunLinks, links_of
 from offhook.runs.lists import listing, workflow_run_counts
 from offhook.runs.lists import superuser_queries as runs
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
@@ -38,12 +38,12 @@ async def list_organizations(
     caller: RequireSuperuser, session: Session, response: Response, part: SliceParams
 ) -> list[dict[str, Any]]:
     """Every organization, oldest first, with what it has; `X-Total-Count` is how many there are."""
-    found, total = await orgs.organizations(session, limit=part.limit, offset=part.offset)
+    found, total = await orgs.list_organizations(session, limit=part.limit, offset=part.offset)
     set_total(response, total)
     ids = [organization.id for organization, _ in found]
-    workflow_counts = await workflows.counts(session, ids)
-    run_counts = await workflow_run_counts.of_organizations(session)
-    balances = await accounts.balances(session, ids)
+    workflow_counts = await workflows.count_by_organization(session, ids)
+    run_counts = await workflow_run_counts.count_runs_by_organization(session)
+    balances = await accounts.load_balances(session, ids)
     return [
         {
             "id": organization.id,
@@ -68,9 +68,11 @@ async def list_workflows(
 ) -> Response:
     """Newest first; `X-Total-Count` is the length of the whole list."""
     statuses = workflow_service.parse_statuses(status)
-    rows, total = await workflows.listing(session, organization_id, statuses, limit=part.limit, offset=part.offset)
-    names = await orgs.names(session, {row.organization_id for row in rows})
-    by_workflow = await workflow_run_counts.of_workflows(session, organization_id, [row.id for row in rows])
+    rows, total = await workflows.list_workflows(
+        session, organization_id, statuses, limit=part.limit, offset=part.offset
+    )
+    names = await orgs.names_by_id(session, {row.organization_id for row in rows})
+    by_workflow = await workflow_run_counts.count_runs_by_workflow(session, organization_id, [row.id for row in rows])
     shown = SuperuserWorkflowItem.json_of(rows, names, by_workflow)
     answer = Response(shown, media_type="application/json")
     set_total(answer, total)
@@ -86,10 +88,10 @@ async def list_campaigns(
     organization_id: OrganizationId = None,
 ) -> list[dict[str, Any]]:
     """Newest first; `X-Total-Count` is the length of the whole list."""
-    rows, total = await campaigns.listing(session, organization_id, limit=part.limit, offset=part.offset)
+    rows, total = await campaigns.list_all_campaigns(session, organization_id, limit=part.limit, offset=part.offset)
     set_total(response, total)
-    names = await orgs.names(session, {row.organization_id for row in rows})
-    workflow_names = await workflows.names(session, {row.workflow_id for row in rows})
+    names = await orgs.names_by_id(session, {row.organization_id for row in rows})
+    workflow_names = await workflows.names_by_id(session, {row.workflow_id for row in rows})
     return [
         {
             **{name: getattr(row, name) for name in _CAMPAIGN_COLUMNS},
@@ -105,22 +107,22 @@ async def list_workflow_runs(
     caller: RequireSuperuser,
     session: Session,
     query: RunQueryParams,
-    links: Annotated[Links, Depends(links_of)],
+    links: Annotated[RunLinks, Depends(links_of)],
     response: Response,
 ) -> dict[str, Any]:
     """The runs of all organizations, newest first unless sorted otherwise; `organization_id` filters too.
 
     Without it filters on `id` and `created_at` count 50000 runs at most, and others look at the newest 25000 (4000 for
     `context.<name>` and `gathered.<name>`); the header `X-Filter-Window` says so when there are more."""
-    found = await runs.page(session, query)
+    found = await runs.find_runs_across_organizations(session, query)
     rows, total = found.rows, found.total
     if found.window is not None:
         response.headers["X-Filter-Window"] = str(found.window)
-    names = await orgs.names(session, {row.organization_id for row in rows})
-    workflow_names = await workflows.names(session, {row.workflow_id for row in rows})
+    names = await orgs.names_by_id(session, {row.organization_id for row in rows})
+    workflow_names = await workflows.names_by_id(session, {row.workflow_id for row in rows})
     shown = [
         {
-            **listing.record(row, workflow_names.get(row.workflow_id, ""), links),
+            **listing.present_run(row, workflow_names.get(row.workflow_id, ""), links),
             "organization_id": row.organization_id,
             "organization_name": names[row.organization_id],
             "user_id": row.created_by,
@@ -136,10 +138,10 @@ async def impersonate(
 ) -> ImpersonateResponse:
     """A session of one hour in a user's name. What is done with it stands in the audit log under both names, and it
     opens no superuser endpoint."""
-    borrowed = await orgs.impersonate(
+    borrowed = await orgs.start_impersonation(
         session,
         caller,
-        orgs.Who(body.provider_user_id, body.user_id, body.email, body.organization_id),
+        orgs.ImpersonationTarget(body.provider_user_id, body.user_id, body.email, body.organization_id),
         now,
     )
     user = ImpersonatedUser(

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from offhook.kit.json_numbers import Whole
+from offhook.kit.json_numbers import WholeNumber
 from offhook.runs.schemas import RunRecord
-from offhook.workflows.superuser_queries import Listed
+from offhook.workflows.superuser_queries import WorkflowListItem
 
 
 class SuperuserWorkflowItem(BaseModel):
@@ -27,7 +27,7 @@ class SuperuserWorkflowItem(BaseModel):
     updated_at: datetime
 
     @staticmethod
-    def json_of(rows: Sequence[Listed], names: Mapping[int, str], runs: Mapping[int, int]) -> bytes:
+    def json_of(rows: Sequence[WorkflowListItem], names: Mapping[int, str], runs: Mapping[int, int]) -> bytes:
         """A list of them as it is sent: by hand, because models of thousands take longer than the queries. ``names`` are
         of organizations."""
         quoted = {id_: json.dumps(name) for id_, name in names.items()}
@@ -90,9 +90,9 @@ class ImpersonateRequest(BaseModel):
     provider_user_id: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)] | None = (
         None
     )
-    user_id: Whole | None = Field(default=None, ge=1, le=2**31 - 1)
+    user_id: WholeNumber | None = Field(default=None, ge=1, le=2**31 - 1)
     email: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=320)] | None = None
-    organization_id: Whole | None = Field(default=None, ge=1, le=2**31 - 1)
+    organization_id: WholeNumber | None = Field(default=None, ge=1, le=2**31 - 1)
 
     @model_validator(mode="after")
     def _names_someone(self) -> "ImpersonateRequest":

@@ -10,7 +10,7 @@ from offhook.voice.events import VoiceEvent
 from offhook.voice.socket_leg import BAD_MESSAGE, SocketLeg
 
 MAX_TEXT_BYTES: Final = 4096
-MAX_NAME: Final = 200
+MAX_MARK_NAME: Final = 200
 _DIGITS: Final = frozenset("0123456789*#ABCD")
 
 
@@ -22,7 +22,7 @@ class BrowserLeg(SocketLeg):
     """A ``voice.ports.CallLeg`` and the ``kit.sockets.Receiver`` of its socket, which never blocks and bounds its buffer."""
 
     # a page that is closed or navigates away says 1000 or 1001: its person hung up
-    goodbyes = frozenset({NORMAL, GOING_AWAY})
+    clean_close_codes = frozenset({NORMAL, GOING_AWAY})
 
     def __init__(self) -> None:
         super().__init__(PCM16_16K)
@@ -30,18 +30,18 @@ class BrowserLeg(SocketLeg):
     # CallLeg
 
     def send_frame(self, payload: bytes) -> None:
-        if self._socket is not None and self._ended_as is None:
+        if self._socket is not None and self._end_reason is None:
             self._socket.send_binary(payload)
 
     def send_mark(self, name: str) -> None:
-        self.send({"type": "mark", "name": name})
+        self.send_json({"type": "mark", "name": name})
 
-    def clear(self) -> None:
-        self.send({"type": "clear"})
+    def clear_buffer(self) -> None:
+        self.send_json({"type": "clear"})
 
     def send_event(self, event: VoiceEvent) -> None:
         shown = {"type": event.type, "at_ms": round(event.at_s * 1000), "data": event.data}
-        self.send({"type": "event", "event": shown})
+        self.send_json({"type": "event", "event": shown})
 
     async def hang_up(self) -> None:
         """Nothing to do at a carrier; the socket is closed when the end of the run is stored and was shown."""
@@ -49,7 +49,7 @@ class BrowserLeg(SocketLeg):
     def send_ended(self, finished: RunFinished | None) -> None:
         """The last message: how the run ended."""
         if finished is not None:
-            self.send(
+            self.send_json(
                 {
                     "type": "ended",
                     "status": finished.status,
@@ -59,52 +59,52 @@ class BrowserLeg(SocketLeg):
             )
 
     def send_error(self, code: str, detail: str) -> None:
-        self.send({"type": "error", "code": code, "detail": detail})
+        self.send_json({"type": "error", "code": code, "detail": detail})
 
-    def send(self, message: dict[str, Any]) -> None:
-        if self._socket is not None and self._ended_as is None:
+    def send_json(self, message: dict[str, Any]) -> None:
+        if self._socket is not None and self._end_reason is None:
             self._socket.send_text(json.dumps(message, default=str).encode())
 
     # Receiver
 
     def on_binary(self, payload: bytes) -> None:
-        if self._ended_as is not None:
+        if self._end_reason is not None:
             return
         if len(payload) % 2:
-            self._refuse("audio is PCM16: an even number of bytes")
+            self._reject_message("audio is PCM16: an even number of bytes")
         else:
-            self._guarded(self._hear, payload)
+            self._run_guarded(self._receive_audio, payload)
 
     def on_text(self, text: str) -> None:
-        if self._ended_as is not None:
+        if self._end_reason is not None:
             return
         try:
-            self._obey(*_parse(text))
+            self._apply_control(*_parse_control(text))
         except BadMessage as error:
-            self._refuse(str(error))
+            self._reject_message(str(error))
 
     # inside
 
-    def _obey(self, kind: str, value: str) -> None:
+    def _apply_control(self, kind: str, value: str) -> None:
         if kind == "hangup":
             # The socket stays open for the messages that follow the end.
-            if self._ears is not None:
-                self._ears.leg_ended("caller_hung_up")
+            if self._input is not None:
+                self._input.leg_ended("caller_hung_up")
             else:
-                self._end("caller_hung_up")
-        elif self._ears is None:
+                self._end_once("caller_hung_up")
+        elif self._input is None:
             return
         elif kind == "dtmf":
-            self._guarded(self._ears.feed_digit, value)
+            self._run_guarded(self._input.feed_digit, value)
         else:
-            self._guarded(self._ears.feed_mark, value)
+            self._run_guarded(self._input.feed_mark, value)
 
-    def _refuse(self, reason: str) -> None:
+    def _reject_message(self, reason: str) -> None:
         self.send_error("bad_message", reason)
         self.close(BAD_MESSAGE, reason)
 
 
-def _parse(text: str) -> tuple[str, str]:
+def _parse_control(text: str) -> tuple[str, str]:
     """(kind, value) of a control message; BadMessage says what is wrong with it."""
     if len(text) > MAX_TEXT_BYTES:
         raise BadMessage("a control message may have 4096 bytes")
@@ -122,7 +122,7 @@ def _parse(text: str) -> tuple[str, str]:
         return kind, digit
     if kind == "mark":
         name = message.get("name")
-        if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME:
+        if not isinstance(name, str) or not 0 < len(name) <= MAX_MARK_NAME:
             raise BadMessage("a mark has a name of 1 to 200 characters")
         return kind, name
     raise BadMessage("a message has the type mark, dtmf or hangup")

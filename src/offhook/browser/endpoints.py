@@ -10,7 +10,7 @@ from offhook.errors import DomainError
 from offhook.kit.http.path_ids import read_id
 from offhook.kit.media_sockets.sockets import PushSocket, open_socket
 from offhook.root import Root
-from offhook.runs import LiveRuns
+from offhook.runs import LiveCallRegistry
 from offhook.runs.errors import MediaTokenRefused
 from offhook.runs.live import media_tokens
 from offhook.voice.socket_leg import FAULT, NOT_CONNECTABLE, REFUSED
@@ -35,7 +35,7 @@ async def browser_media(websocket: WebSocket, run_id: str, token: Annotated[str,
         leg.close(REFUSED, error.code)
         await socket.wait_closed()
         return
-    await _carry(root, number, leg, socket)
+    await _run_call(root, number, leg, socket)
 
 
 async def _claim(root: Root, text: str, token: str) -> int:
@@ -43,13 +43,13 @@ async def _claim(root: Root, text: str, token: str) -> int:
     if run_id is None:
         raise MediaTokenRefused
     async with root.db.transaction() as session:
-        await media_tokens.claim(session, token, run_id=run_id, mode=MODE)
+        await media_tokens.claim_token(session, token, run_id=run_id, mode=MODE)
     return run_id
 
 
-async def _carry(root: Root, run_id: int, leg: BrowserLeg, socket: PushSocket) -> None:
+async def _run_call(root: Root, run_id: int, leg: BrowserLeg, socket: PushSocket) -> None:
     try:
-        call = await root.get(LiveRuns).connect(run_id, leg)
+        call = await root.get(LiveCallRegistry).connect_leg(run_id, leg)
         leg.attach_session(call.session)
         await call.run()
         leg.send_ended(call.finished)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from offhook.errors import Conflict, DomainError, NotFound, Unprocessable
+from offhook.errors import Conflict, DomainError, NotFound, UnprocessableRequest
 
 
 class CampaignNotFound(NotFound):
@@ -48,19 +48,19 @@ class CampaignNotRedialable(Conflict):
     code = "campaign_not_redialable"
 
 
-class NothingToRedial(Unprocessable):
+class NothingToRedial(UnprocessableRequest):
     """No contact matches these outcomes that was not reached."""
 
     code = "nothing_to_redial"
 
 
-class UploadNotFound(NotFound):
+class ContactFileNotFound(NotFound):
     """Your organization has no uploaded file with this key."""
 
     code = "contacts_file_not_found"
 
 
-class FileTooLarge(DomainError):
+class ContactFileTooLarge(DomainError):
     """A contact file may have 50 MB."""
 
     code = "too_large"
@@ -80,7 +80,7 @@ class WorkflowNotRunnable(Conflict):
     code = "workflow_archived"
 
 
-class ContactsInvalid(Unprocessable):
+class ContactsInvalid(UnprocessableRequest):
     """The contact file cannot be used."""
 
     code = "contacts_invalid"

@@ -10,10 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns.tables import Attempt, Campaign, Contact
 
-MANY_CONTACTS: Final = 1000
+ANALYZE_THRESHOLD: Final = 1000
 
 
-async def by_id(session: AsyncSession, organization_id: int, campaign_id: int) -> Campaign | None:
+async def find_campaign(session: AsyncSession, organization_id: int, campaign_id: int) -> Campaign | None:
     """The campaign as the database has it now."""
     found = await session.execute(
         select(Campaign)
@@ -23,7 +23,7 @@ async def by_id(session: AsyncSession, organization_id: int, campaign_id: int) -
     return found.scalar_one_or_none()
 
 
-async def listing(
+async def list_campaigns(
     session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[Campaign], int]:
     """Newest first, and how many there are."""
@@ -33,7 +33,7 @@ async def listing(
     return rows.all(), total
 
 
-async def file_keys(session: AsyncSession, organization_id: int, keys: Collection[str]) -> set[str]:
+async def used_file_keys(session: AsyncSession, organization_id: int, keys: Collection[str]) -> set[str]:
     """Those of ``keys`` that a campaign names."""
     found = await session.scalars(
         select(Campaign.contacts_file_key).where(
@@ -43,7 +43,7 @@ async def file_keys(session: AsyncSession, organization_id: int, keys: Collectio
     return {key for key in found if key is not None}
 
 
-async def has_running(session: AsyncSession, organization_id: int, workflow_id: int) -> bool:
+async def has_running_campaign(session: AsyncSession, organization_id: int, workflow_id: int) -> bool:
     """Whether a campaign of this workflow runs."""
     found = await session.scalar(
         select(Campaign.id)
@@ -57,7 +57,7 @@ async def has_running(session: AsyncSession, organization_id: int, workflow_id: 
     return found is not None
 
 
-async def runs_by_account(session: AsyncSession, organization_id: int, configuration_id: int) -> bool:
+async def has_running_with_account(session: AsyncSession, organization_id: int, configuration_id: int) -> bool:
     """Whether a campaign runs that names this carrier account."""
     found = await session.scalar(
         select(Campaign.id)
@@ -71,7 +71,7 @@ async def runs_by_account(session: AsyncSession, organization_id: int, configura
     return found is not None
 
 
-async def contacts(
+async def list_contacts(
     session: AsyncSession,
     organization_id: int,
     campaign_id: int,
@@ -96,7 +96,7 @@ async def contacts(
     return rows.all(), total
 
 
-async def without_values(
+async def count_missing_values(
     session: AsyncSession, organization_id: int, campaign_id: int, names: Sequence[str]
 ) -> dict[str, int]:
     """How many contacts that are not done have nothing under each of these names."""
@@ -170,7 +170,7 @@ async def sessions_after(
     return found.all()
 
 
-async def move(
+async def update_if_status(
     session: AsyncSession,
     organization_id: int,
     campaign_id: int,
@@ -192,7 +192,7 @@ async def move(
     return moved.scalar_one_or_none()
 
 
-async def counts(session: AsyncSession, organization_id: int, campaign_ids: Collection[int]) -> Sequence[Any]:
+async def count_contacts(session: AsyncSession, organization_id: int, campaign_ids: Collection[int]) -> Sequence[Any]:
     """``(campaign_id, state, outcome, was_dialled, number)``: one index-only count; the caller owns the campaigns."""
     was_dialled = (Contact.dials > 0).label("was_dialled")
     found = await session.execute(
@@ -221,7 +221,9 @@ async def first_and_last_done(
     return first, last
 
 
-async def done_by_step(session: AsyncSession, organization_id: int, campaign_id: int, step_s: int) -> Sequence[Any]:
+async def count_done_by_step(
+    session: AsyncSession, organization_id: int, campaign_id: int, step_s: int
+) -> Sequence[Any]:
     """``(step, outcome, number)``: step counts from the epoch in units of ``step_s`` seconds."""
     step = cast(func.floor(func.extract("epoch", Contact.done_at) / step_s), BigInteger).label("step")
     found = await session.execute(
@@ -233,7 +235,9 @@ async def done_by_step(session: AsyncSession, organization_id: int, campaign_id:
     return found.all()
 
 
-async def contact(session: AsyncSession, organization_id: int, campaign_id: int, contact_id: int) -> Contact | None:
+async def find_contact(
+    session: AsyncSession, organization_id: int, campaign_id: int, contact_id: int
+) -> Contact | None:
     found = await session.execute(
         select(Contact)
         .where(Contact.id == contact_id, Contact.campaign_id == campaign_id, Contact.organization_id == organization_id)
@@ -242,7 +246,7 @@ async def contact(session: AsyncSession, organization_id: int, campaign_id: int,
     return found.scalar_one_or_none()
 
 
-async def dials_on_their_way(session: AsyncSession, organization_id: int, campaign_id: int) -> int:
+async def count_placing_dials(session: AsyncSession, organization_id: int, campaign_id: int) -> int:
     """Dials of the campaign that are committed and whose answer from the carrier is not."""
     found = await session.execute(
         select(func.count())
@@ -256,7 +260,7 @@ async def dials_on_their_way(session: AsyncSession, organization_id: int, campai
     return found.scalar_one()
 
 
-async def open_attempts(session: AsyncSession, organization_id: int, campaign_id: int) -> int:
+async def count_open_attempts(session: AsyncSession, organization_id: int, campaign_id: int) -> int:
     found = await session.execute(
         select(func.count())
         .select_from(Attempt)
@@ -265,9 +269,9 @@ async def open_attempts(session: AsyncSession, organization_id: int, campaign_id
     return found.scalar_one()
 
 
-async def learn_of_contacts(session: AsyncSession, added: int) -> None:
+async def analyze_contacts(session: AsyncSession, added: int) -> None:
     """After many rows: until the database knows of them, it sorts the whole list for each claim (200,000: 0.6 s)."""
-    if added >= MANY_CONTACTS:
+    if added >= ANALYZE_THRESHOLD:
         await session.execute(text("ANALYZE campaign_contacts"))
 
 
@@ -292,11 +296,11 @@ async def copy_contacts(
     )  # fmt: skip
     names = ["campaign_id", "organization_id", "row_number", "phone_number", "variables"]
     done: Any = await session.execute(insert(Contact).from_select(names, wanted))
-    await learn_of_contacts(session, int(done.rowcount))
+    await analyze_contacts(session, int(done.rowcount))
     return int(done.rowcount)
 
 
-async def campaign_of_command(session: AsyncSession, campaign_id: int) -> Campaign | None:
+async def find_any_campaign(session: AsyncSession, campaign_id: int) -> Campaign | None:
     """Without an organization on purpose: whoever runs commands on this machine looks after all of them."""
     return await session.get(Campaign, campaign_id)
 

@@ -7,7 +7,7 @@ import phonenumbers
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from offhook.campaigns.rules.hours import DAYS, is_zone
-from offhook.kit.json_numbers import Number, Whole
+from offhook.kit.json_numbers import Number, WholeNumber
 
 MAX_INT: Final = 2**31 - 1
 MAX_DELAY_S: Final = 7 * 24 * 3600
@@ -16,8 +16,8 @@ _DEFAULT_CONCURRENCY: Final = 10
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=300)]
-RowId = Annotated[Whole, Field(ge=1, le=MAX_INT)]
-Delay = Annotated[Whole, Field(ge=0, le=MAX_DELAY_S)]
+RowId = Annotated[WholeNumber, Field(ge=1, le=MAX_INT)]
+Delay = Annotated[WholeNumber, Field(ge=0, le=MAX_DELAY_S)]
 Start = Annotated[str, StringConstraints(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
 End = Annotated[str, StringConstraints(pattern=r"^(([01]\d|2[0-3]):[0-5]\d|24:00)$")]
 Day = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
@@ -26,13 +26,13 @@ Outcome = Literal[
 ]  # fmt: skip
 
 
-def _zone(name: str) -> str:
+def _check_zone(name: str) -> str:
     if not is_zone(name):
         raise ValueError(f"{name!r} is no IANA time zone")
     return name
 
 
-def _country(code: str) -> str:
+def _check_country(code: str) -> str:
     if code.upper() not in phonenumbers.SUPPORTED_REGIONS:
         raise ValueError(f"{code!r} is no ISO 3166-1 country code")
     return code.upper()
@@ -48,7 +48,7 @@ class Slot(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_reference(cls, given: Any) -> Any:
+    def _accept_compat_fields(cls, given: Any) -> Any:
         if not isinstance(given, dict) or "day" in given:
             return given
         number = given.get("day_of_week")
@@ -59,7 +59,7 @@ class Slot(BaseModel):
 class CallingHours(BaseModel):
     """``in_callee_zone``: it must be open where the number may be, too. Nobody is called on ``holidays``."""
 
-    timezone: Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_zone)]
+    timezone: Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_check_zone)]
     slots: list[Slot] = Field(min_length=1, max_length=100)
     holidays: list[date] = Field(default_factory=list, max_length=400)
     in_callee_zone: bool = False
@@ -70,7 +70,7 @@ class RetryConfig(BaseModel):
     longer, at most a week."""
 
     enabled: bool = True
-    max_retries: Whole = Field(default=2, ge=0, le=20)
+    max_retries: WholeNumber = Field(default=2, ge=0, le=20)
     retry_delay_seconds: Delay = 300
     retry_on_busy: bool = True
     retry_on_no_answer: bool = True
@@ -84,14 +84,14 @@ class CircuitBreaker(BaseModel):
 
     enabled: bool = True
     failure_threshold: Number = Field(default=0.5, gt=0, le=1)
-    window_seconds: Whole = Field(default=120, ge=10, le=86_400)
-    min_calls_in_window: Whole = Field(default=5, ge=1, le=1000)
+    window_seconds: WholeNumber = Field(default=120, ge=10, le=86_400)
+    min_calls_in_window: WholeNumber = Field(default=5, ge=1, le=1000)
 
 
 class Destinations(BaseModel):
     """``countries`` null: every country."""
 
-    countries: list[Annotated[str, StringConstraints(max_length=2), AfterValidator(_country)]] | None = Field(
+    countries: list[Annotated[str, StringConstraints(max_length=2), AfterValidator(_check_country)]] | None = Field(
         default=None, max_length=300
     )
     allow_premium: bool = False
@@ -110,17 +110,19 @@ class Voicemail(BaseModel):
         return self
 
 
-class _Rules(BaseModel):
+class _CampaignRules(BaseModel):
     calling_hours: CallingHours | None = Field(default=None, description="null: at any time")
     retry_config: RetryConfig | None = None
     circuit_breaker: CircuitBreaker | None = None
     destinations: Destinations | None = None
     voicemail: Voicemail | None = None
-    spend_cap_cents: Whole | None = Field(default=None, ge=1, le=MAX_INT, description="Pauses when it has cost as much")
+    spend_cap_cents: WholeNumber | None = Field(
+        default=None, ge=1, le=MAX_INT, description="Pauses when it has cost as much"
+    )
 
     @model_validator(mode="before")
     @classmethod
-    def _schedule_of_reference(cls, given: Any) -> Any:
+    def _accept_schedule_config(cls, given: Any) -> Any:
         """``schedule_config {enabled, timezone, slots}`` is another name of ``calling_hours``."""
         if not isinstance(given, dict) or "schedule_config" not in given or "calling_hours" in given:
             return given
@@ -129,28 +131,30 @@ class _Rules(BaseModel):
         return {**given, "calling_hours": None if is_off else schedule}
 
 
-class CreateCampaignRequest(_Rules):
+class CreateCampaignRequest(_CampaignRules):
     """``source_type: "csv"`` with ``source_id`` is another way to say ``contacts_file_key``."""
 
     name: Name
     workflow_id: RowId
     contacts_file_key: Key
-    max_concurrency: Whole = Field(ge=1, le=MAX_INT, description="Capped by your organization's limit and numbers")
+    max_concurrency: WholeNumber = Field(
+        ge=1, le=MAX_INT, description="Capped by your organization's limit and numbers"
+    )
     telephony_configuration_id: RowId | None = None
 
     @model_validator(mode="before")
     @classmethod
-    def _of_reference(cls, given: Any) -> Any:
+    def _accept_compat_fields(cls, given: Any) -> Any:
         if not isinstance(given, dict) or "contacts_file_key" in given or given.get("source_type") != "csv":
             return given
         return {"max_concurrency": _DEFAULT_CONCURRENCY, **given, "contacts_file_key": given.get("source_id")}
 
 
-class UpdateCampaignRequest(_Rules):
+class UpdateCampaignRequest(_CampaignRules):
     """Only what is there changes; of ``retry_config``, too."""
 
     name: Name | None = None
-    max_concurrency: Whole | None = Field(default=None, ge=1, le=MAX_INT)
+    max_concurrency: WholeNumber | None = Field(default=None, ge=1, le=MAX_INT)
     telephony_configuration_id: RowId | None = Field(default=None, description="null: your default account")
 
 
@@ -162,7 +166,7 @@ class RedialCampaignRequest(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_reference(cls, given: Any) -> Any:
+    def _accept_compat_flags(cls, given: Any) -> Any:
         if not isinstance(given, dict) or "redial_statuses" in given:
             return given
         flags = {name: f"retry_on_{name}" for name in ("no_answer", "busy", "voicemail")}
@@ -316,7 +320,7 @@ class PresignedUploadRequest(BaseModel):
     """``file_size`` in bytes, at most 50 MB; ``file_name`` ends in .csv."""
 
     file_name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
-    file_size: Whole = Field(ge=1, le=2**53)
+    file_size: WholeNumber = Field(ge=1, le=2**53)
     content_type: str = Field(default="text/csv", max_length=100)
 
 

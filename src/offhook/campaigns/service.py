@@ -10,8 +10,8 @@ from typing import Any, Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns import repository
-from offhook.campaigns.engine.engine import Engine
-from offhook.campaigns.engine.store import plan_of, wake
+from offhook.campaigns.engine.engine import CampaignEngine
+from offhook.campaigns.engine.store import enqueue_dial_job, plan_from_row
 from offhook.campaigns.errors import (
     CampaignNotFound,
     CampaignNotPausable,
@@ -25,17 +25,17 @@ from offhook.campaigns.errors import (
     NothingToRedial,
 )
 from offhook.campaigns.events import CampaignStatusChanged
-from offhook.campaigns.reports.dial_blockers import Facts, WhyNotNow, why_not_now
+from offhook.campaigns.reports.dial_blockers import ContactFacts, WhyNotNow, why_not_now
 from offhook.campaigns.rules.outcomes import REDIALABLE
 from offhook.campaigns.tables import Campaign, Contact
-from offhook.campaigns.webhook_events import tell
+from offhook.campaigns.webhook_events import publish_status_changed
 from offhook.errors import DomainError
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.event_bus import EventBus
 from offhook.orgs.do_not_call import do_not_call_list
-from offhook.runs.call_limits import call_room, calls_of_account
-from offhook.telephony import Outbound
+from offhook.runs.call_limits import call_capacity, count_calls_of_account
+from offhook.telephony import OutboundCalls
 from offhook.usage import service as usage
 
 COPY_BATCH: Final = 5000
@@ -59,17 +59,17 @@ def new_campaign(organization_id: int, name: str, workflow_id: int, max_concurre
     )
 
 
-async def get(session: AsyncSession, organization_id: int, campaign_id: int) -> Campaign:
+async def get_campaign(session: AsyncSession, organization_id: int, campaign_id: int) -> Campaign:
     """CampaignNotFound (404)."""
-    campaign = await repository.by_id(session, organization_id, campaign_id)
+    campaign = await repository.find_campaign(session, organization_id, campaign_id)
     if campaign is None:
         raise CampaignNotFound
     return campaign
 
 
-async def find(session: AsyncSession, campaign_id: int) -> Campaign:
+async def get_any_campaign(session: AsyncSession, campaign_id: int) -> Campaign:
     """For commands, which look after every organization. CampaignNotFound (404)."""
-    campaign = await repository.campaign_of_command(session, campaign_id)
+    campaign = await repository.find_any_campaign(session, campaign_id)
     if campaign is None:
         raise CampaignNotFound
     return campaign
@@ -77,13 +77,13 @@ async def find(session: AsyncSession, campaign_id: int) -> Campaign:
 
 async def refuse_while_running(session: AsyncSession, organization_id: int, workflow_id: int) -> None:
     """CampaignRunsWithWorkflow (409): such a workflow is not deleted."""
-    if await repository.has_running(session, organization_id, workflow_id):
+    if await repository.has_running_campaign(session, organization_id, workflow_id):
         raise CampaignRunsWithWorkflow
 
 
 async def refuse_removing_account(session: AsyncSession, organization_id: int, configuration_id: int) -> None:
     """CampaignRunsByAccount (409): neither the account nor a number of it is removed."""
-    if await repository.runs_by_account(session, organization_id, configuration_id):
+    if await repository.has_running_with_account(session, organization_id, configuration_id):
         raise CampaignRunsByAccount
 
 
@@ -100,14 +100,16 @@ async def add_contacts(session: AsyncSession, campaign: Campaign, contacts: Iter
         ]
         await driver.copy_records_to_table("campaign_contacts", records=records, columns=_COLUMNS)
         total += len(records)
-    await repository.learn_of_contacts(session, total)
+    await repository.analyze_contacts(session, total)
     return total
 
 
-class Campaigns:
+class CampaignService:
     """The transitions. Each opens its own transactions: a pause is more than one."""
 
-    def __init__(self, db: Database, events: EventBus, clock: Clock, outbound: Outbound, engine: Engine) -> None:
+    def __init__(
+        self, db: Database, events: EventBus, clock: Clock, outbound: OutboundCalls, engine: CampaignEngine
+    ) -> None:
         self._db = db
         self._engine = engine
         self._events = events
@@ -118,12 +120,12 @@ class Campaigns:
         """From draft to running; of two at once one gets CampaignNotStartable (409). CampaignNotFound (404)."""
         now = self._clock.now()
         values = {"status": "running", "started_at": now, "running_since": now, "failure_reason": None}
-        return await self._move(organization_id, campaign_id, "draft", values, CampaignNotStartable)
+        return await self._change_status(organization_id, campaign_id, "draft", values, CampaignNotStartable)
 
     async def resume(self, organization_id: int, campaign_id: int) -> Campaign:
         """From paused to running, once; the circuit breaker starts afresh. CampaignNotResumable (409)."""
         values = {"status": "running", "running_since": self._clock.now(), "failure_reason": None}
-        return await self._move(organization_id, campaign_id, "paused", values, CampaignNotResumable)
+        return await self._change_status(organization_id, campaign_id, "paused", values, CampaignNotResumable)
 
     async def pause(self, organization_id: int, campaign_id: int, reason: str | None = None) -> Campaign:
         """From running to paused. When this returns no new dial of it begins, in any process; calls go on.
@@ -133,11 +135,11 @@ class Campaigns:
         CampaignNotPausable (409).
         """
         values = {"status": "paused", "failure_reason": reason}
-        campaign = await self._move(organization_id, campaign_id, "running", values, CampaignNotPausable)
-        await self._engine.dials_have_begun(organization_id, campaign_id)
+        campaign = await self._change_status(organization_id, campaign_id, "running", values, CampaignNotPausable)
+        await self._engine.wait_for_committed_dials(organization_id, campaign_id)
         return campaign
 
-    async def _move(
+    async def _change_status(
         self,
         organization_id: int,
         campaign_id: int,
@@ -146,16 +148,16 @@ class Campaigns:
         refusal: type[DomainError],
     ) -> Campaign:
         async with self._db.transaction() as session:
-            campaign = await repository.move(session, organization_id, campaign_id, [source], values)
+            campaign = await repository.update_if_status(session, organization_id, campaign_id, [source], values)
             if campaign is None:
-                found = await get(session, organization_id, campaign_id)
+                found = await get_campaign(session, organization_id, campaign_id)
                 raise refusal(f"{refusal.__doc__} This one is {found.status}.")
             if campaign.status == "running":
-                await wake(session, organization_id, None, self._clock.now())
+                await enqueue_dial_job(session, organization_id, None, self._clock.now())
             news = CampaignStatusChanged(
                 organization_id, campaign_id, campaign.name, source, campaign.status, campaign.failure_reason
             )
-            await tell(session, news)
+            await publish_status_changed(session, news)
         await self._events.publish(news)
         return campaign
 
@@ -164,17 +166,19 @@ class Campaigns:
         by them. ConfigurationNotFound (404), CampaignNotUpdatable (409)."""
         async with self._db.transaction() as session:
             if values.get(CARRIER_ACCOUNT) is not None:
-                await self._outbound.capacity(session, organization_id, values[CARRIER_ACCOUNT])
+                await self._outbound.load_capacity(session, organization_id, values[CARRIER_ACCOUNT])
             campaign = (
-                await repository.move(session, organization_id, campaign_id, ["draft", "running", "paused"], values)
+                await repository.update_if_status(
+                    session, organization_id, campaign_id, ["draft", "running", "paused"], values
+                )
                 if values
-                else await get(session, organization_id, campaign_id)
+                else await get_campaign(session, organization_id, campaign_id)
             )
             if campaign is None:
-                await get(session, organization_id, campaign_id)
+                await get_campaign(session, organization_id, campaign_id)
                 raise CampaignNotUpdatable
             if campaign.status == "running":
-                await wake(session, organization_id, None, self._clock.now())
+                await enqueue_dial_job(session, organization_id, None, self._clock.now())
             return campaign
 
     async def redial(
@@ -189,7 +193,7 @@ class Campaigns:
         """A new draft with everything of the old one, for its contacts that ended in one of ``outcomes`` and were not
         reached. CampaignNotRedialable (409) from draft and running, NothingToRedial (422)."""
         async with self._db.transaction() as session:
-            old = await get(session, organization_id, campaign_id)
+            old = await get_campaign(session, organization_id, campaign_id)
             if old.status not in {"completed", "paused", "failed"}:
                 raise CampaignNotRedialable(f"{CampaignNotRedialable.__doc__} This one is {old.status}.")
             kept = (
@@ -214,29 +218,29 @@ class Campaigns:
     async def why_not_now(self, organization_id: int, campaign_id: int, contact_id: int) -> WhyNotNow:
         """The rule that holds a contact back. CampaignNotFound, ContactNotFound (404)."""
         async with self._db.transaction() as session:
-            campaign = await get(session, organization_id, campaign_id)
-            contact = await repository.contact(session, organization_id, campaign_id, contact_id)
+            campaign = await get_campaign(session, organization_id, campaign_id)
+            contact = await repository.find_contact(session, organization_id, campaign_id, contact_id)
             if contact is None:
                 raise ContactNotFound
-            facts = await self._facts(session, campaign, contact)
+            facts = await self._load_facts(session, campaign, contact)
         return why_not_now(facts, self._clock.now())
 
-    async def _facts(self, session: AsyncSession, campaign: Campaign, contact: Contact) -> Facts:
-        room = await call_room(session, campaign.organization_id)
+    async def _load_facts(self, session: AsyncSession, campaign: Campaign, contact: Contact) -> ContactFacts:
+        room = await call_capacity(session, campaign.organization_id)
         numbers, no_route, account_calls = None, None, 0
         try:
-            route = await self._outbound.route(
+            route = await self._outbound.find_route(
                 session, campaign.organization_id, campaign.workflow_id, campaign.telephony_configuration_id
             )
             numbers = route.numbers
-            account_calls = await calls_of_account(
+            account_calls = await count_calls_of_account(
                 session, campaign.organization_id, route.account.provider, route.account.id
             )
         except DomainError as error:
             no_route = error.message
-        listed = await do_not_call_list.is_listed(session, campaign.organization_id, [contact.phone_number])
-        return Facts(
-            plan=plan_of(campaign),
+        listed = await do_not_call_list.listed_numbers(session, campaign.organization_id, [contact.phone_number])
+        return ContactFacts(
+            plan=plan_from_row(campaign),
             status=campaign.status,
             status_reason=campaign.failure_reason,
             phone_number=contact.phone_number,
@@ -246,12 +250,12 @@ class Campaigns:
             due_at=contact.due_at,
             hold=contact.hold,
             is_on_do_not_call_list=bool(listed),
-            has_credit=await usage.may_start(session, campaign.organization_id),
+            has_credit=await usage.can_start_call(session, campaign.organization_id),
             spent_cents=await usage.campaign_spend_cents(session, campaign.organization_id, campaign.id),
             organization_limit=room.limit,
-            free_slots=room.free,
+            free_slots=room.free_slots,
             numbers=numbers,
-            open_attempts=await repository.open_attempts(session, campaign.organization_id, campaign.id),
+            open_attempts=await repository.count_open_attempts(session, campaign.organization_id, campaign.id),
             no_route=no_route,
             account_calls=account_calls,
         )

@@ -6,7 +6,7 @@ from offhook.campaigns.events import CampaignStatusChanged
 from offhook.webhooks import service as webhooks
 
 
-async def tell(session: AsyncSession, news: CampaignStatusChanged) -> None:
+async def publish_status_changed(session: AsyncSession, news: CampaignStatusChanged) -> None:
     """``campaign.status_changed`` for every change, and ``campaign.completed`` for the last one of a good end."""
     data = {
         "campaign_id": news.campaign_id,
@@ -15,7 +15,7 @@ async def tell(session: AsyncSession, news: CampaignStatusChanged) -> None:
         "previous_status": news.before,
         "reason": news.reason,
     }
-    await webhooks.publish(session, news.organization_id, "campaign.status_changed", data)
+    await webhooks.publish_event(session, news.organization_id, "campaign.status_changed", data)
     if news.status == "completed":
         key = f"campaign.completed:{news.campaign_id}"
-        await webhooks.publish(session, news.organization_id, "campaign.completed", data, key=key)
+        await webhooks.publish_event(session, news.organization_id, "campaign.completed", data, key=key)

@@ -5,20 +5,20 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends
 
 from offhook.chat.schemas import ChatMessageRequest, EndChatRequest, RewindChatRequest, StartChatRequest, TextChat
-from offhook.chat.service import Chats
-from offhook.kit.http.openapi import answers
+from offhook.chat.service import TextChatService
+from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, RequireMember
-from offhook.root import use
+from offhook.root import use_service
 from offhook.runs import Run
 from offhook.runs.chats import chat_turns
 
 router = APIRouter(prefix="/workflow/{workflow_id}/text-chat/sessions", tags=["text chat"])
 
-ChatsOf = Annotated[Chats, Depends(use(Chats))]
+ChatServiceDep = Annotated[TextChatService, Depends(use_service(TextChatService))]
 
 
-def shown(run: Run) -> dict[str, Any]:
+def present_chat(run: Run) -> dict[str, Any]:
     """A chat's run as :class:`TextChat`."""
     state = chat_turns.state_of(run.chat_state)
     return {
@@ -32,14 +32,14 @@ def shown(run: Run) -> dict[str, Any]:
         "revision": state["revision"],
         "is_answering": state["claim"] is not None,
         "is_over": run.ended_at is not None,
-        "messages": chat_turns.messages(state),
+        "messages": chat_turns.active_messages(state),
         "session_data": _session_data(run, state),
         "created_at": run.created_at,
         "ended_at": run.ended_at,
     }
 
 
-def _session_data(run: Run, state: chat_turns.State) -> dict[str, Any]:
+def _session_data(run: Run, state: chat_turns.ChatState) -> dict[str, Any]:
     if run.ended_at is not None:
         status = "completed"
     elif state["claim"] is not None:
@@ -50,50 +50,50 @@ def _session_data(run: Run, state: chat_turns.State) -> dict[str, Any]:
         "version": 1,
         "status": status,
         "cursor_turn_id": state["cursor"],
-        "turns": [chat_turns.shown(turn) for turn in state["turns"]],
-        "discarded_future": [chat_turns.shown(turn) for turn in state["discarded"]],
+        "turns": [chat_turns.present_turn(turn) for turn in state["turns"]],
+        "discarded_future": [chat_turns.present_turn(turn) for turn in state["discarded"]],
     }
 
 
-@router.post("", response_model=TextChat, operation_id="start_text_chat", responses=answers(504))
+@router.post("", response_model=TextChat, operation_id="start_text_chat", responses=error_responses(504))
 async def start_text_chat(
-    workflow_id: Id, org: RequireMember, chats: ChatsOf, body: StartChatRequest | None = None
+    workflow_id: Id, org: RequireMember, chats: ChatServiceDep, body: StartChatRequest | None = None
 ) -> dict[str, Any]:
     """Begin a chat on the draft if there is one; the answer holds the agent's first messages."""
     body = body or StartChatRequest()
-    return shown(await chats.start(org, workflow_id, name=body.name, context=dict(body.initial_context)))
+    return present_chat(await chats.start(org, workflow_id, name=body.name, context=dict(body.initial_context)))
 
 
 @router.get("/{run_id}", response_model=TextChat, operation_id="get_text_chat")
-async def get_text_chat(workflow_id: Id, run_id: LongId, org: CurrentOrg, chats: ChatsOf) -> dict[str, Any]:
+async def get_text_chat(workflow_id: Id, run_id: LongId, org: CurrentOrg, chats: ChatServiceDep) -> dict[str, Any]:
     """The whole chat."""
-    return shown(await chats.get(org, workflow_id, run_id))
+    return present_chat(await chats.get(org, workflow_id, run_id))
 
 
 @router.post(
-    "/{run_id}/messages", response_model=TextChat, operation_id="send_text_chat_message", responses=answers(504)
+    "/{run_id}/messages", response_model=TextChat, operation_id="send_text_chat_message", responses=error_responses(504)
 )
 async def send_text_chat_message(
-    workflow_id: Id, run_id: LongId, body: ChatMessageRequest, org: RequireMember, chats: ChatsOf
+    workflow_id: Id, run_id: LongId, body: ChatMessageRequest, org: RequireMember, chats: ChatServiceDep
 ) -> dict[str, Any]:
     """Say something; the answer is the whole chat with the agent's reply. 409 with both revisions when it moved on."""
-    return shown(await chats.say(org, workflow_id, run_id, body.text, expected_revision=body.expected_revision))
+    return present_chat(await chats.say(org, workflow_id, run_id, body.text, expected_revision=body.expected_revision))
 
 
 @router.post("/{run_id}/rewind", response_model=TextChat, operation_id="rewind_text_chat")
 async def rewind_text_chat(
-    workflow_id: Id, run_id: LongId, body: RewindChatRequest, org: RequireMember, chats: ChatsOf
+    workflow_id: Id, run_id: LongId, body: RewindChatRequest, org: RequireMember, chats: ChatServiceDep
 ) -> dict[str, Any]:
     """Takes the chat back to a turn: node, variables and history are as they were after it. What came later stays
     visible; the next message discards it, `cursor_turn_id: null` goes back to it."""
     run = await chats.rewind(org, workflow_id, run_id, body.cursor_turn_id, expected_revision=body.expected_revision)
-    return shown(run)
+    return present_chat(run)
 
 
-@router.post("/{run_id}/end", response_model=TextChat, operation_id="end_text_chat", responses=answers(504))
+@router.post("/{run_id}/end", response_model=TextChat, operation_id="end_text_chat", responses=error_responses(504))
 async def end_text_chat(
-    workflow_id: Id, run_id: LongId, org: RequireMember, chats: ChatsOf, body: EndChatRequest | None = None
+    workflow_id: Id, run_id: LongId, org: RequireMember, chats: ChatServiceDep, body: EndChatRequest | None = None
 ) -> dict[str, Any]:
     """End the chat; ending it again changes nothing."""
     expected = body.expected_revision if body else None
-    return shown(await chats.end(org, workflow_id, run_id, expected_revision=expected))
+    return present_chat(await chats.end(org, workflow_id, run_id, expected_revision=expected))

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from offhook.kit.json_numbers import Whole
+from offhook.kit.json_numbers import WholeNumber
 from offhook.runs.schemas import InitialContext, RunName
 
 ChatText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
@@ -20,18 +20,18 @@ class ChatMessageRequest(BaseModel):
     """``expected_revision``: refuse (409) when the chat is no longer there; without it the message goes in as it comes."""
 
     text: ChatText
-    expected_revision: Whole | None = Field(default=None, ge=0)
+    expected_revision: WholeNumber | None = Field(default=None, ge=0)
 
 
 class RewindChatRequest(BaseModel):
     """``cursor_turn_id``: the last turn that counts; null goes forward again to the last one there is."""
 
     cursor_turn_id: str | None = Field(default=None, max_length=64)
-    expected_revision: Whole | None = Field(default=None, ge=0)
+    expected_revision: WholeNumber | None = Field(default=None, ge=0)
 
 
 class EndChatRequest(BaseModel):
-    expected_revision: Whole | None = Field(default=None, ge=0)
+    expected_revision: WholeNumber | None = Field(default=None, ge=0)
 
 
 class ChatMessage(BaseModel):

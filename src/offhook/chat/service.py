@@ -10,36 +10,36 @@ import structlog
 
 from offhook.chat.errors import ChatTimedOut, WorkflowChanged
 from offhook.kit.database.outage import DATABASE_ERRORS
-from offhook.knowledge import Consultant
+from offhook.knowledge import PassageLookup
 from offhook.models.ports import ModelSource
 from offhook.orgs import Caller
-from offhook.recordings import Library
+from offhook.recordings import RecordingLibrary
 from offhook.root import Root
 from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.call_limits import TEXT_CHAT
 from offhook.runs.chats import chat_store, chat_turns
-from offhook.runs.chats.chat_store import Answer, Claim
+from offhook.runs.chats.chat_store import ChatAnswer, ChatClaim
 from offhook.runs.chats.chat_turns import NewTurn
 from offhook.runs.events import RunStarted
 from offhook.runs.live.call_knowledge import CallKnowledge
 from offhook.runs.live.call_sounds import CallSounds
-from offhook.runs.live.sweeper import finished
+from offhook.runs.live.sweeper import run_finished_event
 from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.records.context import call_context
-from offhook.voice.call_context import Agent
+from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
 from offhook.voice.events import VoiceEvent
 from offhook.voice.text_session import TextSession
 from offhook.workflows import service as workflows
 from offhook.workflows.graph import parse_graph
 
-ANSWER_S: Final = chat_store.CLAIM_S - 20
+ANSWER_TIMEOUT_S: Final = chat_store.CLAIM_TTL_S - 20
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SpokenTurn:
     """One turn of an exchange: the person's words, if there were any, the agent's, and how the engine stood after them."""
 
     by_caller: str | None
@@ -47,10 +47,10 @@ class Said:
     snapshot: dict[str, Any]
 
 
-Exchange = Callable[[TextSession], Awaitable[list[Said]]]
+Exchange = Callable[[TextSession], Awaitable[list[SpokenTurn]]]
 
 
-class KeptEvents:
+class EventBuffer:
     """Implements ``voice.ports.RunSink``: keeps the events of one exchange until they are stored with its answer."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class KeptEvents:
         self.events.append(event)
 
 
-class Chats:
+class TextChatService:
     """The use cases; each opens its own short transactions, none of them during a model's answer."""
 
     def __init__(self, root: Root) -> None:
@@ -82,17 +82,17 @@ class Chats:
                 name_prefix="WR-TEST",
             )
         await self._root.events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
-        return await self._exchange((caller.organization_id, workflow_id, run.id), None, None)
+        return await self._answer_message((caller.organization_id, workflow_id, run.id), None, None)
 
     async def get(self, caller: Caller, workflow_id: int, run_id: int) -> Run:
         async with self._root.db.transaction() as session:
-            return await chat_store.get(session, caller.organization_id, workflow_id, run_id)
+            return await chat_store.get_chat_run(session, caller.organization_id, workflow_id, run_id)
 
     async def say(
         self, caller: Caller, workflow_id: int, run_id: int, text: str, *, expected_revision: int | None
     ) -> Run:
         """The chat with the person's message and the agent's answer. ChatConflict, ChatIsOver and ChatIsFull (409)."""
-        return await self._exchange((caller.organization_id, workflow_id, run_id), text, expected_revision)
+        return await self._answer_message((caller.organization_id, workflow_id, run_id), text, expected_revision)
 
     async def rewind(
         self, caller: Caller, workflow_id: int, run_id: int, cursor: str | None, *, expected_revision: int | None
@@ -103,7 +103,7 @@ class Chats:
         """
         ids = (caller.organization_id, workflow_id, run_id)
         async with self._root.db.transaction() as session:
-            return await chat_store.rewind(
+            return await chat_store.rewind_chat(
                 session, ids, cursor, expected_revision=expected_revision, now=self._root.clock.now()
             )
 
@@ -113,69 +113,69 @@ class Chats:
         run = await self.get(caller, *ids[1:])
         if run.ended_at is not None:
             return run
-        held = await self._claim(ids, expected_revision)
-        return await self._with(held, _end)
+        held = await self._claim_chat(ids, expected_revision)
+        return await self._run_claimed(held, _end_session)
 
-    async def _exchange(self, ids: tuple[int, int, int], text: str | None, expected_revision: int | None) -> Run:
-        held = await self._claim(ids, expected_revision, max_turns=self._root.settings.max_chat_turns)
+    async def _answer_message(self, ids: tuple[int, int, int], text: str | None, expected_revision: int | None) -> Run:
+        held = await self._claim_chat(ids, expected_revision, max_turns=self._root.settings.max_chat_turns)
 
-        async def talk(engine: TextSession) -> list[Said]:
-            said: list[Said] = []
+        async def run_turns(engine: TextSession) -> list[SpokenTurn]:
+            said: list[SpokenTurn] = []
             # A chat whose first answer was lost, or that was made as a bare run, begins with its first message.
             if not held.state["turns"]:
-                said.append(Said(None, await engine.start(), engine.snapshot()))
+                said.append(SpokenTurn(None, await engine.start(), engine.snapshot()))
             if text is not None and not engine.is_over:
-                said.append(Said(text, await engine.say(text), engine.snapshot()))
+                said.append(SpokenTurn(text, await engine.say(text), engine.snapshot()))
             return said
 
-        return await self._with(held, talk)
+        return await self._run_claimed(held, run_turns)
 
-    async def _claim(
+    async def _claim_chat(
         self, ids: tuple[int, int, int], expected_revision: int | None, *, max_turns: int | None = None
-    ) -> Claim:
+    ) -> ChatClaim:
         now = self._root.clock.now()
         async with self._root.db.transaction() as session:
-            return await chat_store.claim(
+            return await chat_store.claim_chat(
                 session, ids, expected_revision=expected_revision, now=now, max_turns=max_turns
             )
 
-    async def _with(self, held: Claim, talk: Exchange) -> Run:
+    async def _run_claimed(self, held: ChatClaim, talk: Exchange) -> Run:
         """Restore the engine, let it talk, store what came of it; the claim is given back whatever happens."""
         try:
             began_at = self._root.clock.now()
-            sink = KeptEvents()
-            engine = await self._engine(held, sink, began_at)
-            async with asyncio.timeout(ANSWER_S):
+            sink = EventBuffer()
+            engine = await self._restore_session(held, sink, began_at)
+            async with asyncio.timeout(ANSWER_TIMEOUT_S):
                 said = await talk(engine)
             now = self._root.clock.now()
-            turns = [_turn(one, began_at.isoformat(), now.isoformat()) for one in said]
-            answer = Answer(turns, sink.events, engine.result)
+            turns = [_new_turn(one, began_at.isoformat(), now.isoformat()) for one in said]
+            answer = ChatAnswer(turns, sink.events, engine.result)
             async with self._root.db.transaction() as session:
-                run = await chat_store.store(session, held, answer, now=now)
+                run = await chat_store.store_answer(session, held, answer, now=now)
         except BaseException as error:
-            await self._release(held)
+            await self._release_claim(held)
             if isinstance(error, TimeoutError):
                 raise ChatTimedOut from error
             raise
         if run.ended_at is not None:
-            await self._root.events.publish(finished(run))
+            await self._root.events.publish(run_finished_event(run))
         return run
 
-    async def _engine(self, held: Claim, sink: KeptEvents, now: datetime) -> TextSession:
+    async def _restore_session(self, held: ChatClaim, sink: EventBuffer, now: datetime) -> TextSession:
         run = held.run
         async with self._root.db.transaction() as session:
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
-        graph, snapshot = parse_graph(version.definition), chat_turns.snapshot(held.state)
+        graph, snapshot = parse_graph(version.definition), chat_turns.engine_snapshot(held.state)
         if graph.start_id is None or (snapshot is not None and snapshot["node_id"] not in graph.nodes):
             raise WorkflowChanged
         context = call_context(run, version)
-        agent = Agent(
+        agent = CallAgent(
             graph=graph,
             config=CallConfig.from_configurations(version.configurations),
-            toolbox=await self._root.get(ToolRegistry).for_run(run, graph, context),
+            toolbox=await self._root.get(ToolRegistry).toolbox_for_run(run, graph, context),
             context=context,
-            sounds=CallSounds(self._root.get(Library), run.organization_id),
-            knowledge=CallKnowledge(self._root.get(Consultant), run.organization_id),
+            sounds=CallSounds(self._root.get(RecordingLibrary), run.organization_id),
+            knowledge=CallKnowledge(self._root.get(PassageLookup), run.organization_id),
         )
         source = self._root.get(ModelSource)  # type: ignore[type-abstract]
         return TextSession(
@@ -186,20 +186,20 @@ class Chats:
             elapsed_s=max(0.0, (now - (run.answered_at or now)).total_seconds()),
         )
 
-    async def _release(self, held: Claim) -> None:
+    async def _release_claim(self, held: ChatClaim) -> None:
         try:
             async with self._root.db.transaction() as session:
-                await chat_store.release(session, held)
+                await chat_store.release_claim(session, held)
         except DATABASE_ERRORS as error:
             log.warning("chat_claim_not_released", run_id=held.run.id, error=type(error).__name__)
 
 
-async def _end(engine: TextSession) -> list[Said]:
+async def _end_session(engine: TextSession) -> list[SpokenTurn]:
     await engine.end()
     return []
 
 
-def _turn(said: Said, asked_at: str, answered_at: str) -> NewTurn:
+def _new_turn(said: SpokenTurn, asked_at: str, answered_at: str) -> NewTurn:
     """Times are ISO 8601."""
     asked = [] if said.by_caller is None else [{"role": "caller", "text": said.by_caller, "created_at": asked_at}]
     answered = [{"role": "agent", "text": text, "created_at": answered_at} for text in said.by_agent]

@@ -11,23 +11,23 @@ import httpx2
 import typer
 from rich.console import Console
 
-from offhook.commands.call_client import CallClient, talk, wait_ready
+from offhook.commands.call_client import CallClient, play_caller, wait_ready
 from offhook.commands.call_report import as_json, live_line, print_report
 from offhook.commands.call_server import any_server, short_lived_key
-from offhook.commands.console import WRONG_USE, CommandError, load_settings, one_sentence
+from offhook.commands.console import EXIT_WRONG_USE, CommandError, load_settings, report_errors
 from offhook.kit.phone_numbers import is_e164
 from offhook.orgs.service import DEFAULT_ORGANIZATION
 from offhook.telephony.media.sound_files import SoundFileError, read_as_mulaw
 
 # A run of which no status says how it went has failed as far as a script is concerned.
-FAILED: Final = 6
+EXIT_FAILED: Final = 6
 EXIT_CODES: Final = {
     "answered": 0, "transferred": 0, "completed": 0, "busy": 3, "no_answer": 4, "voicemail": 5,
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _CallOptions:
     workflow_id: int
     number: str | None
     sound: bytes | None
@@ -45,7 +45,7 @@ def register(app: typer.Typer) -> None:
         to: Annotated[str | None, typer.Option(help="Call this number, e.g. +12015550101 (a sandbox phone).")] = None,
         audio: Annotated[Path | None, typer.Option(help="Be the caller yourself: a WAV file of any rate.")] = None,
         no_wait: Annotated[
-            bool, typer.Option("--no-wait", help="With --audio: talk at once, not after the greeting.")
+            bool, typer.Option("--no-wait", help="With --audio: play_caller at once, not after the greeting.")
         ] = False,
         limit: Annotated[float, typer.Option(help="With --audio: hang up after this many seconds.", min=1)] = 120,
         org: Annotated[str, typer.Option(help="The organization, by number or name.")] = DEFAULT_ORGANIZATION,
@@ -68,21 +68,21 @@ def register(app: typer.Typer) -> None:
             sound = read_as_mulaw(audio) if audio is not None else None
         except SoundFileError as error:
             typer.echo(f"offhook: {error}", err=True)
-            raise typer.Exit(WRONG_USE) from None
-        wish = _Wish(workflow, to, sound, not no_wait, limit, org, is_json, save)
-        with one_sentence():
+            raise typer.Exit(EXIT_WRONG_USE) from None
+        wish = _CallOptions(workflow, to, sound, not no_wait, limit, org, is_json, save)
+        with report_errors():
             settings = load_settings()
             with any_server(settings) as (url, database_url):
-                run = asyncio.run(_call(wish, url, database_url))
-        raise typer.Exit(EXIT_CODES.get(run["outcome"] or run["status"], FAILED))
+                run = asyncio.run(_place_call(wish, url, database_url))
+        raise typer.Exit(EXIT_CODES.get(run["outcome"] or run["status"], EXIT_FAILED))
 
 
-async def _call(wish: _Wish, url: str, database_url: str) -> dict[str, Any]:
+async def _place_call(wish: _CallOptions, url: str, database_url: str) -> dict[str, Any]:
     await wait_ready(url)
     async with short_lived_key(database_url, wish.organization) as key:
         client = CallClient(url, key)
         try:
-            run = await _converse(client, wish)
+            run = await _carry_call(client, wish)
             _report(wish, run)
             if wish.save_to is not None:
                 await client.save_recording(wish.workflow_id, run["workflow_run_id"], wish.save_to)
@@ -93,14 +93,14 @@ async def _call(wish: _Wish, url: str, database_url: str) -> dict[str, Any]:
     return run
 
 
-def _report(wish: _Wish, run: dict[str, Any]) -> None:
+def _report(wish: _CallOptions, run: dict[str, Any]) -> None:
     if wish.is_json:
         typer.echo(json.dumps(as_json(run), ensure_ascii=False))
     else:
         print_report(Console(), run)
 
 
-async def _converse(client: CallClient, wish: _Wish) -> dict[str, Any]:
+async def _carry_call(client: CallClient, wish: _CallOptions) -> dict[str, Any]:
     """Carry the call to its end, shown live; Ctrl-C hangs up and the end is waited for."""
     hang_up = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -108,17 +108,17 @@ async def _converse(client: CallClient, wish: _Wish) -> dict[str, Any]:
         loop.add_signal_handler(number, hang_up.set)
     tasks = []
     if wish.number is not None:
-        run_id = await client.dial(wish.workflow_id, wish.number)
+        run_id = await client.place_call(wish.workflow_id, wish.number)
         tasks.append(asyncio.create_task(_hang_up_when_asked(client, run_id, hang_up)))
     else:
         assert wish.sound is not None
         run_id, media_url = await client.open_stream(wish.workflow_id)
-        caller = talk(
+        caller = play_caller(
             media_url, wish.sound, waits_for_greeting=wish.waits_for_greeting, hang_up=hang_up, limit_s=wish.limit_s
         )
         tasks.append(asyncio.create_task(caller))
     try:
-        await _watch(client, wish, run_id, tasks[0])
+        await _watch_run(client, wish, run_id, tasks[0])
         return await client.finished_run(wish.workflow_id, run_id)
     finally:
         for task in tasks:
@@ -126,7 +126,7 @@ async def _converse(client: CallClient, wish: _Wish) -> dict[str, Any]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _watch(client: CallClient, wish: _Wish, run_id: int, carrying: "asyncio.Task[None]") -> None:
+async def _watch_run(client: CallClient, wish: _CallOptions, run_id: int, carrying: "asyncio.Task[None]") -> None:
     """Show the events until the run is over; a caller that could not connect ends the watching with its error."""
     showing = asyncio.create_task(_show(client, wish, run_id))
     try:
@@ -138,9 +138,9 @@ async def _watch(client: CallClient, wish: _Wish, run_id: int, carrying: "asynci
         showing.cancel()
 
 
-async def _show(client: CallClient, wish: _Wish, run_id: int) -> None:
+async def _show(client: CallClient, wish: _CallOptions, run_id: int) -> None:
     console = Console()
-    async for event in client.events(wish.workflow_id, run_id):
+    async for event in client.iter_events(wish.workflow_id, run_id):
         line = None if wish.is_json else live_line(event)
         if line is not None:
             console.print(line)

@@ -14,19 +14,19 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from offhook.commands.console import CommandError
-from offhook.telephony.media.simulated_phone import Line
+from offhook.telephony.media.simulated_phone import SimulatedPhone
 from offhook.telephony.providers.twilio.peer import TwilioPeer
 
-READY_S: Final = 30.0
+READY_TIMEOUT_S: Final = 30.0
 # A caller who was not greeted begins to talk all the same.
-GREETING_S: Final = 8.0
+GREETING_TIMEOUT_S: Final = 8.0
 PAUSE_S: Final = 0.9
-SETTLE_S: Final = 10.0
+SETTLE_TIMEOUT_S: Final = 10.0
 
 
 async def wait_ready(url: str) -> None:
     """Until the server answers; it announces itself a moment before its database is migrated and it listens."""
-    until = asyncio.get_running_loop().time() + READY_S
+    until = asyncio.get_running_loop().time() + READY_TIMEOUT_S
     async with httpx2.AsyncClient(trust_env=False) as http:
         while asyncio.get_running_loop().time() < until:
             with suppress(httpx2.TransportError):
@@ -47,38 +47,38 @@ class CallClient:
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def dial(self, workflow_id: int, number: str) -> int:
-        placed = await self._post("/telephony/initiate-call", {"workflow_id": workflow_id, "phone_number": number})
+    async def place_call(self, workflow_id: int, number: str) -> int:
+        placed = await self._post_json("/telephony/initiate-call", {"workflow_id": workflow_id, "phone_number": number})
         return int(placed["workflow_run_id"])
 
     async def open_stream(self, workflow_id: int) -> tuple[int, str]:
         """A run that waits for a carrier's media: ``(run id, socket address)``."""
-        made = await self._post(f"/workflow/{workflow_id}/runs", {"mode": "twilio"})
+        made = await self._post_json(f"/workflow/{workflow_id}/runs", {"mode": "twilio"})
         return int(made["workflow_run_id"]), str(made["media_url"])
 
     async def hang_up(self, run_id: int) -> None:
-        await self._post(f"/telephony/hang-up/{run_id}", {})
+        await self._post_json(f"/telephony/hang-up/{run_id}", {})
 
-    async def run(self, workflow_id: int, run_id: int) -> dict[str, Any]:
-        return await self._answer(await self._http.get(f"/workflow/{workflow_id}/runs/{run_id}"))
+    async def get_run(self, workflow_id: int, run_id: int) -> dict[str, Any]:
+        return await self._read_answer(await self._http.get(f"/workflow/{workflow_id}/runs/{run_id}"))
 
     async def finished_run(self, workflow_id: int, run_id: int) -> dict[str, Any]:
         """The record when it is final: a moment may pass between a hang-up and its bookkeeping."""
-        found = await self.run(workflow_id, run_id)
+        found = await self.get_run(workflow_id, run_id)
         with suppress(TimeoutError):
-            async with asyncio.timeout(SETTLE_S):
+            async with asyncio.timeout(SETTLE_TIMEOUT_S):
                 while found["status"] in {"initiated", "ringing", "in_progress"} or found["outcome"] is None:
                     await asyncio.sleep(0.2)
-                    found = await self.run(workflow_id, run_id)
+                    found = await self.get_run(workflow_id, run_id)
         return found
 
-    async def events(self, workflow_id: int, run_id: int) -> AsyncIterator[dict[str, Any]]:
+    async def iter_events(self, workflow_id: int, run_id: int) -> AsyncIterator[dict[str, Any]]:
         """Events from the first to the last, live; ends with the run."""
         address = f"/workflow/{workflow_id}/runs/{run_id}/events"
         async with self._http.stream("GET", address, timeout=httpx2.Timeout(30, read=None)) as stream:
             if stream.status_code != 200:
                 await stream.aread()
-                await self._answer(stream)
+                await self._read_answer(stream)
             kind = ""
             async for line in stream.aiter_lines():
                 if line.startswith("event: "):
@@ -92,16 +92,16 @@ class CallClient:
         if answer.status_code == 404:
             typer.echo("offhook: This call left no recording.", err=True)
             return
-        await self._answer(answer, is_json=False)
+        await self._read_answer(answer, is_json=False)
         try:
             await asyncio.to_thread(path.write_bytes, answer.content)
         except OSError as error:
             raise CommandError(f"The recording cannot be written to {path}: {error.strerror}.") from None
 
-    async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        return await self._answer(await self._http.post(path, json=body))
+    async def _post_json(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        return await self._read_answer(await self._http.post(path, json=body))
 
-    async def _answer(self, answer: httpx2.Response, *, is_json: bool = True) -> dict[str, Any]:
+    async def _read_answer(self, answer: httpx2.Response, *, is_json: bool = True) -> dict[str, Any]:
         if answer.status_code < 400:
             return dict(answer.json()) if is_json else {}
         try:
@@ -113,7 +113,7 @@ class CallClient:
         raise CommandError(f"The server refused: {detail}")
 
 
-async def talk(
+async def play_caller(
     media_url: str, sound: bytes, *, waits_for_greeting: bool, hang_up: asyncio.Event, limit_s: float
 ) -> None:
     """Be the caller: ``sound`` (8 kHz mu-law) in real time, then silence until the agent hangs up or time is up."""
@@ -123,20 +123,20 @@ async def talk(
             peer = TwilioPeer(
                 outgoing.put_nowait, stream_id=f"MZ{secrets.token_hex(16)}", call_id=f"CA{secrets.token_hex(16)}"
             )
-            line = Line(peer)
-            peer.start()
+            line = SimulatedPhone(peer)
+            peer.send_start()
             tasks = [
-                asyncio.create_task(_send(socket.send, outgoing)),
-                asyncio.create_task(_receive(socket, line)),
+                asyncio.create_task(_send_messages(socket.send, outgoing)),
+                asyncio.create_task(_receive_messages(socket, line)),
                 asyncio.create_task(line.run()),
-                asyncio.create_task(_speak(line, sound, waits_for_greeting)),
+                asyncio.create_task(_speak_sound(line, sound, waits_for_greeting)),
             ]
             try:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(limit_s):
-                        await _first(tasks[1], hang_up)
+                        await _wait_first(tasks[1], hang_up)
                 if not tasks[1].done():
-                    peer.stop()
+                    peer.send_stop()
                     await asyncio.sleep(0.1)
             finally:
                 for task in tasks:
@@ -146,7 +146,7 @@ async def talk(
         raise CommandError(f"The media socket could not be opened: {error}") from None
 
 
-async def _first(task: "asyncio.Task[None]", event: asyncio.Event) -> None:
+async def _wait_first(task: "asyncio.Task[None]", event: asyncio.Event) -> None:
     """Until the task is done or the event is set."""
     waiting = asyncio.create_task(event.wait())
     try:
@@ -155,24 +155,24 @@ async def _first(task: "asyncio.Task[None]", event: asyncio.Event) -> None:
         waiting.cancel()
 
 
-async def _send(send: Callable[[str], Any], outgoing: "asyncio.Queue[str]") -> None:
+async def _send_messages(send: Callable[[str], Any], outgoing: "asyncio.Queue[str]") -> None:
     with suppress(ConnectionClosed):
         while True:
             await send(await outgoing.get())
 
 
-async def _receive(socket: Any, line: Line) -> None:
+async def _receive_messages(socket: Any, line: SimulatedPhone) -> None:
     with suppress(ConnectionClosed):
         async for message in socket:
             line.on_message(message)
     line.stop()
 
 
-async def _speak(line: Line, sound: bytes, waits_for_greeting: bool) -> None:
+async def _speak_sound(line: SimulatedPhone, sound: bytes, waits_for_greeting: bool) -> None:
     waited = 0.0
     while waits_for_greeting and await line.next_frame():
         waited += 0.02
-        was_greeted = line.ear.first_loud_at is not None and not line.has_unplayed and line.quiet_for() > PAUSE_S
-        if was_greeted or (line.ear.first_loud_at is None and waited > GREETING_S):
+        was_greeted = line.speech.first_loud_at is not None and not line.has_unplayed and line.quiet_for() > PAUSE_S
+        if was_greeted or (line.speech.first_loud_at is None and waited > GREETING_TIMEOUT_S):
             break
-    line.talk(sound)
+    line.queue_speech(sound)

@@ -27,7 +27,7 @@ _LIVE: Final[dict[str, tuple[str, str]]] = {
 _STEPS: Final = ("turn_decided", "first_token", "first_sentence", "first_byte", "first_frame")
 
 
-class _Missing(dict[str, Any]):
+class _MissingFields(dict[str, Any]):
     def __missing__(self, key: str) -> str:
         return "?"
 
@@ -38,7 +38,7 @@ def live_line(event: dict[str, Any]) -> Text | None:
     if not template:
         return None
     at = event.get("at_ms", 0) / 1000
-    return Text.assemble((f"{at:7.2f}  ", "dim"), (template.format_map(_Missing(event.get("data") or {})), style))
+    return Text.assemble((f"{at:7.2f}  ", "dim"), (template.format_map(_MissingFields(event.get("data") or {})), style))
 
 
 def turn_timings(run: dict[str, Any]) -> list[dict[str, Any]]:

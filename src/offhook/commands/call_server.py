@@ -17,8 +17,8 @@ from offhook.kit.processes.child_process import die_with_parent
 from offhook.orgs import service as orgs
 from offhook.settings import Settings
 
-START_S: Final = 60.0
-STOP_S: Final = 25.0
+START_TIMEOUT_S: Final = 60.0
+STOP_TIMEOUT_S: Final = 25.0
 
 
 @contextmanager
@@ -26,25 +26,25 @@ def any_server(settings: Settings) -> Iterator[tuple[str, str]]:
     """``(url, database url)`` of a server that is up. One that is started here listens on loopback and ends with us."""
     folder = DataFolder(settings.data_dir)
     folder.prepare()
-    running = folder.running()
+    running = folder.running_server()
     if running is not None and running.url is not None:
-        yield _address(_await_database(folder, running))
+        yield _server_address(_await_database(folder, running))
         return
     # A file and not a pipe: nobody reads along, and a full pipe would stop the server.
     with TemporaryFile() as log:
-        process = _start(log)
+        process = _start_server(log)
         try:
-            yield _address(_await_start(folder, process, log))
+            yield _server_address(_await_start(folder, process, log))
         finally:
             process.terminate()
             try:
-                process.wait(STOP_S)
+                process.wait(STOP_TIMEOUT_S)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
 
 
-def _start(log: IO[bytes]) -> "subprocess.Popen[bytes]":
+def _start_server(log: IO[bytes]) -> "subprocess.Popen[bytes]":
     # A public address would send our own requests around the world; the log of a call's server is nobody's reading.
     environment = {name: value for name, value in os.environ.items() if name != "OFFHOOK_PUBLIC_URL"}
     return subprocess.Popen(
@@ -60,7 +60,7 @@ def _start(log: IO[bytes]) -> "subprocess.Popen[bytes]":
 
 
 def _await_start(folder: DataFolder, process: "subprocess.Popen[bytes]", log: IO[bytes]) -> ServerInfo:
-    until = time.monotonic() + START_S
+    until = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < until:
         if process.poll() is not None:
             log.seek(0)
@@ -68,7 +68,7 @@ def _await_start(folder: DataFolder, process: "subprocess.Popen[bytes]", log: IO
             raise CommandError(
                 f"No server runs here, and one could not be started: {said[-1] if said else 'no reason'}"
             )
-        running = folder.running()
+        running = folder.running_server()
         if running is not None and running.pid == process.pid and running.database_url is not None:
             return running
         time.sleep(0.05)
@@ -76,14 +76,14 @@ def _await_start(folder: DataFolder, process: "subprocess.Popen[bytes]", log: IO
 
 
 def _await_database(folder: DataFolder, running: ServerInfo) -> ServerInfo:
-    until = time.monotonic() + START_S
+    until = time.monotonic() + START_TIMEOUT_S
     while running.database_url is None and time.monotonic() < until:
         time.sleep(0.1)
-        running = folder.running() or running
+        running = folder.running_server() or running
     return running
 
 
-def _address(info: ServerInfo) -> tuple[str, str]:
+def _server_address(info: ServerInfo) -> tuple[str, str]:
     if info.url is None or info.database_url is None:
         raise CommandError("The server that runs on this data folder does not get ready.")
     return info.url, info.database_url

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from offhook.campaigns import service
-from offhook.campaigns.reports.invariants import Audit, audit
-from offhook.commands.console import any_database, load_settings, one_sentence, run
+from offhook.campaigns.reports.invariants import CampaignAudit, audit_campaign
+from offhook.commands.console import any_database, load_settings, report_errors, run_async
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 
-VIOLATED = 3
+EXIT_VIOLATED = 3
 
 
 def register(app: typer.Typer) -> None:
@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(campaign, name="campaign")
 
     @campaign.callback()
-    def group() -> None:
+    def campaign_group() -> None:
         """Without it a group of one command would not take that command's name."""
 
     @campaign.command()
@@ -30,27 +30,27 @@ def register(app: typer.Typer) -> None:
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     ) -> None:
         """Ask the database whether the campaign kept every promise; exit code 3 and the evidence when it did not."""
-        with one_sentence():
+        with report_errors():
             settings = load_settings()
             with any_database(settings) as url:
-                found = run(_verify(url, campaign_id))
-        typer.echo(json.dumps(asdict(found)) if as_json else _in_words(found))
+                found = run_async(_verify_campaign(url, campaign_id))
+        typer.echo(json.dumps(asdict(found)) if as_json else _format_audit(found))
         if found.violations:
-            raise typer.Exit(VIOLATED)
+            raise typer.Exit(EXIT_VIOLATED)
 
 
-async def _verify(url: str, campaign_id: int) -> Audit:
+async def _verify_campaign(url: str, campaign_id: int) -> CampaignAudit:
     database = Database(url)
     try:
         await migrations.require_current(database)
-        async with database.snapshot() as session:
-            campaign = await service.find(session, campaign_id)
-            return await audit(session, campaign, datetime.now(UTC))
+        async with database.snapshot_transaction() as session:
+            campaign = await service.get_any_campaign(session, campaign_id)
+            return await audit_campaign(session, campaign, datetime.now(UTC))
     finally:
         await database.dispose()
 
 
-def _in_words(found: Audit) -> str:
+def _format_audit(found: CampaignAudit) -> str:
     lines = [f"Campaign {found.campaign_id} ({found.status}): {found.contacts} contacts, {found.attempts} dials."]
     for rule in found.checks:
         broken = [violation.evidence for violation in found.violations if violation.rule == rule]

@@ -18,8 +18,8 @@ from offhook.kit.http.server import PortInUse
 from offhook.settings import Settings, SettingsError
 
 T = TypeVar("T")
-FAILED = 1
-WRONG_USE = 2
+EXIT_FAILED = 1
+EXIT_WRONG_USE = 2
 
 
 class CommandError(Exception):
@@ -27,26 +27,26 @@ class CommandError(Exception):
 
 
 @contextmanager
-def one_sentence() -> Iterator[None]:
+def report_errors() -> Iterator[None]:
     """Errors that we know end the command with their sentence, without a traceback."""
     try:
         yield
     except SettingsError as error:
-        _leave(error, WRONG_USE)
+        _exit_with(error, EXIT_WRONG_USE)
     except (CommandError, DataFolderError, PortInUse, PostgresError, MigrationError, DomainError) as error:
-        _leave(error, FAILED)
+        _exit_with(error, EXIT_FAILED)
     except (DBAPIError, ConnectionError) as error:
-        _leave(f"The database does not answer: {_first_line(error)}", FAILED)
+        _exit_with(f"The database does not answer: {_first_line(error)}", EXIT_FAILED)
 
 
 def load_settings(**overrides: object) -> Settings:
     """The settings of this command, with the log set up for them."""
     settings = Settings.load(**overrides)
-    logging.set_up(settings.log_level, settings.log_format)
+    logging.configure_logging(settings.log_level, settings.log_format)
     return settings
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
+def run_async(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
 
@@ -55,9 +55,9 @@ def _first_line(error: Exception) -> str:
     return str(original).strip().partition("\n")[0] or type(original).__name__
 
 
-def _leave(error: object, code: int) -> None:
+def _exit_with(error: object, code: int) -> None:
     typer.echo(f"offhook: {error}", err=True)
     raise typer.Exit(code) from None
 
 
-__all__ = ["CommandError", "any_database", "load_settings", "one_sentence", "run"]
+__all__ = ["CommandError", "any_database", "load_settings", "report_errors", "run_async"]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from offhook.commands.console import CommandError, any_database, load_settings, one_sentence, run
+from offhook.commands.console import CommandError, any_database, load_settings, report_errors, run_async
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.orgs import service as orgs
@@ -24,16 +24,16 @@ def register(app: typer.Typer) -> None:
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     ) -> None:
         """Add to a balance and print it."""
-        with one_sentence():
+        with report_errors():
             if not 0 < abs(cents) <= 10**12:
                 raise CommandError("--cents is an amount other than zero, of at most a million million.")
             settings = load_settings()
             with any_database(settings) as url:
-                added = run(_add(url, org, cents, note[:500] if note else None))
+                added = run_async(_add_credit(url, org, cents, note[:500] if note else None))
         typer.echo(json.dumps(added) if as_json else f"{added['organization']}: {added['balance_cents']} cents.")
 
 
-async def _add(url: str, org: str, cents: int, note: str | None) -> dict[str, object]:
+async def _add_credit(url: str, org: str, cents: int, note: str | None) -> dict[str, object]:
     database = Database(url)
     try:
         await migrations.require_current(database)

@@ -17,7 +17,7 @@ from offhook.settings import Settings, SettingsError
 
 log = structlog.get_logger(__name__)
 
-WATCH_S = 1.0
+WATCH_INTERVAL_S = 1.0
 _SCHEMES = ("postgresql+asyncpg://", "postgresql://", "postgres://")
 
 
@@ -52,9 +52,9 @@ class OwnedDatabase:
         Use it on the loop of the main thread: the server is told to end when the thread that started it does.
         """
         while self.server is not None:
-            await asyncio.sleep(WATCH_S)
-            if self.server.revive():
-                log.error("database_ended", log=str(self.server.log), action="started again")
+            await asyncio.sleep(WATCH_INTERVAL_S)
+            if self.server.restart_if_dead():
+                log.error("database_unreachable", log=str(self.server.log), action="started again")
 
 
 @contextmanager
@@ -83,12 +83,12 @@ def any_database(settings: Settings, *, wait_s: float = 15) -> Iterator[str]:
     deadline = time.monotonic() + wait_s
     with ExitStack() as stack:
         while True:
-            running = folder.running()
+            running = folder.running_server()
             if running is not None and running.database_url:
                 url = running.database_url
                 break
             try:
-                stack.enter_context(folder.locked(wait_s=0.1))
+                stack.enter_context(folder.hold_lock(wait_s=0.1))
             except DataFolderError:
                 if time.monotonic() > deadline:
                     raise

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from offhook import __version__, jobs
-from offhook.commands.console import any_database, load_settings, one_sentence
+from offhook.commands.console import any_database, load_settings, report_errors
 from offhook.commands.database import configured_url
 from offhook.commands.serve import base_url
 from offhook.kit.database import migrations
@@ -23,24 +23,24 @@ from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import PostgresError
 from offhook.kit.database.migrations import MigrationError
 from offhook.kit.files.data_folder import DataFolder, DataFolderError
-from offhook.kit.http.server import PortInUse, listening
+from offhook.kit.http.server import PortInUse, bind_socket
 from offhook.models import local_servers
-from offhook.models.configuration.live_checks import Checked, check_all
+from offhook.models.configuration.live_checks import AccessCheckResult, check_all
 from offhook.models.errors import UnknownModel
 from offhook.models.registry import BUILTIN, ModelRegistry
-from offhook.models.vendors import Choice
+from offhook.models.vendors import ModelChoice
 from offhook.settings import Settings
 from offhook.voice.input.silero_vad_engine import VadModelMissing, model_path
 
 Status = Literal["ok", "warning", "failed"]
-UI = Path(__file__).parents[1] / "_ui" / "index.html"
-LITTLE_SPACE_MB = 500
-_MODELS: Final = {"llm": "language model", "tts": "voice", "stt": "recognition"}
+UI_INDEX = Path(__file__).parents[1] / "_ui" / "index.html"
+MIN_FREE_MB = 500
+_MODEL_TITLES: Final = {"llm": "language model", "tts": "voice", "stt": "recognition"}
 _MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DoctorCheck:
     """A ``warning`` means that something is missing but Offhook runs; ``failed`` that it does not."""
 
     name: str
@@ -52,9 +52,9 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
         """Check this installation. Exit code 0 when Offhook can run, 1 when something that it needs is missing."""
-        with one_sentence():
+        with report_errors():
             settings = load_settings()
-        checks = examine(settings)
+        checks = run_checks(settings)
         is_well = all(check.status != "failed" for check in checks)
         if as_json:
             typer.echo(json.dumps({"version": __version__, "ok": is_well, "checks": [asdict(c) for c in checks]}))
@@ -65,170 +65,180 @@ def register(app: typer.Typer) -> None:
         raise typer.Exit(0 if is_well else 1)
 
 
-def examine(settings: Settings) -> list[Check]:
+def run_checks(settings: Settings) -> list[DoctorCheck]:
     """Every check, in the order in which a start needs them. Call it from the main thread."""
-    checks = [_data_folder(settings), _address(settings)]
+    checks = [_check_data_folder(settings), _check_server(settings)]
     if checks[0].status != "failed" or settings.database_url:
-        checks += _database(settings)
-    checks += [_voice_activity(), _offline_voice(), _offline_recognition()]
-    checks += [*asyncio.run(models(settings)), asyncio.run(_local_models(settings)), _web_ui()]
+        checks += _check_database(settings)
+    checks += [_check_voice_activity(), _check_offline_voice(), _check_offline_recognition()]
+    checks += [*asyncio.run(check_models(settings)), asyncio.run(_check_local_models(settings)), _check_web_ui()]
     return checks
 
 
-def _data_folder(settings: Settings) -> Check:
+def _check_data_folder(settings: Settings) -> DoctorCheck:
     name = "data folder"
     try:
         DataFolder(settings.data_dir).prepare()
     except DataFolderError as error:
-        return Check(name, "failed", str(error))
+        return DoctorCheck(name, "failed", str(error))
     free_mb = shutil.disk_usage(settings.data_dir).free // 2**20
-    if free_mb < LITTLE_SPACE_MB:
-        return Check(name, "warning", f"{settings.data_dir}: only {free_mb} MB are free, recordings need more.")
-    return Check(name, "ok", f"{settings.data_dir}, {free_mb} MB free")
+    if free_mb < MIN_FREE_MB:
+        return DoctorCheck(name, "warning", f"{settings.data_dir}: only {free_mb} MB are free, recordings need more.")
+    return DoctorCheck(name, "ok", f"{settings.data_dir}, {free_mb} MB free")
 
 
-def _address(settings: Settings) -> Check:
-    running = DataFolder(settings.data_dir).running() if settings.data_dir.is_dir() else None
+def _check_server(settings: Settings) -> DoctorCheck:
+    running = DataFolder(settings.data_dir).running_server() if settings.data_dir.is_dir() else None
     if running is not None and running.url:
-        return Check("server", "ok", f"runs at {running.url} (process {running.pid})")
+        return DoctorCheck("server", "ok", f"runs at {running.url} (process {running.pid})")
     try:
-        with listening(settings.host, settings.port):
-            return Check("server", "ok", f"does not run; {base_url(settings)} is free for it")
+        with bind_socket(settings.host, settings.port):
+            return DoctorCheck("server", "ok", f"does not run; {base_url(settings)} is free for it")
     except PortInUse as error:
-        return Check("server", "failed", str(error))
+        return DoctorCheck("server", "failed", str(error))
 
 
-def _database(settings: Settings) -> list[Check]:
+def _check_database(settings: Settings) -> list[DoctorCheck]:
     kind = "OFFHOOK_DATABASE_URL" if configured_url(settings) else "embedded"
     try:
         with any_database(settings, wait_s=5) as url:
             return asyncio.run(_ask_database(url, kind))
     except (PostgresError, DataFolderError) as error:
-        return [Check("database", "failed", str(error))]
+        return [DoctorCheck("database", "failed", str(error))]
 
 
-async def _ask_database(url: str, kind: str) -> list[Check]:
+async def _ask_database(url: str, kind: str) -> list[DoctorCheck]:
     database = Database(url)
-    checks = [await _guarded("database", lambda: _version(database, kind))]
+    checks = [await _run_check("database", lambda: _check_version(database, kind))]
     if checks[0].status == "ok":
-        checks.append(await _guarded("migrations", lambda: _migrations(database)))
+        checks.append(await _run_check("migrations", lambda: _check_migrations(database)))
         if checks[1].status == "ok":
-            checks.append(await _guarded("jobs", lambda: _jobs(database)))
+            checks.append(await _run_check("jobs", lambda: _check_jobs(database)))
     await database.dispose()
     return checks
 
 
-async def _guarded(name: str, check: Callable[[], Awaitable[Check]]) -> Check:
+async def _run_check(name: str, check: Callable[[], Awaitable[DoctorCheck]]) -> DoctorCheck:
     try:
         async with asyncio.timeout(10):
             return await check()
     except (SQLAlchemyError, OSError, TimeoutError) as error:
         original = getattr(error, "orig", None) or error
         reason = str(original).partition("\n")[0] or type(original).__name__
-        return Check(name, "failed", f"It does not answer: {reason}")
+        return DoctorCheck(name, "failed", f"It does not answer: {reason}")
 
 
-async def _version(database: Database, kind: str) -> Check:
+async def _check_version(database: Database, kind: str) -> DoctorCheck:
     async with database.transaction() as session:
         version = await session.scalar(text("SHOW server_version"))
         number = int(await session.scalar(text("SHOW server_version_num")) or 0)
     if number < 150000:
-        return Check("database", "failed", f"PostgreSQL {version} is too old: 15 or newer is needed.")
-    return Check("database", "ok", f"PostgreSQL {version}, {kind}")
+        return DoctorCheck("database", "failed", f"PostgreSQL {version} is too old: 15 or newer is needed.")
+    return DoctorCheck("database", "ok", f"PostgreSQL {version}, {kind}")
 
 
-async def _migrations(database: Database) -> Check:
-    at = await migrations.current(database)
-    if at == migrations.head():
-        return Check("migrations", "ok", f"at {at}, the newest")
+async def _check_migrations(database: Database) -> DoctorCheck:
+    at = await migrations.current_revision(database)
+    if at == migrations.head_revision():
+        return DoctorCheck("migrations", "ok", f"at {at}, the newest")
     try:
         await migrations.require_current(database)
     except MigrationError as error:
-        is_newer = at is not None and at not in migrations.revisions()
-        return Check("migrations", "failed" if is_newer else "warning", str(error))
-    return Check("migrations", "ok", f"at {at}")
+        is_newer = at is not None and at not in migrations.list_revisions()
+        return DoctorCheck("migrations", "failed" if is_newer else "warning", str(error))
+    return DoctorCheck("migrations", "ok", f"at {at}")
 
 
-async def _jobs(database: Database) -> Check:
+async def _check_jobs(database: Database) -> DoctorCheck:
     async with database.transaction() as session:
         failed = await jobs.failed_jobs(session)
     if not await jobs.is_healthy(database):
-        return Check("jobs", "warning", "Work waits and no worker takes it: start one with `offhook worker`.")
+        return DoctorCheck("jobs", "warning", "Work waits and no worker takes it: start one with `offhook worker`.")
     if failed:
         names = ", ".join(sorted({job.name for job in failed}))
-        return Check("jobs", "warning", f"{len(failed)} jobs were given up ({names}).")
-    return Check("jobs", "ok", "nothing waits too long, none has failed")
+        return DoctorCheck("jobs", "warning", f"{len(failed)} jobs were given up ({names}).")
+    return DoctorCheck("jobs", "ok", "nothing waits too long, none has failed")
 
 
-def _voice_activity() -> Check:
+def _check_voice_activity() -> DoctorCheck:
     try:
-        return Check("voice activity model", "ok", model_path().name)
+        return DoctorCheck("voice activity model", "ok", model_path().name)
     except VadModelMissing as error:
-        return Check("voice activity model", "failed", str(error))
+        return DoctorCheck("voice activity model", "failed", str(error))
 
 
-def _offline_voice() -> Check:
+def _check_offline_voice() -> DoctorCheck:
     package = importlib.util.find_spec("espeakng_loader")
     libraries = list(Path(package.origin).parent.glob("libespeak-ng*")) if package and package.origin else []
     found = libraries[0].name if libraries else ctypes.util.find_library("espeak-ng")
     if found:
-        return Check("offline voice", "ok", f"espeak-ng ({found})")
-    return Check("offline voice", "warning", "espeak-ng is missing: install espeakng-loader, or set another voice.")
+        return DoctorCheck("offline voice", "ok", f"espeak-ng ({found})")
+    return DoctorCheck(
+        "offline voice", "warning", "espeak-ng is missing: install espeakng-loader, or set another voice."
+    )
 
 
-def _offline_recognition() -> Check:
+def _check_offline_recognition() -> DoctorCheck:
     package = importlib.util.find_spec("pocketsphinx")
     for folder in (package.submodule_search_locations or []) if package else []:
         model = Path(folder) / "model" / "en-us" / "en-us"
         if model.is_dir():
-            return Check("offline recognition", "ok", "pocketsphinx, en-us")
-    return Check("offline recognition", "warning", "pocketsphinx or its model is missing: install pocketsphinx.")
+            return DoctorCheck("offline recognition", "ok", "pocketsphinx, en-us")
+    return DoctorCheck("offline recognition", "warning", "pocketsphinx or its model is missing: install pocketsphinx.")
 
 
-async def models(settings: Settings) -> list[Check]:
+async def check_models(settings: Settings) -> list[DoctorCheck]:
     """What the settings choose for all organizations, asked at its vendor; what runs on this machine was looked at above."""
     registry = ModelRegistry(settings)
     try:
-        chosen = registry.installed()
+        chosen = registry.installed_models()
         results = await check_all(registry.catalogue, chosen)
     except UnknownModel as error:
-        return [Check("models", "failed", f"OFFHOOK_LLM_*, _TTS_* and _STT_* do not fit: {error.message}")]
+        return [DoctorCheck("models", "failed", f"OFFHOOK_LLM_*, _TTS_* and _STT_* do not fit: {error.message}")]
     finally:
         await registry.close()
-    asked = [_asked(choices[0], results[kind][0]) for kind, choices in chosen.by_kind.items()]
+    asked = [_model_check(choices[0], results[kind][0]) for kind, choices in chosen.by_kind.items()]
     return [check for check in asked if check is not None]
 
 
-def _asked(choice: Choice, result: Checked) -> Check | None:
+def _model_check(choice: ModelChoice, result: AccessCheckResult) -> DoctorCheck | None:
     """None for an offline voice and recognizer, which have checks of their own."""
     if choice.provider == BUILTIN:
         is_llm = choice.kind == "llm"
-        return Check(_MODELS["llm"], "ok", "builtin rules; set OFFHOOK_LLM_PROVIDER for a real one") if is_llm else None
+        return (
+            DoctorCheck(_MODEL_TITLES["llm"], "ok", "builtin rules; set OFFHOOK_LLM_PROVIDER for a real one")
+            if is_llm
+            else None
+        )
     name = f"{choice.model} of {choice.provider}" + (f" at {choice.base_url}" if choice.base_url else "")
     if result.code is None:
-        return Check(_MODELS[choice.kind], "ok", name)
+        return DoctorCheck(_MODEL_TITLES[choice.kind], "ok", name)
     is_refused = result.code.endswith(("_unauthorized", "_forbidden"))
     wrong = "API_KEY" if is_refused or not (choice.api_key or choice.base_url) else "MODEL"
     if choice.base_url and not is_refused:
         wrong = "BASE_URL"
     hint = f"check OFFHOOK_{choice.kind.upper()}_{wrong}"
-    return Check(_MODELS[choice.kind], "failed", f"{name} does not work: {result.message} ({result.code}); {hint}.")
+    return DoctorCheck(
+        _MODEL_TITLES[choice.kind], "failed", f"{name} does not work: {result.message} ({result.code}); {hint}."
+    )
 
 
-async def _local_models(settings: Settings) -> Check:
+async def _check_local_models(settings: Settings) -> DoctorCheck:
     """Model servers on this machine; nothing is missing when there are none."""
     name = "local model servers"
-    found = await local_servers.find()
+    found = await local_servers.detect_servers()
     if not found:
-        return Check(name, "ok", f"none found ({', '.join(server.title for server in local_servers.KNOWN)})")
+        return DoctorCheck(
+            name, "ok", f"none found ({', '.join(server.title for server in local_servers.KNOWN_SERVERS)})"
+        )
     listed = "; ".join(f"{one.title} ({one.kind}) at {one.base_url}: {', '.join(one.models[:3])}" for one in found)
     may_use = (
         "" if local_servers.are_allowed(settings) else ". Set OFFHOOK_LOCAL_MODELS=on to let organizations use them"
     )
-    return Check(name, "ok", listed + may_use)
+    return DoctorCheck(name, "ok", listed + may_use)
 
 
-def _web_ui() -> Check:
-    if UI.is_file():
-        return Check("web UI", "ok", "built")
-    return Check("web UI", "warning", "not built: the API works without it; `make web` builds it.")
+def _check_web_ui() -> DoctorCheck:
+    if UI_INDEX.is_file():
+        return DoctorCheck("web UI", "ok", "built")
+    return DoctorCheck("web UI", "warning", "not built: the API works without it; `make web` builds it.")

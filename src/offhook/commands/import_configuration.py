@@ -7,18 +7,18 @@ from typing import Annotated, Any
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from offhook.bootstrap import build_root, stop
-from offhook.commands.console import CommandError, any_database, load_settings, one_sentence, run
+from offhook.bootstrap import build_root, stop_domains
+from offhook.commands.console import CommandError, any_database, load_settings, report_errors, run_async
 from offhook.kit.database import migrations
-from offhook.models import ModelConfigurations
-from offhook.models.configuration.configuration_formats import FLAT
+from offhook.models import ModelConfigurationStore
+from offhook.models.configuration.configuration_formats import FLAT_FIELDS
 from offhook.models.schemas import ByokConfiguration, ModelConfigurationBody
 from offhook.orgs import Caller
 from offhook.orgs import service as orgs
 from offhook.settings import Settings
 
 _BODY: TypeAdapter[Any] = TypeAdapter(ModelConfigurationBody)
-LARGEST = 1_000_000
+MAX_FILE_BYTES = 1_000_000
 
 
 def register(app: typer.Typer) -> None:
@@ -28,18 +28,18 @@ def register(app: typer.Typer) -> None:
         org: Annotated[str, typer.Option(help="The organization, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
     ) -> None:
         """Take over a model configuration. Flat keys (format 1) are stored as they are until they are migrated."""
-        with one_sentence():
-            configuration = _read(file)
+        with report_errors():
+            configuration = _read_configuration(file)
             settings = load_settings()
             with any_database(settings) as url:
-                version = run(_import(settings, url, org, configuration))
+                version = run_async(_import_configuration(settings, url, org, configuration))
         typer.echo(f"Imported the model configuration of {org!r} (format {version}).")
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read_configuration(file: Path) -> dict[str, Any]:
     try:
-        if file.stat().st_size > LARGEST:
-            raise CommandError(f"{file} is larger than {LARGEST // 1_000_000} MB.")
+        if file.stat().st_size > MAX_FILE_BYTES:
+            raise CommandError(f"{file} is larger than {MAX_FILE_BYTES // 1_000_000} MB.")
         content = json.loads(file.read_text("utf-8"))
     except OSError as error:
         raise CommandError(f"{file} cannot be read: {error.strerror or error}.") from None
@@ -51,43 +51,49 @@ def _read(file: Path) -> dict[str, Any]:
     return found
 
 
-async def _import(settings: Settings, url: str, org: str, configuration: dict[str, Any]) -> int:
+async def _import_configuration(settings: Settings, url: str, org: str, configuration: dict[str, Any]) -> int:
     root = build_root(settings, url)
     try:
         await migrations.require_current(root.db)
-        models = root.get(ModelConfigurations)
+        models = root.get(ModelConfigurationStore)
         async with root.db.transaction() as session:
             organization = await orgs.find_organization(session, org)
             caller = Caller(organization.id, None, None, role="owner", is_superuser=False)
             if _is_flat(configuration):
-                return (await models.put_flat(session, caller, _flat(configuration))).version
-            return (await models.put(session, caller, _services(configuration), action="models.imported")).version
+                return (await models.put_flat(session, caller, _validate_flat(configuration))).version
+            return (
+                await models.replace_configuration(
+                    session, caller, _validate_services(configuration), action="models.imported"
+                )
+            ).version
     finally:
-        await stop(root)
+        await stop_domains(root)
         await root.db.dispose()
 
 
 def _is_flat(configuration: dict[str, Any]) -> bool:
-    return configuration.get("version") == 1 or any(name in FLAT for name in configuration)
+    return configuration.get("version") == 1 or any(name in FLAT_FIELDS for name in configuration)
 
 
-def _flat(configuration: dict[str, Any]) -> dict[str, Any]:
+def _validate_flat(configuration: dict[str, Any]) -> dict[str, Any]:
     flat = {name: value for name, value in configuration.items() if name != "version"}
     wrong = [
-        name for name, value in flat.items() if name not in FLAT or not isinstance(value, str | int | float | None)
+        name
+        for name, value in flat.items()
+        if name not in FLAT_FIELDS or not isinstance(value, str | int | float | None)
     ]
     if wrong:
-        raise CommandError(f"Format 1 has no {', '.join(sorted(wrong))}; it has {', '.join(FLAT)}.")
+        raise CommandError(f"Format 1 has no {', '.join(sorted(wrong))}; it has {', '.join(FLAT_FIELDS)}.")
     return flat
 
 
-def _services(configuration: dict[str, Any]) -> dict[str, Any]:
+def _validate_services(configuration: dict[str, Any]) -> dict[str, Any]:
     try:
         body = _BODY.validate_python(configuration)
     except ValidationError as error:
         first = error.errors()[0]
         at = ".".join(str(part) for part in first["loc"])
         raise CommandError(f"The model configuration is wrong at {at}: {first['msg']}.") from None
-    ours = body.as_ours() if isinstance(body, ByokConfiguration) else body
-    services: dict[str, Any] = ours.stored()
+    ours = body.to_native() if isinstance(body, ByokConfiguration) else body
+    services: dict[str, Any] = ours.to_services()
     return services

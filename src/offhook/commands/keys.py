@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from offhook.commands.console import any_database, load_settings, one_sentence, run
+from offhook.commands.console import any_database, load_settings, report_errors, run_async
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.orgs import service as orgs
 
 
-class Role(StrEnum):
+class ApiKeyRole(StrEnum):
     admin = "admin"
     member = "member"
     viewer = "viewer"
@@ -25,19 +25,19 @@ def register(app: typer.Typer) -> None:
     @keys.command()
     def create(
         org: Annotated[str, typer.Option(help="The organization, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
-        role: Annotated[Role, typer.Option(help="What the key may do.")] = Role.admin,
+        role: Annotated[ApiKeyRole, typer.Option(help="What the key may do.")] = ApiKeyRole.admin,
         name: Annotated[str, typer.Option(help="What the key is for.")] = "Command line",
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     ) -> None:
         """Make an API key and print it; it is never shown again."""
-        with one_sentence():
+        with report_errors():
             settings = load_settings()
             with any_database(settings) as url:
-                made = run(_create(url, org, role.value, name))
+                made = run_async(_create_key(url, org, role.value, name))
         typer.echo(json.dumps(made) if as_json else made["key"])
 
 
-async def _create(url: str, org: str, role: str, name: str) -> dict[str, object]:
+async def _create_key(url: str, org: str, role: str, name: str) -> dict[str, object]:
     database = Database(url)
     try:
         await migrations.require_current(database)

@@ -7,13 +7,13 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from offhook.commands.console import CommandError, one_sentence, run
+from offhook.commands.console import CommandError, report_errors, run_async
 from offhook.kit.audio import MULAW_8K, Resampler, Samples
-from offhook.lab.carriers import Emulator
+from offhook.lab.carriers import CarrierEmulator
 from offhook.lab.carriers.all_carriers import CARRIERS, NUMBER, every_carrier
 from offhook.lab.speech.all_servers import DEFAULT_SCRIPT, AnyServer, Say, every_server
 from offhook.models.ports import ModelError
-from offhook.models.providers.builtin.synthesizer_process import SpeechProgram
+from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
 from offhook.models.providers.builtin.tts import DEFAULT_VOICE, BuiltinTts
 
 
@@ -31,9 +31,9 @@ def register(app: typer.Typer) -> None:
         has_tones: Annotated[bool, typer.Option("--tones", help="Voices say tones instead of words.")] = False,
     ) -> None:
         """Run an emulator of every speech vendor until Ctrl-C, and print how to use them."""
-        with one_sentence():
+        with report_errors():
             try:
-                run(_vendors(host, first_port, tuple(script or DEFAULT_SCRIPT), has_tones=has_tones))
+                run_async(_run_vendors(host, first_port, tuple(script or DEFAULT_SCRIPT), has_tones=has_tones))
             except OSError as error:
                 raise CommandError(f"The emulators cannot listen: {error.strerror or error}.") from None
 
@@ -49,32 +49,32 @@ def register(app: typer.Typer) -> None:
     ) -> None:
         """Run an emulator of every telephone carrier until Ctrl-C, and print their accounts."""
         unknown = sorted(set(only or ()) - set(CARRIERS))
-        with one_sentence():
+        with report_errors():
             if unknown:
                 raise CommandError(f"There is no carrier {unknown[0]}: choose of {', '.join(CARRIERS)}.")
             try:
-                run(_carriers(host, port, only or list(CARRIERS), answer_url, has_tones=has_tones))
+                run_async(_run_carriers(host, port, only or list(CARRIERS), answer_url, has_tones=has_tones))
             except OSError as error:
                 raise CommandError(f"The emulators cannot listen: {error.strerror or error}.") from None
 
 
-async def _carriers(host: str, port: int, names: list[str], answer_url: str, *, has_tones: bool) -> None:
-    program = SpeechProgram()
+async def _run_carriers(host: str, port: int, names: list[str], answer_url: str, *, has_tones: bool) -> None:
+    program = SynthesizerProcess()
     say = _offline_voice(program)
 
-    async def voice(text: str) -> bytes:
+    async def speak_mulaw(text: str) -> bytes:
         return MULAW_8K.encode(await say(text, MULAW_8K.sample_rate))
 
     try:
-        options = {} if has_tones else {"voice": voice}
+        options = {} if has_tones else {"voice": speak_mulaw}
         async with every_carrier(names, host=host, first_port=port, answer_url=answer_url, **options) as found:
-            _introduce(found)
+            _print_accounts(found)
             await _until_stopped()
     finally:
         await program.close()
 
 
-def _introduce(carriers: list[Emulator]) -> None:
+def _print_accounts(carriers: list[CarrierEmulator]) -> None:
     typer.echo(f"Emulators of carriers, until Ctrl-C. Each account has the number {NUMBER}.")
     for carrier in carriers:
         typer.echo(f"\n{carrier.name}: {carrier.base_url}")
@@ -96,21 +96,21 @@ async def _until_stopped() -> None:
     await over.wait()
 
 
-async def _vendors(host: str, first_port: int, script: tuple[str, ...], *, has_tones: bool) -> None:
-    program = SpeechProgram()
+async def _run_vendors(host: str, first_port: int, script: tuple[str, ...], *, has_tones: bool) -> None:
+    program = SynthesizerProcess()
     try:
         say = None if has_tones else _offline_voice(program)
         async with every_server(host=host, first_port=first_port, script=script, say=say) as servers:
-            _explain(servers)
+            _print_usage(servers)
             await _until_stopped()
     finally:
         await program.close()
 
 
-def _offline_voice(program: SpeechProgram) -> Say:
+def _offline_voice(program: SynthesizerProcess) -> Say:
     voice = BuiltinTts(program, voice=DEFAULT_VOICE, speed=1.0)
 
-    async def say(text: str, rate: int) -> Samples:
+    async def speak_samples(text: str, rate: int) -> Samples:
         resampler = Resampler(voice.sample_rate, rate)
         try:
             parts = [resampler.push(piece) async for piece in voice.speak(text)]
@@ -118,10 +118,10 @@ def _offline_voice(program: SpeechProgram) -> Say:
             raise CommandError(f"The offline voice failed ({error}); try --tones.") from error
         return np.concatenate([*parts, resampler.push(b"", is_last=True)])
 
-    return say
+    return speak_samples
 
 
-def _explain(servers: list[tuple[str, AnyServer]]) -> None:
+def _print_usage(servers: list[tuple[str, AnyServer]]) -> None:
     typer.echo("Emulators of speech vendors, until Ctrl-C. Their key is lab-key.")
     for name, server in servers:
         typer.echo(f"  {name:40} {server.base_url}")

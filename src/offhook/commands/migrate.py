@@ -2,7 +2,7 @@
 
 import typer
 
-from offhook.commands.console import any_database, load_settings, one_sentence, run
+from offhook.commands.console import any_database, load_settings, report_errors, run_async
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 
@@ -11,18 +11,20 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def migrate() -> None:
         """Bring the database to this version's schema. `serve` and `worker` do it by themselves at start."""
-        with one_sentence():
+        with report_errors():
             settings = load_settings()
             with any_database(settings) as url:
-                applied = run(_migrate(url))
+                applied = run_async(_migrate(url))
         typer.echo(
-            f"Applied {len(applied)} migrations." if applied else f"Nothing to do: at migration {migrations.head()}."
+            f"Applied {len(applied)} migrations."
+            if applied
+            else f"Nothing to do: at migration {migrations.head_revision()}."
         )
 
 
 async def _migrate(url: str) -> list[str]:
     database = Database(url)
     try:
-        return await migrations.upgrade(database, typer.echo)
+        return await migrations.upgrade_database(database, typer.echo)
     finally:
         await database.dispose()

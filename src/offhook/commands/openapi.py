@@ -11,14 +11,14 @@ from offhook.settings import Settings
 SNAPSHOT = Path(__file__).parents[3] / "docs" / "openapi.json"
 
 
-def describe() -> str:
+def describe_interface() -> str:
     """The interface description as the snapshot holds it. Nothing is connected to."""
     root = build_root(Settings(), "postgresql+asyncpg://nobody@localhost/none")
     return json.dumps(create_app(root).openapi(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def main() -> int:
-    described = describe()
+    described = describe_interface()
     if "--check" not in sys.argv:
         SNAPSHOT.write_text(described)
         print(f"Wrote {SNAPSHOT.name}.")

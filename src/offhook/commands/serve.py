@@ -13,13 +13,13 @@ import uvloop
 
 from offhook.api import run_api
 from offhook.bootstrap import build_root
-from offhook.commands.console import load_settings, one_sentence
+from offhook.commands.console import load_settings, report_errors
 from offhook.commands.database import OwnedDatabase, owned_database
 from offhook.kit.database import migrations
 from offhook.kit.files.data_folder import DataFolder, ServerInfo
-from offhook.kit.http.server import listening
-from offhook.kit.processes.supervised_child import Child
-from offhook.kit.tasks import Tasks
+from offhook.kit.http.server import bind_socket
+from offhook.kit.processes.supervised_child import SupervisedProcess
+from offhook.kit.tasks import TaskTracker
 from offhook.orgs import service as orgs
 from offhook.settings import Settings
 from offhook.workflows.demo import ensure_demo
@@ -36,29 +36,29 @@ def register(app: typer.Typer) -> None:
         no_worker: Annotated[bool, typer.Option("--no-worker", help="Start no job worker beside the API.")] = False,
     ) -> None:
         """Start Offhook: API, voice and web pages in one process, with a job worker and the embedded database."""
-        with one_sentence():
-            _serve(load_settings(host=host, port=port), with_worker=not no_worker)
+        with report_errors():
+            _run_server(load_settings(host=host, port=port), with_worker=not no_worker)
 
 
-def _serve(settings: Settings, *, with_worker: bool) -> None:
+def _run_server(settings: Settings, *, with_worker: bool) -> None:
     folder = DataFolder(settings.data_dir)
     with ExitStack() as stack:
-        stack.enter_context(folder.locked(wait_s=LOCK_WAIT_S))
-        bound = stack.enter_context(listening(settings.host, settings.port))
+        stack.enter_context(folder.hold_lock(wait_s=LOCK_WAIT_S))
+        bound = stack.enter_context(bind_socket(settings.host, settings.port))
         settings = settings.model_copy(update={"port": bound.getsockname()[1]})
         base = base_url(settings)
         folder.announce(ServerInfo(os.getpid(), base, None))
         database = stack.enter_context(owned_database(settings))
         folder.announce(ServerInfo(os.getpid(), base, database.url))
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_run(settings, database, bound, with_worker=with_worker))
+            runner.run(_run_processes(settings, database, bound, with_worker=with_worker))
 
 
-async def _run(settings: Settings, database: OwnedDatabase, bound: socket, *, with_worker: bool) -> None:
+async def _run_processes(settings: Settings, database: OwnedDatabase, bound: socket, *, with_worker: bool) -> None:
     root = build_root(settings, database.url)
-    beside = Tasks()
+    beside = TaskTracker()
     try:
-        await migrations.upgrade(root.db, typer.echo)
+        await migrations.upgrade_database(root.db, typer.echo)
         async with root.db.transaction() as session:
             first = await orgs.first_start(session, settings)
             await ensure_demo(session, first.organization_id, created_by=None)
@@ -71,8 +71,8 @@ async def _run(settings: Settings, database: OwnedDatabase, bound: socket, *, wi
         await root.db.dispose()
 
 
-def _worker(url: str) -> Child:
-    return Child([sys.executable, "-m", "offhook.cli", "worker"], environment={"OFFHOOK_DATABASE_URL": url})
+def _worker(url: str) -> SupervisedProcess:
+    return SupervisedProcess([sys.executable, "-m", "offhook.cli", "worker"], environment={"OFFHOOK_DATABASE_URL": url})
 
 
 def base_url(settings: Settings) -> str:

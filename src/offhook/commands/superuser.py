@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from offhook.commands.console import any_database, load_settings, one_sentence, run
+from offhook.commands.console import any_database, load_settings, report_errors, run_async
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.orgs import service as orgs
@@ -17,14 +17,14 @@ def register(app: typer.Typer) -> None:
     @superuser.command()
     def grant(email: Annotated[str, typer.Argument(help="Address of an existing user.")]) -> None:
         """Make a user superuser."""
-        with one_sentence():
+        with report_errors():
             settings = load_settings()
             with any_database(settings) as url:
-                granted = run(_grant(url, email))
+                granted = run_async(_grant_superuser(url, email))
         typer.echo(f"{granted} is superuser.")
 
 
-async def _grant(url: str, email: str) -> str:
+async def _grant_superuser(url: str, email: str) -> str:
     database = Database(url)
     try:
         await migrations.require_current(database)

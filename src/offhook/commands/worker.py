@@ -7,7 +7,7 @@ import uvloop
 
 from offhook import worker as process
 from offhook.bootstrap import build_root
-from offhook.commands.console import any_database, load_settings, one_sentence
+from offhook.commands.console import any_database, load_settings, report_errors
 from offhook.kit.database import migrations
 from offhook.settings import Settings
 
@@ -16,16 +16,16 @@ def register(app: typer.Typer) -> None:
     @app.command()
     def worker() -> None:
         """Run background jobs. `serve` starts one; start more on any machine that reaches the database."""
-        with one_sentence():
+        with report_errors():
             settings = load_settings()
             with any_database(settings) as url, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-                runner.run(_run(settings, url))
+                runner.run(_run_worker(settings, url))
 
 
-async def _run(settings: Settings, url: str) -> None:
+async def _run_worker(settings: Settings, url: str) -> None:
     root = build_root(settings, url)
     try:
-        await migrations.upgrade(root.db, typer.echo)
-        await process.run(root)
+        await migrations.upgrade_database(root.db, typer.echo)
+        await process.run_job_process(root)
     finally:
         await root.db.dispose()

@@ -3,8 +3,17 @@
 A job runs at least once: handlers are idempotent, the domain tables hold the truth.
 """
 
-from offhook.jobs.poll_schedule import Asking
-from offhook.jobs.queue import enqueue, failed_jobs, is_healthy, requeue
-from offhook.jobs.registry import Handler, JobRegistry, Schedule
+from offhook.jobs.poll_schedule import PollSchedule
+from offhook.jobs.queue import enqueue, failed_jobs, is_healthy, requeue_failed_job
+from offhook.jobs.registry import JobHandler, JobRegistry, ScheduledJob
 
-__all__ = ["Asking", "Handler", "JobRegistry", "Schedule", "enqueue", "failed_jobs", "is_healthy", "requeue"]
+__all__ = [
+    "JobHandler",
+    "JobRegistry",
+    "PollSchedule",
+    "ScheduledJob",
+    "enqueue",
+    "failed_jobs",
+    "is_healthy",
+    "requeue_failed_job",
+]

@@ -16,7 +16,7 @@ MAX_RETRIES = 5
 
 
 @dataclass(order=True)
-class _Job:
+class _MemoryJob:
     due_s: float
     id: int
     name: str = field(compare=False)
@@ -25,15 +25,15 @@ class _Job:
     attempts: int = field(compare=False, default=0)
 
 
-class MemoryJobs:
+class MemoryJobQueue:
     """``attach`` it to a session and ``jobs.enqueue`` puts jobs here; ``advance`` moves time and runs what is due."""
 
     def __init__(self, registry: JobRegistry) -> None:
         self.registry = registry
         self.now_s = 0.0
         self.failed: list[tuple[str, dict[str, Any], Exception]] = []
-        self._waiting: list[_Job] = []
-        self._uncommitted: list[_Job] = []
+        self._waiting: list[_MemoryJob] = []
+        self._uncommitted: list[_MemoryJob] = []
         self._ids = itertools.count(1)
         self._next_tick = {schedule.name: 0.0 for schedule in registry.schedules}
 
@@ -47,7 +47,7 @@ class MemoryJobs:
         """Put a job into the open transaction; None when a job with this key waits."""
         if dedupe_key is not None and dedupe_key in {j.dedupe_key for j in (*self._waiting, *self._uncommitted)}:
             return None
-        job = _Job(self.now_s + delay_s, next(self._ids), name, json.dumps(payload).encode(), dedupe_key)
+        job = _MemoryJob(self.now_s + delay_s, next(self._ids), name, json.dumps(payload).encode(), dedupe_key)
         self._uncommitted.append(job)
         return job.id
 
@@ -70,7 +70,7 @@ class MemoryJobs:
             job = heapq.heappop(self._waiting)
             self.now_s = max(self.now_s, job.due_s)
             ran.append(job.name)
-            await self._run(job)
+            await self._run_job(job)
         self.now_s = until_s
         return ran
 
@@ -83,7 +83,7 @@ class MemoryJobs:
                 self.commit()
                 self._next_tick[schedule.name] = at_s + schedule.every_s
 
-    async def _run(self, job: _Job) -> None:
+    async def _run_job(self, job: _MemoryJob) -> None:
         payload = json.loads(job.payload)
         try:
             await self.registry.handlers[job.name](payload)

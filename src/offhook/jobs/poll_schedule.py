@@ -10,22 +10,22 @@ from offhook.jobs.queue import enqueue
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class PollSchedule:
     """``job`` is the job's name, ``pauses_s`` what passes before each time. ``about``, unique among what is asked by this
     job, names the thing: of one thing no two questions of the same turn wait."""
 
     job: str
     pauses_s: Sequence[float]
 
-    async def begin(self, session: AsyncSession, about: object, payload: dict[str, Any]) -> None:
+    async def start(self, session: AsyncSession, about: object, payload: dict[str, Any]) -> None:
         """Ask for the first time after the first pause. The job's payload is this one with ``tries`` in it."""
-        await self._ask(session, about, {**payload, "tries": 0})
+        await self._enqueue_try(session, about, {**payload, "tries": 0})
 
-    async def again(self, session: AsyncSession, about: object, payload: dict[str, Any]) -> bool:
+    async def reschedule(self, session: AsyncSession, about: object, payload: dict[str, Any]) -> bool:
         """From the job, with the payload that it was given: ask again after the next pause; False after the last."""
-        return await self._ask(session, about, {**payload, "tries": payload["tries"] + 1})
+        return await self._enqueue_try(session, about, {**payload, "tries": payload["tries"] + 1})
 
-    async def _ask(self, session: AsyncSession, about: object, payload: dict[str, Any]) -> bool:
+    async def _enqueue_try(self, session: AsyncSession, about: object, payload: dict[str, Any]) -> bool:
         tries: int = payload["tries"]
         if tries >= len(self.pauses_s):
             return False

@@ -11,12 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
 
-OVERDUE_S = 60
+MAX_OVERDUE_S = 60
 TWIN = "offhook.jobs.twin"
 _ENQUEUE = QueryQueueBuilder().build_enqueue_query("skip")
 
 
-class Twin(Protocol):
+class QueueTwin(Protocol):
     """What stands in for the queue table where a session carries one (see ``memory``)."""
 
     def add(self, name: str, payload: dict[str, Any], delay_s: float, dedupe_key: str | None) -> int | None: ...
@@ -48,7 +48,7 @@ async def enqueue(
     key waits *or runs*; a running job may already have read what you just changed, so give such a change a key of
     its own. Otherwise the answer is the job's id.
     """
-    twin: Twin | None = session.info.get(TWIN)
+    twin: QueueTwin | None = session.info.get(TWIN)
     if twin is not None:
         return twin.add(name, payload, delay_s, dedupe_key)
     connection = await session.connection()
@@ -69,7 +69,7 @@ async def is_healthy(db: Database) -> bool:
                 " OR EXISTS (SELECT FROM pgqueuer_log WHERE status = 'picked'"
                 "   AND created > now() - make_interval(secs => :overdue))"
             ),
-            {"overdue": OVERDUE_S},
+            {"overdue": MAX_OVERDUE_S},
         )
         return bool(found.scalar_one())
 
@@ -91,7 +91,7 @@ async def failed_jobs(session: AsyncSession, *, limit: int = 100) -> list[Failed
     ]
 
 
-async def requeue(session: AsyncSession, job_id: int) -> bool:
+async def requeue_failed_job(session: AsyncSession, job_id: int) -> bool:
     """Start a failed job again from its first attempt; False when there is no such failed job."""
     done = await session.execute(
         text(
@@ -103,7 +103,7 @@ async def requeue(session: AsyncSession, job_id: int) -> bool:
     return done.first() is not None
 
 
-async def prune(db: Database, _: dict[str, Any]) -> None:
+async def prune_queue(db: Database, _: dict[str, Any]) -> None:
     """A job: forget finished jobs after two weeks, failed jobs after a month and statistics after three."""
     async with db.transaction() as session:
         await session.execute(text("DELETE FROM pgqueuer_log WHERE created < now() - interval '14 days'"))

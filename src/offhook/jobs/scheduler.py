@@ -7,13 +7,13 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from offhook.jobs.queue import enqueue
-from offhook.jobs.registry import Schedule
+from offhook.jobs.registry import ScheduledJob
 from offhook.kit.database.database import Database
 
 log = structlog.get_logger(__name__)
 
 
-async def run_schedules(db: Database, schedules: list[Schedule]) -> None:
+async def run_schedules(db: Database, schedules: list[ScheduledJob]) -> None:
     """Tick until cancelled. A database that is away for a while costs ticks, not the scheduler."""
     if not schedules:
         return
@@ -26,7 +26,7 @@ async def run_schedules(db: Database, schedules: list[Schedule]) -> None:
         await asyncio.sleep(period_s)
 
 
-async def start_due(db: Database, schedules: list[Schedule]) -> list[str]:
+async def start_due(db: Database, schedules: list[ScheduledJob]) -> list[str]:
     """Insert a job for every schedule that is due and answer their names. One that still waits or runs is left out."""
     async with db.transaction() as session:
         due = await session.execute(

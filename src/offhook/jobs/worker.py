@@ -20,21 +20,21 @@ from pgqueuer.domain.models import Job
 from pgqueuer.domain.types import QueueExecutionMode
 from pgqueuer.ports.driver import NotifyCallback
 
-from offhook.jobs.registry import Handler, JobRegistry
+from offhook.jobs.registry import JobHandler, JobRegistry
 from offhook.jobs.scheduler import run_schedules
 from offhook.kit.database.database import Database
 
 log = structlog.get_logger(__name__)
 
 MAX_RETRIES = 5
-FIRST_RETRY = timedelta(seconds=1)
-LONGEST_RETRY = timedelta(minutes=5)
-BATCH = 10
+MIN_RETRY_DELAY = timedelta(seconds=1)
+MAX_RETRY_DELAY = timedelta(minutes=5)
+BATCH_SIZE = 10
 # A worker that is silent for this long has lost its jobs to the others.
 HEARTBEAT_TIMEOUT = timedelta(seconds=15)
 # How soon lost jobs are looked for; a new job wakes the worker at once by NOTIFY.
 DEQUEUE_TIMEOUT = timedelta(seconds=2)
-DRAIN_S = 20.0
+DRAIN_TIMEOUT_S = 20.0
 
 
 async def run_worker(
@@ -67,22 +67,22 @@ async def run_worker(
 
 async def run_until_empty(db: Database, registry: JobRegistry) -> None:
     """Run everything that waits, retries included, and come back; for tests and commands."""
-    async with asyncpg.create_pool(_plain(db.url), min_size=2, max_size=4) as pool:
-        manager = _manager(pool, registry)
-        await manager.run(mode=QueueExecutionMode.drain, dequeue_timeout=timedelta(seconds=0.1), batch_size=BATCH)
+    async with asyncpg.create_pool(_asyncpg_url(db.url), min_size=2, max_size=4) as pool:
+        manager = _build_queue_manager(pool, registry)
+        await manager.run(mode=QueueExecutionMode.drain, dequeue_timeout=timedelta(seconds=0.1), batch_size=BATCH_SIZE)
 
 
 async def _run_until(
     db: Database, registry: JobRegistry, stop: asyncio.Event, heartbeat: timedelta, dequeue: timedelta
 ) -> None:
-    async with asyncpg.create_pool(_plain(db.url), min_size=2, max_size=4) as pool:
-        manager = _manager(pool, registry)
+    async with asyncpg.create_pool(_asyncpg_url(db.url), min_size=2, max_size=4) as pool:
+        manager = _build_queue_manager(pool, registry)
         loop = asyncio.create_task(
             manager.run(
                 dequeue_timeout=dequeue,
                 heartbeat_timeout=heartbeat,
-                batch_size=BATCH,
-                max_concurrent_tasks=2 * BATCH,
+                batch_size=BATCH_SIZE,
+                max_concurrent_tasks=2 * BATCH_SIZE,
                 shutdown_on_listener_failure=True,
             )
         )
@@ -91,7 +91,7 @@ async def _run_until(
             await asyncio.wait({loop, stopping}, return_when=asyncio.FIRST_COMPLETED)
             if not loop.done():
                 manager.shutdown.set()
-                await asyncio.wait({loop}, timeout=DRAIN_S)
+                await asyncio.wait({loop}, timeout=DRAIN_TIMEOUT_S)
             if loop.done():
                 await loop
         finally:
@@ -120,7 +120,7 @@ class ListeningDriver(AsyncpgPoolDriver):
         await super().notify(channel, payload)
 
 
-def _manager(pool: asyncpg.Pool, registry: JobRegistry) -> QueueManager:
+def _build_queue_manager(pool: asyncpg.Pool, registry: JobRegistry) -> QueueManager:
     manager = QueueManager(Queries(ListeningDriver(pool)))
     scheduled = {schedule.name for schedule in registry.schedules}
     for name, handler in registry.handlers.items():
@@ -130,26 +130,26 @@ def _manager(pool: asyncpg.Pool, registry: JobRegistry) -> QueueManager:
             accepts_context=False,
             # A schedule's next turn is its retry; any other failed job stays visible.
             on_failure="delete" if is_scheduled else "hold",
-            executor_factory=EntrypointExecutor if is_scheduled else _retrying,
-        )(_entrypoint(name, handler))
+            executor_factory=EntrypointExecutor if is_scheduled else _retrying_executor,
+        )(_make_entrypoint(name, handler))
     return manager
 
 
-def _retrying(parameters: EntrypointExecutorParameters) -> AbstractEntrypointExecutor:
+def _retrying_executor(parameters: EntrypointExecutorParameters) -> AbstractEntrypointExecutor:
     return DatabaseRetryEntrypointExecutor(
-        parameters, max_attempts=MAX_RETRIES, initial_delay=FIRST_RETRY, max_delay=LONGEST_RETRY
+        parameters, max_attempts=MAX_RETRIES, initial_delay=MIN_RETRY_DELAY, max_delay=MAX_RETRY_DELAY
     )
 
 
-def _entrypoint(name: str, handler: Handler) -> Callable[[Job], Awaitable[None]]:
-    async def run(job: Job) -> None:
+def _make_entrypoint(name: str, handler: JobHandler) -> Callable[[Job], Awaitable[None]]:
+    async def run_job(job: Job) -> None:
         with structlog.contextvars.bound_contextvars(job=name, job_id=job.id):
             await handler(json.loads(job.payload or b"{}"))
 
-    return run
+    return run_job
 
 
-def _plain(url: str) -> str:
+def _asyncpg_url(url: str) -> str:
     return url.replace("postgresql+asyncpg://", "postgresql://", 1)
 
 

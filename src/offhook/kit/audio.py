@@ -53,7 +53,7 @@ class Codec(Protocol):
     @property
     def frame_bytes(self) -> int: ...
     @property
-    def silence(self) -> bytes:
+    def silence_frame(self) -> bytes:
         """One frame of silence."""
         ...
 
@@ -62,7 +62,7 @@ class Codec(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Mulaw:
+class MulawCodec:
     """PCMU: one byte a sample."""
 
     sample_rate: int = 8000
@@ -73,7 +73,7 @@ class Mulaw:
         return self.sample_rate // 50
 
     @property
-    def silence(self) -> bytes:
+    def silence_frame(self) -> bytes:
         return b"\xff" * self.frame_bytes
 
     def decode(self, payload: bytes) -> Samples:
@@ -84,7 +84,7 @@ class Mulaw:
 
 
 @dataclass(frozen=True, slots=True)
-class Pcm16:
+class Pcm16Codec:
     """Linear little-endian PCM: two bytes a sample. An odd trailing byte is dropped."""
 
     sample_rate: int = 16000
@@ -95,7 +95,7 @@ class Pcm16:
         return self.sample_rate // 25
 
     @property
-    def silence(self) -> bytes:
+    def silence_frame(self) -> bytes:
         return bytes(self.frame_bytes)
 
     def decode(self, payload: bytes) -> Samples:
@@ -105,8 +105,8 @@ class Pcm16:
         return samples.astype("<i2").tobytes()
 
 
-MULAW_8K: Final = Mulaw()
-PCM16_16K: Final = Pcm16()
+MULAW_8K: Final = MulawCodec()
+PCM16_16K: Final = Pcm16Codec()
 
 
 class Resampler:

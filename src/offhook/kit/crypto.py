@@ -39,23 +39,27 @@ def new_token(prefix: str = "") -> str:
     return prefix + secrets.token_urlsafe(32)
 
 
-def digest(token: str) -> bytes:
+def hash_token(token: str) -> bytes:
     """SHA-256 of a token, 32 bytes: what is stored. Tokens are random, so they need neither salt nor a slow hash."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 @dataclass(frozen=True, slots=True)
-class _Key:
+class _DerivedKey:
     id: bytes
     sealing: AESGCM
     signing: bytes
 
 
-def _derive(master: bytes) -> _Key:
-    def hkdf(info: bytes) -> bytes:
+def _derive_key(master: bytes) -> _DerivedKey:
+    def derive_bytes(info: bytes) -> bytes:
         return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(master)
 
-    return _Key(hkdf(b"offhook key id")[:_KEY_ID_BYTES], AESGCM(hkdf(b"offhook sealing")), hkdf(b"offhook signing"))
+    return _DerivedKey(
+        derive_bytes(b"offhook key id")[:_KEY_ID_BYTES],
+        AESGCM(derive_bytes(b"offhook sealing")),
+        derive_bytes(b"offhook signing"),
+    )
 
 
 class Keyring:
@@ -71,67 +75,67 @@ class Keyring:
         self._key_file = key_file
 
     @cached_property
-    def _keys(self) -> list[_Key]:
+    def _derived_keys(self) -> list[_DerivedKey]:
         text = self._secret_key or _read_or_make(self._key_file)
-        return [_derive(part.strip().encode()) for part in text.split(",") if part.strip()]
+        return [_derive_key(part.strip().encode()) for part in text.split(",") if part.strip()]
 
     def seal(self, plaintext: bytes, associated: bytes) -> bytes:
         """AES-256-GCM; ``associated`` (the organization's id, the kind of secret) must be the same to open it."""
-        key, nonce = self._keys[0], os.urandom(_NONCE_BYTES)
+        key, nonce = self._derived_keys[0], os.urandom(_NONCE_BYTES)
         return _VERSION + key.id + nonce + key.sealing.encrypt(nonce, plaintext, associated)
 
     def open(self, sealed: bytes, associated: bytes) -> bytes:
         """The plaintext of :meth:`seal`; raises :class:`SecretUnreadable`."""
         key_id = sealed[1 : 1 + _KEY_ID_BYTES]
         nonce = sealed[1 + _KEY_ID_BYTES : 1 + _KEY_ID_BYTES + _NONCE_BYTES]
-        for key in self._keys:
+        for key in self._derived_keys:
             if sealed[:1] == _VERSION and key.id == key_id and len(nonce) == _NONCE_BYTES:
                 with suppress(InvalidTag):
                     return key.sealing.decrypt(nonce, sealed[1 + _KEY_ID_BYTES + _NONCE_BYTES :], associated)
         raise SecretUnreadable("no key of this installation opens the value")
 
-    def derive(self, purpose: str) -> str:
+    def derive_token(self, purpose: str) -> str:
         """43 URL-safe characters that belong to ``purpose`` for ever and that nobody else can guess."""
-        return _derived(self._keys[0], purpose)
+        return _derive_token(self._derived_keys[0], purpose)
 
     def is_derived(self, purpose: str, token: str) -> bool:
         """Whether any key of this installation makes this of ``purpose``; in constant time."""
         given = token.encode("utf-8", "surrogatepass")
-        return any(hmac.compare_digest(_derived(key, purpose).encode(), given) for key in self._keys)
+        return any(hmac.compare_digest(_derive_token(key, purpose).encode(), given) for key in self._derived_keys)
 
     def sign_link(self, payload: str, expires_at: int) -> str:
         """A URL-safe token that carries ``payload`` readably and is valid until ``expires_at`` (unix seconds)."""
-        body = f"{_b64(payload.encode())}.{expires_at}"
-        return f"{body}.{_b64(_signature(self._keys[0], body))}"
+        body = f"{_encode_base64(payload.encode())}.{expires_at}"
+        return f"{body}.{_encode_base64(_sign_body(self._derived_keys[0], body))}"
 
     def verify_link(self, token: str, now: float) -> str:
         """The payload of :meth:`sign_link`; raises :class:`LinkRefused`. ``now`` in unix seconds."""
         body, _, signature = token.rpartition(".")
         payload, _, expires_at = body.partition(".")
         try:
-            given, data = _unb64(signature), _unb64(payload)
+            given, data = _decode_base64(signature), _decode_base64(payload)
         except (binascii.Error, ValueError):
             raise LinkRefused from None
-        if not any(hmac.compare_digest(_signature(key, body), given) for key in self._keys):
+        if not any(hmac.compare_digest(_sign_body(key, body), given) for key in self._derived_keys):
             raise LinkRefused
         if int(expires_at) < now:
             raise LinkRefused
         return data.decode()
 
 
-def _signature(key: _Key, body: str) -> bytes:
+def _sign_body(key: _DerivedKey, body: str) -> bytes:
     return hmac.digest(key.signing, body.encode("utf-8", "surrogatepass"), "sha256")
 
 
-def _derived(key: _Key, purpose: str) -> str:
-    return _b64(hmac.digest(key.signing, b"derived:" + purpose.encode(), "sha256"))
+def _derive_token(key: _DerivedKey, purpose: str) -> str:
+    return _encode_base64(hmac.digest(key.signing, b"derived:" + purpose.encode(), "sha256"))
 
 
-def _b64(data: bytes) -> str:
+def _encode_base64(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def _unb64(text: str) -> bytes:
+def _decode_base64(text: str) -> bytes:
     return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
 
 

@@ -5,12 +5,12 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 
-def no_boolean(value: Any) -> Any:
-    """For numbers of other types: ``Annotated[Decimal, BeforeValidator(no_boolean)]``."""
+def reject_boolean(value: Any) -> Any:
+    """For numbers of other types: ``Annotated[Decimal, BeforeValidator(reject_boolean)]``."""
     if isinstance(value, bool):
         raise ValueError("Input should be a number, not true or false")
     return value
 
 
-Number = Annotated[float, BeforeValidator(no_boolean)]
-Whole = Annotated[int, BeforeValidator(no_boolean)]
+Number = Annotated[float, BeforeValidator(reject_boolean)]
+WholeNumber = Annotated[int, BeforeValidator(reject_boolean)]

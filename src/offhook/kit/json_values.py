@@ -12,7 +12,7 @@ _FILLERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _INVISIBLE: Final = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
 
 
-def plain(value: Any, *, depth: int = 0) -> Any:
+def sanitize_json(value: Any, *, depth: int = 0) -> Any:
     """A copy without NUL characters and lone surrogates, with None for NaN and infinities, and nothing but JSON.
 
     Raises ValueError when it is nested deeper than 100 levels.
@@ -20,17 +20,17 @@ def plain(value: Any, *, depth: int = 0) -> Any:
     if depth > MAX_DEPTH:
         raise ValueError("nested too deeply")
     if isinstance(value, Mapping):
-        return {plain_text(str(key)): plain(item, depth=depth + 1) for key, item in value.items()}
+        return {sanitize_text(str(key)): sanitize_json(item, depth=depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item, depth=depth + 1) for item in value]
+        return [sanitize_json(item, depth=depth + 1) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int):
         return value
-    return plain_text(str(value))
+    return sanitize_text(str(value))
 
 
-def given_text(value: Any) -> str | None:
+def nonblank_text(value: Any) -> str | None:
     """The text without the blanks around it; None for what is no text or holds nothing."""
     return value.strip() if isinstance(value, str) and value.strip() else None
 
@@ -40,6 +40,6 @@ def is_blank(text: str) -> bool:
     return all(char in _FILLERS or unicodedata.category(char) in _INVISIBLE for char in text)
 
 
-def plain_text(text: str) -> str:
+def sanitize_text(text: str) -> str:
     """The text as UTF-8 and PostgreSQL take it."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()

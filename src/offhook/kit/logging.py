@@ -9,7 +9,7 @@ import structlog
 _OURS: Final = "offhook"
 
 
-def set_up(level: str = "info", style: Literal["text", "json"] = "text") -> None:
+def configure_logging(level: str = "info", style: Literal["text", "json"] = "text") -> None:
     """Send structlog and ``logging`` to stderr. Calling it again replaces what was set."""
     number = logging.getLevelNamesMapping()[level.upper()]
     shared: list[Any] = [

@@ -12,7 +12,7 @@ import phonenumbers
 from phonenumbers import NumberParseException, PhoneNumberType, timezone
 from pydantic import AfterValidator, StringConstraints
 
-from offhook.errors import Unprocessable
+from offhook.errors import UnprocessableRequest
 
 LineType = Literal["mobile", "landline", "voip", "toll_free", "premium", "unknown"]
 
@@ -26,18 +26,18 @@ _LINE_TYPES: dict[int, LineType] = {
     PhoneNumberType.SHARED_COST: "premium",
 }
 # With the country code: shorter ones are left to the library.
-_PLAIN = re.compile(r"\+[1-9][0-9]{6,14}")
+_E164_PATTERN = re.compile(r"\+[1-9][0-9]{6,14}")
 _UNKNOWN_ZONE = "Etc/Unknown"
 
 
-class PhoneNumberInvalid(Unprocessable):
+class PhoneNumberInvalid(UnprocessableRequest):
     """This is not a phone number in E.164 form (+ and 7 to 15 digits, with a country code that exists)."""
 
     code = "phone_number_invalid"
 
 
 @dataclass(frozen=True, slots=True)
-class Phone:
+class ParsedPhoneNumber:
     """``e164`` as carriers want it. ``country`` is ISO 3166-1 alpha-2, None for numbers of no country (satellite).
 
     ``is_valid``: its length and prefix exist in the numbering plan; a merely possible number may still ring.
@@ -51,16 +51,16 @@ class Phone:
     is_valid: bool
 
 
-def parse_phone(text: str, region: str | None = None) -> Phone:
+def parse_phone_number(text: str, region: str | None = None) -> ParsedPhoneNumber:
     """Read a number as people write it; without ``region`` (ISO alpha-2) it must begin with ``+`` and a country code.
 
     Raises :class:`PhoneNumberInvalid`.
     """
-    number = _parse(text, region)
+    number = _parse_number(text, region)
     zones = tuple(zone for zone in timezone.time_zones_for_number(number) if zone != _UNKNOWN_ZONE)
-    return Phone(
+    return ParsedPhoneNumber(
         e164=phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164),
-        country=_country(number),
+        country=_country_code(number),
         line_type=_LINE_TYPES.get(phonenumbers.number_type(number), "unknown"),
         time_zones=zones,
         is_valid=phonenumbers.is_valid_number(number),
@@ -68,13 +68,13 @@ def parse_phone(text: str, region: str | None = None) -> Phone:
 
 
 def normalize_e164(text: str, region: str | None = None) -> str:
-    """The E.164 form alone, at half the cost of :func:`parse_phone`; raises :class:`PhoneNumberInvalid`."""
-    return phonenumbers.format_number(_parse(text, region), phonenumbers.PhoneNumberFormat.E164)
+    """The E.164 form alone, at half the cost of :func:`parse_phone_number`; raises :class:`PhoneNumberInvalid`."""
+    return phonenumbers.format_number(_parse_number(text, region), phonenumbers.PhoneNumberFormat.E164)
 
 
 def is_e164(text: str) -> bool:
     """Whether the text already is the E.164 form of a possible number. A list of numbers costs a tenth of reading each."""
-    if _PLAIN.fullmatch(text):
+    if _E164_PATTERN.fullmatch(text):
         code = _calling_code(text)
         if code is not None and not _may_be_read_otherwise(code, text[1 + len(code) :]):
             return _has_possible_length(code, len(text) - 1 - len(code))
@@ -117,7 +117,7 @@ def _has_possible_length(code: str, length: int) -> bool:
     return bool(_is_dialable(number))
 
 
-def _parse(text: str, region: str | None) -> phonenumbers.PhoneNumber:
+def _parse_number(text: str, region: str | None) -> phonenumbers.PhoneNumber:
     if len(text) > MAX_LENGTH:
         raise PhoneNumberInvalid
     try:
@@ -144,7 +144,7 @@ def _is_stable(number: phonenumbers.PhoneNumber) -> bool:
     return bool(again == number)
 
 
-def _country(number: phonenumbers.PhoneNumber) -> str | None:
+def _country_code(number: phonenumbers.PhoneNumber) -> str | None:
     region = phonenumbers.region_code_for_number(number)
     if region is None:
         # Not a valid number, but its country code names one country (or the main one of several, as the US for +1).
@@ -152,14 +152,14 @@ def _country(number: phonenumbers.PhoneNumber) -> str | None:
     return None if region in {"ZZ", "001"} else region
 
 
-def _pydantic(text: str) -> str:
+def _validate_e164(text: str) -> str:
     try:
         return normalize_e164(text)
     except PhoneNumberInvalid as error:
         raise ValueError(error.message) from None
 
 
-E164 = Annotated[str, AfterValidator(_pydantic)]
+E164 = Annotated[str, AfterValidator(_validate_e164)]
 """A body field that is normalised to E.164; anything else is 422."""
 
 

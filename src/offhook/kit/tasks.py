@@ -9,7 +9,7 @@ import structlog
 log = structlog.get_logger(__name__)
 
 
-class Tasks:
+class TaskTracker:
     """The background tasks of one owner, which ends them with :meth:`close`."""
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Tasks:
         """Run ``work`` beside the caller; a failure is logged under ``name``."""
         task = asyncio.create_task(work, name=name)
         self._running.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._on_task_done)
         return task
 
     async def close(self) -> None:
@@ -38,13 +38,13 @@ class Tasks:
             if task is not but:
                 task.cancel()
 
-    def _ended(self, task: asyncio.Task[Any]) -> None:
+    def _on_task_done(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("task_failed", task=task.get_name(), exc_info=error)
 
 
-async def cancel(task: asyncio.Task[Any] | None) -> None:
+async def cancel_task(task: asyncio.Task[Any] | None) -> None:
     """Cancel a task and wait for its end, whatever it was; None and finished tasks are fine."""
     if task is None:
         return

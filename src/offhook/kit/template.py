@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
 
-from offhook.kit.time_zones import zone_named
+from offhook.kit.time_zones import find_zone
 
 _SLOT: Final = re.compile(r"\{\{([^{}|]+)(?:\|([^{}]*))?\}\}")
 _CLOCK: Final = re.compile(r"(current_time|current_weekday)(?:_(.+))?")
@@ -17,7 +17,7 @@ _FLAT_PREFIXES: Final = ("initial_context.", "gathered_context.")
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class TemplateVariable:
     """One ``{{ … }}`` of a text; ``default`` is None when there is none."""
 
     path: str
@@ -28,13 +28,13 @@ class Variable:
         return _CLOCK.fullmatch(self.path) is not None
 
 
-def variables(text: str) -> Iterator[Variable]:
+def find_variables(text: str) -> Iterator[TemplateVariable]:
     """Every variable of a text, in order, repeated ones included."""
     for slot in _SLOT.finditer(text):
-        yield _variable(slot)
+        yield _parse_variable(slot)
 
 
-def render(text: str, context: Mapping[str, Any], *, now: datetime | None = None) -> str:
+def render_template(text: str, context: Mapping[str, Any], *, now: datetime | None = None) -> str:
     """Fill a template from a context. Never raises: what is not there becomes its default, or nothing.
 
     ``current_time``, ``current_weekday`` and ``current_time_<IANA zone>`` are built in (``now`` is aware, default the
@@ -44,16 +44,16 @@ def render(text: str, context: Mapping[str, Any], *, now: datetime | None = None
     moment = now or datetime.now(UTC)
     inherited = _inherited_zone(text)
 
-    def fill(slot: re.Match[str]) -> str:
-        variable = _variable(slot)
-        value = lookup(context, variable.path)
+    def replace_slot(slot: re.Match[str]) -> str:
+        variable = _parse_variable(slot)
+        value = lookup_path(context, variable.path)
         if value is None or value == "":
-            value = _clock(variable.path, moment, inherited)
+            value = _clock_value(variable.path, moment, inherited)
         if value is None or value == "":
             return variable.default or ""
         return _as_text(value)
 
-    return _SLOT.sub(fill, text.replace("\\n", "\n"))
+    return _SLOT.sub(replace_slot, text.replace("\\n", "\n"))
 
 
 def render_json(template: Any, context: Mapping[str, Any], *, depth: int = 0) -> Any:
@@ -70,33 +70,33 @@ def render_json(template: Any, context: Mapping[str, Any], *, depth: int = 0) ->
     if not isinstance(template, str):
         return template
     whole = _SLOT.fullmatch(template.strip())
-    found = lookup(context, whole[1].strip()) if whole is not None else None
-    return found if found is not None and found != "" else render(template, context)
+    found = lookup_path(context, whole[1].strip()) if whole is not None else None
+    return found if found is not None and found != "" else render_template(template, context)
 
 
-def _variable(slot: re.Match[str]) -> Variable:
+def _parse_variable(slot: re.Match[str]) -> TemplateVariable:
     path, default = slot[1].strip(), slot[2]
     if default is None:
-        return Variable(path, None)
+        return TemplateVariable(path, None)
     default = default.strip()
     word, colon, rest = default.partition(":")
     if word.strip() != "fallback":
-        return Variable(path, default)
+        return TemplateVariable(path, default)
     # The older way: "fallback:text", or "fallback" alone for the variable's own name in words.
-    return Variable(path, rest.strip() if colon else path.replace("_", " ").replace(".", " ").title())
+    return TemplateVariable(path, rest.strip() if colon else path.replace("_", " ").replace(".", " ").title())
 
 
-def lookup(context: Mapping[str, Any], path: str) -> Any:
+def lookup_path(context: Mapping[str, Any], path: str) -> Any:
     """The value at a path in a context, None when there is none; ``items.0.name`` walks into lists."""
     candidates = [path] + [path.removeprefix(prefix) for prefix in _FLAT_PREFIXES if path.startswith(prefix)]
     for candidate in candidates:
-        value = context[candidate] if candidate in context else _walk(context, candidate.split("."))
+        value = context[candidate] if candidate in context else _walk_path(context, candidate.split("."))
         if value is not None:
             return value
     return None
 
 
-def _walk(value: Any, parts: Sequence[str]) -> Any:
+def _walk_path(value: Any, parts: Sequence[str]) -> Any:
     for part in parts:
         if isinstance(value, Mapping):
             value = value.get(part)
@@ -107,18 +107,18 @@ def _walk(value: Any, parts: Sequence[str]) -> Any:
     return value
 
 
-def _clock(path: str, moment: datetime, inherited: tzinfo | None) -> str | None:
+def _clock_value(path: str, moment: datetime, inherited: tzinfo | None) -> str | None:
     match = _CLOCK.fullmatch(path)
     if match is None:
         return None
-    zone = (zone_named(match[2].strip()) if match[2] else inherited or UTC) or None
+    zone = (find_zone(match[2].strip()) if match[2] else inherited or UTC) or None
     return moment.astimezone(zone).strftime(_CLOCK_FORMATS[match[1]]) if zone else None
 
 
 def _inherited_zone(text: str) -> tzinfo | None:
-    for variable in variables(text):
+    for variable in find_variables(text):
         match = _CLOCK.fullmatch(variable.path)
-        zone = zone_named(match[2].strip()) if match and match[2] else None
+        zone = find_zone(match[2].strip()) if match and match[2] else None
         if zone is not None:
             return zone
     return None

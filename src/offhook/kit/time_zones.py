@@ -6,13 +6,13 @@ from zoneinfo import ZoneInfo
 
 
 @cache
-def _names() -> frozenset[str]:
+def _zone_names() -> frozenset[str]:
     return frozenset(files("tzdata").joinpath("zones").read_text().split()) - {"Factory"}
 
 
-def zone_named(name: str) -> ZoneInfo | None:
+def find_zone(name: str) -> ZoneInfo | None:
     """The IANA zone of this name, or None."""
-    if name not in _names():
+    if name not in _zone_names():
         return None
     try:
         return ZoneInfo(name)

@@ -11,20 +11,20 @@ from typing import Any, Final
 
 import structlog
 
-from offhook.kit.processes.limited_programs import TIMED_OUT, LimitedPrograms, Limits
+from offhook.kit.processes.limited_programs import TIMED_OUT, ProcessLimits, SandboxedProcessRunner
 from offhook.knowledge.offline.model import tokenizer_path
-from offhook.knowledge.uploads import Intake
+from offhook.knowledge.uploads import DocumentIntake
 
 PROGRAM: Final = "offhook.kit.reading.program"
-LIMITS: Final = Limits(within_s=120.0, cpu_s=90, memory_bytes=1 << 30, file_bytes=64 << 20)
-AT_ONCE: Final = 2
+LIMITS: Final = ProcessLimits(timeout_s=120.0, cpu_s=90, memory_bytes=1 << 30, file_bytes=64 << 20)
+MAX_CONCURRENT: Final = 2
 # The exit codes of ``kit.reading.program``, which is not imported here: its libraries stay out of our memory.
-_UNREADABLE: Final = 3
-_TOO_HARD: Final = "The file takes too much memory or time to read: split it, or save it as text."
-_BROKEN: Final = "The file could not be read: open it in its program and save it again."
+_UNREADABLE_EXIT: Final = 3
+_TOO_HARD_MESSAGE: Final = "The file takes too much memory or time to read: split it, or save it as text."
+_BROKEN_MESSAGE: Final = "The file could not be read: open it in its program and save it again."
 log = structlog.get_logger(__name__)
 # Exit by a signal: out of processor time, killed, or out of disk.
-_BY_LIMIT: Final = frozenset({TIMED_OUT, -9, -24, -25, 4})
+_LIMIT_EXITS: Final = frozenset({TIMED_OUT, -9, -24, -25, 4})
 
 
 class DocumentUnreadable(Exception):
@@ -32,7 +32,7 @@ class DocumentUnreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ExtractedDocument:
     """What a file holds, in numbers; its pieces lie in ``path``."""
 
     path: Path
@@ -41,7 +41,7 @@ class Found:
     tokens: int
     pieces: int
 
-    def batches(self, size: int) -> Iterator[list[dict[str, Any]]]:
+    def iter_batches(self, size: int) -> Iterator[list[dict[str, Any]]]:
         """The pieces with their positions, so many at a time."""
         with self.path.open(encoding="utf-8") as lines:
             numbered = ({**json.loads(line), "position": at} for at, line in enumerate(lines))
@@ -49,23 +49,25 @@ class Found:
                 yield batch
 
 
-class Reader:
+class DocumentReader:
     """One per process."""
 
-    def __init__(self, intake: Intake) -> None:
+    def __init__(self, intake: DocumentIntake) -> None:
         self._intake = intake
-        self._programs = LimitedPrograms(LIMITS, at_once=AT_ONCE)
+        self._programs = SandboxedProcessRunner(LIMITS, at_once=MAX_CONCURRENT)
 
     @asynccontextmanager
-    async def read(self, storage_key: str, kind: str) -> AsyncIterator[Found]:
+    async def read_document(self, storage_key: str, kind: str) -> AsyncIterator[ExtractedDocument]:
         """The pieces of a kept file, for as long as the block lasts. DocumentUnreadable; FileGone."""
-        async with self._intake.fetched(storage_key) as source, self._intake.draft() as target:
+        async with self._intake.fetch_file(storage_key) as source, self._intake.draft_file() as target:
             tokenizer = await asyncio.to_thread(tokenizer_path)
             done = await self._programs.run(PROGRAM, str(source), kind, str(target), str(tokenizer or ""))
-            if done.code == _UNREADABLE:
-                raise DocumentUnreadable(done.said)
-            if done.code != 0:
-                log.warning("document_not_read", code=done.code, kind=kind)
-                raise DocumentUnreadable(_TOO_HARD if done.code in _BY_LIMIT else _BROKEN)
-            numbers = json.loads(done.said)
-            yield Found(target, numbers["pages"], numbers["characters"], numbers["tokens"], numbers["pieces"])
+            if done.exit_code == _UNREADABLE_EXIT:
+                raise DocumentUnreadable(done.stdout)
+            if done.exit_code != 0:
+                log.warning("document_read_failed", code=done.exit_code, kind=kind)
+                raise DocumentUnreadable(_TOO_HARD_MESSAGE if done.exit_code in _LIMIT_EXITS else _BROKEN_MESSAGE)
+            numbers = json.loads(done.stdout)
+            yield ExtractedDocument(
+                target, numbers["pages"], numbers["characters"], numbers["tokens"], numbers["pieces"]
+            )

@@ -20,16 +20,16 @@ class EmbeddingModel:
     base_url: str = ""
 
 
-class Embedder(Protocol):
+class TextEmbedder(Protocol):
     @property
     def model(self) -> EmbeddingModel: ...
 
     @property
-    def batch(self) -> int:
+    def batch_size(self) -> int:
         """How many texts are best sent at once."""
         ...
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Of passages; takes its time and leaves the cores to calls. EmbeddingFailed."""
         ...
 
@@ -38,7 +38,7 @@ class Embedder(Protocol):
         ...
 
 
-def normalised(rows: Any) -> Vectors:
+def normalize_vectors(rows: Any) -> Vectors:
     """Rows of numbers as vectors of length one."""
     vectors = np.asarray(rows, dtype=np.float32)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -6,87 +6,87 @@ from typing import Final
 
 from offhook.kit.database.database import Database
 from offhook.kit.egress import EgressClient
-from offhook.knowledge.embedder import Embedder, EmbeddingModel, Vectors, normalised
+from offhook.knowledge.embedder import EmbeddingModel, TextEmbedder, Vectors, normalize_vectors
 from offhook.knowledge.errors import EmbeddingFailed
 from offhook.knowledge.offline.model import MODEL, OfflineModel
-from offhook.models import ModelConfigurations
-from offhook.models.configuration.embeddings import EmbeddingChoice, chosen
+from offhook.models import ModelConfigurationStore
+from offhook.models.configuration.embeddings import EmbeddingChoice, resolve_embedding_choice
 from offhook.models.errors import KeyMissing, UnknownModel
 from offhook.models.ports import ModelError
-from offhook.models.providers.openai_compatible.embeddings import embed
-from offhook.models.speech.network_route import Way
+from offhook.models.providers.openai_compatible.embeddings import embed_texts
+from offhook.models.speech.network_route import NetworkRoute
 
 # A passage may wait in a vendor's queue, a caller's question may not.
-PASSAGES_S: Final = 60.0
-QUESTION_S: Final = 2.0
+PASSAGES_TIMEOUT_S: Final = 60.0
+QUESTION_TIMEOUT_S: Final = 2.0
 
 
 class VendorEmbedder:
-    """Implements ``Embedder`` with a vendor's ``/embeddings``."""
+    """Implements ``TextEmbedder`` with a vendor's ``/embeddings``."""
 
-    batch = 64
+    batch_size = 64
 
     def __init__(self, choice: EmbeddingChoice, egress: EgressClient) -> None:
         self.model = EmbeddingModel(choice.provider, choice.model, choice.base_url)
         self._choice = choice
         # an address that an organization typed in is reached through the guard
-        self._way = Way(is_guarded=bool(choice.base_url), egress=egress)
+        self._route = NetworkRoute(is_guarded=bool(choice.base_url), egress=egress)
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        return await self._embed(texts, PASSAGES_S)
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        return await self._embed_within(texts, PASSAGES_TIMEOUT_S)
 
     async def embed_query(self, text: str) -> Vectors:
-        return await self._embed([text], QUESTION_S)
+        return await self._embed_within([text], QUESTION_TIMEOUT_S)
 
-    async def _embed(self, texts: Sequence[str], within_s: float) -> Vectors:
+    async def _embed_within(self, texts: Sequence[str], within_s: float) -> Vectors:
         try:
-            return normalised(await embed(self._choice, self._way, texts, within_s=within_s))
+            return normalize_vectors(await embed_texts(self._choice, self._route, texts, within_s=within_s))
         except ModelError as error:
             message = f"The embedding model {self._choice.model} failed: {error}"
             raise EmbeddingFailed(message, retryable=error.retryable) from error
 
 
-class Embedders:
+class EmbedderRegistry:
     """One per process."""
 
     def __init__(
-        self, db: Database, configurations: ModelConfigurations, egress: EgressClient, offline: OfflineModel
+        self, db: Database, configurations: ModelConfigurationStore, egress: EgressClient, offline: OfflineModel
     ) -> None:
         self._db = db
         self._configurations = configurations
         self._egress = egress
         self._offline = offline
 
-    async def warm(self) -> None:
+    async def warm_up(self) -> None:
         """Load the offline model. EmbeddingFailed where it is not installed."""
         await self._offline.load()
 
     def is_offline_installed(self) -> bool:
         return self._offline.is_installed()
 
-    async def chosen(self, organization_id: int) -> Embedder:
+    async def current_embedder(self, organization_id: int) -> TextEmbedder:
         """What the organization has configured, or the offline model. EmbeddingFailed where that cannot be used."""
-        return self._built(await self._choice(organization_id))
+        return self._build_embedder(await self._resolve_choice(organization_id))
 
-    async def of(self, organization_id: int, model: EmbeddingModel) -> Embedder | None:
+    async def embedder_for(self, organization_id: int, model: EmbeddingModel) -> TextEmbedder | None:
         """The model that made vectors which are there already; None when the organization has no access to it any more."""
         if model == MODEL:
             return self._offline
         try:
-            choice = await self._choice(organization_id)
+            choice = await self._resolve_choice(organization_id)
         except EmbeddingFailed:
             return None
         if (choice.provider, choice.base_url) != (model.provider, model.base_url):
             return None
-        return self._built(replace(choice, model=model.model))
+        return self._build_embedder(replace(choice, model=model.model))
 
-    def _built(self, choice: EmbeddingChoice) -> Embedder:
+    def _build_embedder(self, choice: EmbeddingChoice) -> TextEmbedder:
         return self._offline if choice.provider == MODEL.provider else VendorEmbedder(choice, self._egress)
 
-    async def _choice(self, organization_id: int) -> EmbeddingChoice:
+    async def _resolve_choice(self, organization_id: int) -> EmbeddingChoice:
         async with self._db.transaction() as session:
-            stored = await self._configurations.stored(session, organization_id)
+            stored = await self._configurations.load_configuration(session, organization_id)
         try:
-            return chosen(stored.services)
+            return resolve_embedding_choice(stored.services)
         except (UnknownModel, KeyMissing) as error:
             raise EmbeddingFailed(error.message, retryable=False) from error

@@ -1,6 +1,6 @@
 """What can be wrong with documents and questions about them."""
 
-from offhook.errors import DomainError, NotFound, Unprocessable
+from offhook.errors import DomainError, NotFound, UnprocessableRequest
 from offhook.knowledge.limits import MAX_FILE_MB
 
 
@@ -24,13 +24,13 @@ class DocumentKindUnknown(DomainError):
     status = 415
 
 
-class DocumentEmpty(Unprocessable):
+class DocumentEmpty(UnprocessableRequest):
     """The file is empty."""
 
     code = "document_empty"
 
 
-class DocumentNameInvalid(Unprocessable):
+class DocumentNameInvalid(UnprocessableRequest):
     """A document's name has 1 to 255 characters."""
 
     code = "document_name_invalid"

@@ -7,7 +7,7 @@ MAX_FILE_BYTES: Final = MAX_FILE_MB * 1024 * 1024
 # Starts of one content's processing: workers that die under it and vendors that do not answer.
 MAX_ATTEMPTS: Final = 5
 # What a call is given.
-TOP: Final = 4
+MAX_PASSAGES: Final = 4
 # A document of so few tokens is given whole in the mode auto; in the mode full_document it may have so many.
-SHORT_TOKENS: Final = 400
-WHOLE_TOKENS: Final = 4_000
+MAX_SHORT_TOKENS: Final = 400
+MAX_WHOLE_TOKENS: Final = 4_000

@@ -8,20 +8,20 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
-from offhook.kit.tasks import Tasks
+from offhook.kit.tasks import TaskTracker
 from offhook.knowledge import repository
-from offhook.knowledge.embedder_registry import Embedders
+from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.errors import EmbeddingFailed
-from offhook.knowledge.limits import SHORT_TOKENS, TOP, WHOLE_TOKENS
-from offhook.knowledge.search import Search
+from offhook.knowledge.limits import MAX_PASSAGES, MAX_SHORT_TOKENS, MAX_WHOLE_TOKENS
+from offhook.knowledge.search import PassageSearch
 
 # Passages less alike than this, and without a rare word of the question, are about something else.
-LEAST_COSINE: Final = 0.2
+MIN_COSINE: Final = 0.2
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class KnowledgePassage:
     """A passage, or with ``is_whole`` a document's whole text."""
 
     document_id: str
@@ -34,52 +34,54 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
-    whole: list[Found]
-    searched: list[str]
+class _LookupPlan:
+    whole_documents: list[KnowledgePassage]
+    searched_ids: list[str]
 
 
-class Consultant:
+class PassageLookup:
     """One per process."""
 
-    def __init__(self, db: Database, search: Search, embedders: Embedders, tasks: Tasks) -> None:
+    def __init__(self, db: Database, search: PassageSearch, embedders: EmbedderRegistry, tasks: TaskTracker) -> None:
         self._db = db
         self._search = search
         self._embedders = embedders
         self._tasks = tasks
 
-    def warm(self) -> None:
+    def start_warm_up(self) -> None:
         """A call with documents has begun: have the offline model in memory before its first question."""
-        self._tasks.start(self._warm(), name="embedding-model")
+        self._tasks.start(self._warm_up(), name="embedding-model")
 
-    async def _warm(self) -> None:
+    async def _warm_up(self) -> None:
         try:
-            await self._embedders.warm()
+            await self._embedders.warm_up()
         except EmbeddingFailed as error:
-            log.warning("embedding_model_not_loaded", error=str(error))
+            log.warning("embedding_model_load_failed", error=str(error))
 
-    async def consult(self, organization_id: int, refs: Sequence[str], question: str) -> list[Found]:
+    async def look_up(self, organization_id: int, refs: Sequence[str], question: str) -> list[KnowledgePassage]:
         """Only documents that are ready and not archived; ``refs`` are uuids, or integers of the reference's list."""
         async with self._db.transaction() as session:
-            plan = await self._plan(session, organization_id, refs)
-        if not plan.searched or not question:
-            return plan.whole
-        hits = await self._search.find(organization_id, question, limit=TOP, document_ids=plan.searched)
-        return plan.whole + [
-            Found(hit.document_id, hit.name, hit.text, hit.heading, hit.page, hit.score)
+            plan = await self._plan_lookup(session, organization_id, refs)
+        if not plan.searched_ids or not question:
+            return plan.whole_documents
+        hits = await self._search.find_passages(
+            organization_id, question, limit=MAX_PASSAGES, document_ids=plan.searched_ids
+        )
+        return plan.whole_documents + [
+            KnowledgePassage(hit.document_id, hit.name, hit.text, hit.heading, hit.page, hit.score)
             for hit in hits
-            if hit.cosine is None or hit.cosine >= LEAST_COSINE
+            if hit.cosine is None or hit.cosine >= MIN_COSINE
         ]
 
-    async def _plan(self, session: AsyncSession, organization_id: int, refs: Sequence[str]) -> _Plan:
-        whole, searched, left = [], [], WHOLE_TOKENS
-        for document, content in await repository.usable(session, organization_id, refs):
+    async def _plan_lookup(self, session: AsyncSession, organization_id: int, refs: Sequence[str]) -> _LookupPlan:
+        whole, searched, left = [], [], MAX_WHOLE_TOKENS
+        for document, content in await repository.find_usable(session, organization_id, refs):
             tokens = content.tokens or 0
-            limit = {"auto": SHORT_TOKENS, "full_document": WHOLE_TOKENS}.get(document.retrieval_mode, 0)
+            limit = {"auto": MAX_SHORT_TOKENS, "full_document": MAX_WHOLE_TOKENS}.get(document.retrieval_mode, 0)
             if tokens <= min(limit, left):
                 left -= tokens
                 text = await repository.whole_text(session, organization_id, content.id)
-                whole.append(Found(str(document.id), document.name, text, is_whole=True))
+                whole.append(KnowledgePassage(str(document.id), document.name, text, is_whole=True))
             else:
                 searched.append(str(document.id))
-        return _Plan(whole, searched)
+        return _LookupPlan(whole, searched)

@@ -9,12 +9,12 @@ from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.knowledge.tables import Chunk, Document, DocumentContent, Space, Vector
+from offhook.knowledge.tables import DocumentContent, KnowledgeChunk, KnowledgeDocument, KnowledgeVector, VectorSpace
 
-Row = tuple[Document, DocumentContent]
+DocumentRow = tuple[KnowledgeDocument, DocumentContent]
 
 
-def as_uuid(value: str) -> uuid.UUID | None:
+def parse_uuid(value: str) -> uuid.UUID | None:
     """Ids come from paths and definitions: whatever is no uuid names nothing."""
     try:
         return uuid.UUID(value)
@@ -22,24 +22,24 @@ def as_uuid(value: str) -> uuid.UUID | None:
         return None
 
 
-async def document(
+async def find_document(
     session: AsyncSession, organization_id: int, document_id: str, *, for_update: bool = False
-) -> Row | None:
-    wanted = as_uuid(document_id)
+) -> DocumentRow | None:
+    wanted = parse_uuid(document_id)
     if wanted is None:
         return None
     query = (
-        select(Document, DocumentContent)
-        .join(DocumentContent, DocumentContent.id == Document.content_id)
-        .where(Document.organization_id == organization_id, Document.id == wanted)
+        select(KnowledgeDocument, DocumentContent)
+        .join(DocumentContent, DocumentContent.id == KnowledgeDocument.content_id)
+        .where(KnowledgeDocument.organization_id == organization_id, KnowledgeDocument.id == wanted)
     )
     if for_update:
-        query = query.with_for_update(of=Document).execution_options(populate_existing=True)
+        query = query.with_for_update(of=KnowledgeDocument).execution_options(populate_existing=True)
     row = (await session.execute(query)).one_or_none()
     return None if row is None else (row[0], row[1])
 
 
-async def documents(
+async def list_documents(
     session: AsyncSession,
     organization_id: int,
     *,
@@ -47,40 +47,44 @@ async def documents(
     has_archived: bool = True,
     limit: int | None = None,
     offset: int = 0,
-) -> tuple[list[Row], int]:
+) -> tuple[list[DocumentRow], int]:
     """Newest first, and how many there are in all. ``status``: processing, ready, failed or archived."""
-    conditions = [Document.organization_id == organization_id]
+    conditions = [KnowledgeDocument.organization_id == organization_id]
     if status == "archived":
-        conditions.append(Document.archived_at.is_not(None))
+        conditions.append(KnowledgeDocument.archived_at.is_not(None))
     elif status is not None:
-        conditions += [Document.archived_at.is_(None), Document.status == status]
+        conditions += [KnowledgeDocument.archived_at.is_(None), KnowledgeDocument.status == status]
     elif not has_archived:
-        conditions.append(Document.archived_at.is_(None))
+        conditions.append(KnowledgeDocument.archived_at.is_(None))
     rows = await session.execute(
-        select(Document, DocumentContent)
-        .join(DocumentContent, DocumentContent.id == Document.content_id)
+        select(KnowledgeDocument, DocumentContent)
+        .join(DocumentContent, DocumentContent.id == KnowledgeDocument.content_id)
         .where(*conditions)
-        .order_by(Document.number.desc())
+        .order_by(KnowledgeDocument.number.desc())
         .limit(limit)
         .offset(offset)
     )
-    total = await session.scalar(select(func.count()).select_from(Document).where(*conditions))
+    total = await session.scalar(select(func.count()).select_from(KnowledgeDocument).where(*conditions))
     return [(row[0], row[1]) for row in rows], total or 0
 
 
-async def named(session: AsyncSession, organization_id: int, refs: Collection[str]) -> Sequence[Document]:
+async def find_by_references(
+    session: AsyncSession, organization_id: int, refs: Collection[str]
+) -> Sequence[KnowledgeDocument]:
     """Those of the references (uuids, or the integers of the reference's list) that are documents of the organization."""
-    ids = [found for ref in refs if (found := as_uuid(ref)) is not None]
+    ids = [found for ref in refs if (found := parse_uuid(ref)) is not None]
     numbers = [int(ref) for ref in refs if ref.isdecimal() and len(ref) < 10]
     if not ids and not numbers:
         return []
-    mine = Document.organization_id == organization_id
+    mine = KnowledgeDocument.organization_id == organization_id
     return (
-        await session.scalars(select(Document).where(mine, Document.id.in_(ids) | Document.number.in_(numbers)))
+        await session.scalars(
+            select(KnowledgeDocument).where(mine, KnowledgeDocument.id.in_(ids) | KnowledgeDocument.number.in_(numbers))
+        )
     ).all()
 
 
-async def content(
+async def find_content(
     session: AsyncSession, organization_id: int, content_id: int, *, for_update: bool = False
 ) -> DocumentContent | None:
     query = select(DocumentContent).where(
@@ -116,16 +120,18 @@ async def add_content(session: AsyncSession, organization_id: int, values: Mappi
     return (await session.execute(query)).scalar_one_or_none()
 
 
-async def documents_to_settle(session: AsyncSession, organization_id: int, content_id: int) -> Sequence[Document]:
+async def documents_to_settle(
+    session: AsyncSession, organization_id: int, content_id: int
+) -> Sequence[KnowledgeDocument]:
     """Documents of a content that still say processing, locked."""
     query = (
-        select(Document)
+        select(KnowledgeDocument)
         .where(
-            Document.organization_id == organization_id,
-            Document.content_id == content_id,
-            Document.status == "processing",
+            KnowledgeDocument.organization_id == organization_id,
+            KnowledgeDocument.content_id == content_id,
+            KnowledgeDocument.status == "processing",
         )
-        .order_by(Document.number)
+        .order_by(KnowledgeDocument.number)
         .with_for_update()
     )
     return (await session.scalars(query)).all()
@@ -152,11 +158,15 @@ async def chunks_without_vectors(
     session: AsyncSession, organization_id: int, content_id: int, space_id: int, limit: int
 ) -> Sequence[Any]:
     """``(id, heading, text)`` of the next pieces to embed."""
-    there = select(Vector.chunk_id).where(Vector.space_id == space_id, Vector.chunk_id == Chunk.id)
+    there = select(KnowledgeVector.chunk_id).where(
+        KnowledgeVector.space_id == space_id, KnowledgeVector.chunk_id == KnowledgeChunk.id
+    )
     rows = await session.execute(
-        select(Chunk.id, Chunk.heading, Chunk.text)
-        .where(Chunk.organization_id == organization_id, Chunk.content_id == content_id, ~there.exists())
-        .order_by(Chunk.position)
+        select(KnowledgeChunk.id, KnowledgeChunk.heading, KnowledgeChunk.text)
+        .where(
+            KnowledgeChunk.organization_id == organization_id, KnowledgeChunk.content_id == content_id, ~there.exists()
+        )
+        .order_by(KnowledgeChunk.position)
         .limit(limit)
     )
     return rows.all()
@@ -164,12 +174,12 @@ async def chunks_without_vectors(
 
 async def vectors_of_content(session: AsyncSession, organization_id: int, content_id: int, space_id: int) -> int:
     """How many pieces of a content have theirs."""
-    mine = Space.organization_id == organization_id
+    mine = VectorSpace.organization_id == organization_id
     query = (
         select(func.count())
-        .select_from(Vector)
-        .join(Space, Space.id == Vector.space_id)
-        .where(mine, Vector.space_id == space_id, Vector.content_id == content_id)
+        .select_from(KnowledgeVector)
+        .join(VectorSpace, VectorSpace.id == KnowledgeVector.space_id)
+        .where(mine, KnowledgeVector.space_id == space_id, KnowledgeVector.content_id == content_id)
     )
     return await session.scalar(query) or 0
 
@@ -226,10 +236,14 @@ async def forget_notices(session: AsyncSession, organization_id: int) -> None:
 
 async def forget_chunks(session: AsyncSession, organization_id: int, content_id: int) -> None:
     """What was read of a content that failed."""
-    await session.execute(delete(Chunk).where(Chunk.organization_id == organization_id, Chunk.content_id == content_id))
+    await session.execute(
+        delete(KnowledgeChunk).where(
+            KnowledgeChunk.organization_id == organization_id, KnowledgeChunk.content_id == content_id
+        )
+    )
 
 
-async def touch(session: AsyncSession, organization_id: int, content_id: int, progress: float) -> None:
+async def mark_progress(session: AsyncSession, organization_id: int, content_id: int, progress: float) -> None:
     """Somebody works on it; progress only grows."""
     await session.execute(
         update(DocumentContent)
@@ -238,9 +252,9 @@ async def touch(session: AsyncSession, organization_id: int, content_id: int, pr
     )
 
 
-async def active_space(session: AsyncSession, organization_id: int, *, for_update: bool = False) -> Space | None:
+async def active_space(session: AsyncSession, organization_id: int, *, for_update: bool = False) -> VectorSpace | None:
     """The vectors that are searched."""
-    query = select(Space).where(Space.organization_id == organization_id, Space.state == "active")
+    query = select(VectorSpace).where(VectorSpace.organization_id == organization_id, VectorSpace.state == "active")
     if for_update:
         query = query.with_for_update().execution_options(populate_existing=True)
     return (await session.execute(query)).scalar_one_or_none()
@@ -250,21 +264,21 @@ def _json(pieces: Sequence[dict[str, Any]]) -> str:
     return json.dumps(pieces)
 
 
-async def usable(session: AsyncSession, organization_id: int, refs: Collection[str]) -> list[Row]:
+async def find_usable(session: AsyncSession, organization_id: int, refs: Collection[str]) -> list[DocumentRow]:
     """Those of the references that agents may use now, the shortest first."""
-    ids = [document.id for document in await named(session, organization_id, refs)]
+    ids = [document.id for document in await find_by_references(session, organization_id, refs)]
     if not ids:
         return []
     rows = await session.execute(
-        select(Document, DocumentContent)
-        .join(DocumentContent, DocumentContent.id == Document.content_id)
+        select(KnowledgeDocument, DocumentContent)
+        .join(DocumentContent, DocumentContent.id == KnowledgeDocument.content_id)
         .where(
-            Document.organization_id == organization_id,
-            Document.id.in_(ids),
-            Document.status == "ready",
-            Document.archived_at.is_(None),
+            KnowledgeDocument.organization_id == organization_id,
+            KnowledgeDocument.id.in_(ids),
+            KnowledgeDocument.status == "ready",
+            KnowledgeDocument.archived_at.is_(None),
         )
-        .order_by(DocumentContent.tokens, Document.number)
+        .order_by(DocumentContent.tokens, KnowledgeDocument.number)
     )
     return [(row[0], row[1]) for row in rows]
 
@@ -272,9 +286,9 @@ async def usable(session: AsyncSession, organization_id: int, refs: Collection[s
 async def whole_text(session: AsyncSession, organization_id: int, content_id: int) -> str:
     """Every piece of a content in its order, each heading once."""
     rows = await session.execute(
-        select(Chunk.heading, Chunk.text)
-        .where(Chunk.organization_id == organization_id, Chunk.content_id == content_id)
-        .order_by(Chunk.position)
+        select(KnowledgeChunk.heading, KnowledgeChunk.text)
+        .where(KnowledgeChunk.organization_id == organization_id, KnowledgeChunk.content_id == content_id)
+        .order_by(KnowledgeChunk.position)
     )
     parts: list[str] = []
     above = ""

@@ -6,16 +6,16 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, JsonValue, field_validator, model_validator
 
-from offhook.kit.json_numbers import Whole
-from offhook.kit.json_values import plain, plain_text
+from offhook.kit.json_numbers import WholeNumber
+from offhook.kit.json_values import sanitize_json, sanitize_text
 from offhook.kit.reading.kinds import MIME_TYPES
-from offhook.knowledge.tables import Document, DocumentContent
+from offhook.knowledge.tables import DocumentContent, KnowledgeDocument
 
 DocumentStatus = Literal["processing", "ready", "failed", "archived"]
 RetrievalMode = Literal["auto", "chunked", "full_document"]
 ReferenceStatus = Literal["pending", "processing", "completed", "failed"]
-MAX_QUERY: Final = 2_000
-_MAX_METADATA: Final = 10_000
+MAX_QUERY_CHARS: Final = 2_000
+_MAX_METADATA_CHARS: Final = 10_000
 _AS_REFERENCE: Final[dict[str, ReferenceStatus]] = {
     "processing": "processing",
     "ready": "completed",
@@ -25,20 +25,20 @@ _AS_REFERENCE: Final[dict[str, ReferenceStatus]] = {
 
 def clean_name(value: str) -> str:
     """A name as it is stored; ValueError."""
-    name = " ".join(plain_text(value).split())
+    name = " ".join(sanitize_text(value).split())
     if not 1 <= len(name) <= 255:
         raise ValueError("a name has 1 to 255 characters")
     return name
 
 
-def _small(metadata: dict[str, Any]) -> dict[str, Any]:
-    cleaned: dict[str, Any] = plain(metadata)
-    if len(cleaned) > 50 or len(json.dumps(cleaned)) > _MAX_METADATA:
+def _require_small(metadata: dict[str, Any]) -> dict[str, Any]:
+    cleaned: dict[str, Any] = sanitize_json(metadata)
+    if len(cleaned) > 50 or len(json.dumps(cleaned)) > _MAX_METADATA_CHARS:
         raise ValueError("metadata may have 50 keys and 10,000 characters")
     return cleaned
 
 
-def status_of(document: Document) -> DocumentStatus:
+def document_status(document: KnowledgeDocument) -> DocumentStatus:
     if document.archived_at is not None:
         return "archived"
     status: DocumentStatus = document.status  # type: ignore[assignment] # the column holds these
@@ -69,12 +69,12 @@ class DocumentResponse(BaseModel):
     archived_at: datetime | None
 
     @classmethod
-    def of(cls, document: Document, content: DocumentContent) -> Self:
+    def from_document(cls, document: KnowledgeDocument, content: DocumentContent) -> Self:
         is_waiting = document.status == "processing"
         return cls(
             id=str(document.id),
             name=document.name,
-            status=status_of(document),
+            status=document_status(document),
             metadata=document.details,
             filename=document.filename,
             mime_type=MIME_TYPES[content.kind],  # type: ignore[index] # the column holds these
@@ -97,7 +97,7 @@ class DocumentUpdate(BaseModel):
     """What is left out stays as it is; ``metadata`` is replaced as a whole."""
 
     name: Annotated[str, Field(max_length=1_000), AfterValidator(clean_name)] | None = None
-    metadata: Annotated[dict[str, Any], AfterValidator(_small)] | None = None
+    metadata: Annotated[dict[str, Any], AfterValidator(_require_small)] | None = None
     retrieval_mode: RetrievalMode | None = None
 
     @model_validator(mode="after")
@@ -108,14 +108,14 @@ class DocumentUpdate(BaseModel):
 
 
 class SearchRequest(BaseModel):
-    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY)]
-    limit: Annotated[Whole, Field(ge=1, le=20)] = 5
+    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARS)]
+    limit: Annotated[WholeNumber, Field(ge=1, le=20)] = 5
     document_ids: Annotated[list[Annotated[str, Field(max_length=64)]], Field(max_length=500)] | None = None
 
     @field_validator("query")
     @classmethod
     def _not_blank(cls, value: str) -> str:
-        text = plain_text(value).strip()
+        text = sanitize_text(value).strip()
         if not text:
             raise ValueError("query is blank")
         return text
@@ -155,7 +155,7 @@ class ReferenceDocument(BaseModel):
     is_active: bool
 
     @classmethod
-    def of(cls, document: Document, content: DocumentContent) -> Self:
+    def from_document(cls, document: KnowledgeDocument, content: DocumentContent) -> Self:
         return cls(
             id=document.number,
             document_uuid=str(document.id),

@@ -12,15 +12,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
 from offhook.knowledge import repository, search_queries
-from offhook.knowledge.document_processing import as_text
+from offhook.knowledge.document_processing import vectors_as_text
 from offhook.knowledge.embedder import EmbeddingModel
-from offhook.knowledge.embedder_registry import Embedders
+from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.errors import EmbeddingFailed
-from offhook.knowledge.search_queries import Scope
+from offhook.knowledge.search_queries import SearchScope
 
 # Questions of calls come again and again while they are spoken.
-_REMEMBERED: Final = 500
-_HIT: Final = (
+_MAX_CACHED_VECTORS: Final = 500
+_HITS_SQL: Final = (
     "SELECT chunk.id, chunk.text, chunk.heading, chunk.page, document.id AS document_id, document.name"
     " FROM knowledge_chunks chunk JOIN LATERAL ("
     "   SELECT live.id, live.name FROM knowledge_documents live"
@@ -34,7 +34,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class PassageHit:
     """A passage. ``score``: 1 is the first place of both rankings; ``cosine`` is None where only its words were found."""
 
     document_id: str
@@ -46,67 +46,69 @@ class Hit:
     cosine: float | None
 
 
-class Search:
+class PassageSearch:
     """One per process."""
 
-    def __init__(self, db: Database, embedders: Embedders) -> None:
+    def __init__(self, db: Database, embedders: EmbedderRegistry) -> None:
         self._db = db
         self._embedders = embedders
         self._vectors: OrderedDict[tuple[EmbeddingModel, str], str] = OrderedDict()
 
-    async def find(
+    async def find_passages(
         self, organization_id: int, question: str, *, limit: int, document_ids: Sequence[str] | None = None
-    ) -> list[Hit]:
+    ) -> list[PassageHit]:
         """The best passages of ready documents that are not archived. ``document_ids``: only of these; empty: of none.
 
         When the embedding model does not answer, words alone decide.
         """
         ids = (
-            None if document_ids is None else [str(found) for ref in document_ids if (found := repository.as_uuid(ref))]
+            None
+            if document_ids is None
+            else [str(found) for ref in document_ids if (found := repository.parse_uuid(ref))]
         )
         async with self._db.transaction() as session:
-            where = await search_queries.scope(session, organization_id, ids)
+            where = await search_queries.load_scope(session, organization_id, ids)
         if not where.chunks:
             return []
         # a model of the process or of a vendor makes the vector while the database looks for the words
-        vector, said = await asyncio.gather(self._vector(where, question), self._by_words(where, question))
+        vector, said = await asyncio.gather(self._question_vector(where, question), self._by_words(where, question))
         async with self._db.transaction() as session:
-            near = await search_queries.by_meaning(session, where, vector) if vector is not None else []
+            near = await search_queries.rank_by_meaning(session, where, vector) if vector is not None else []
             both = [[chunk_id for chunk_id, _ in near], said] if near else [said]
-            return await _hits(session, where, search_queries.merged(both)[:limit], dict(near))
+            return await _load_hits(session, where, search_queries.merge_rankings(both)[:limit], dict(near))
 
-    async def _by_words(self, where: Scope, question: str) -> list[int]:
+    async def _by_words(self, where: SearchScope, question: str) -> list[int]:
         async with self._db.transaction() as session:
-            return await search_queries.by_words(
-                session, where, await search_queries.terms(session, where.organization_id, question)
+            return await search_queries.rank_by_words(
+                session, where, await search_queries.question_terms(session, where.organization_id, question)
             )
 
-    async def _vector(self, where: Scope, question: str) -> str | None:
+    async def _question_vector(self, where: SearchScope, question: str) -> str | None:
         if where.model is None:
             return None
         key = (where.model, question)
         if key not in self._vectors:
             try:
-                embedder = await self._embedders.of(where.organization_id, where.model)
+                embedder = await self._embedders.embedder_for(where.organization_id, where.model)
                 if embedder is None:
                     return None
-                self._vectors[key] = as_text(await embedder.embed_query(question))[0]
+                self._vectors[key] = vectors_as_text(await embedder.embed_query(question))[0]
             except EmbeddingFailed as error:
-                log.warning("question_not_embedded", error=str(error))
+                log.warning("question_embedding_failed", error=str(error))
                 return None
-            while len(self._vectors) > _REMEMBERED:
+            while len(self._vectors) > _MAX_CACHED_VECTORS:
                 self._vectors.popitem(last=False)
         self._vectors.move_to_end(key)
         return self._vectors[key]
 
 
-async def _hits(
-    session: AsyncSession, where: Scope, best: Sequence[tuple[int, float]], cosines: dict[int, float]
-) -> list[Hit]:
-    parameters = {**where.parameters, "chunks": [chunk_id for chunk_id, _ in best]}
-    rows = {row.id: row for row in await session.execute(text(_HIT), parameters)}
+async def _load_hits(
+    session: AsyncSession, where: SearchScope, best: Sequence[tuple[int, float]], cosines: dict[int, float]
+) -> list[PassageHit]:
+    parameters = {**where.query_parameters, "chunks": [chunk_id for chunk_id, _ in best]}
+    rows = {row.id: row for row in await session.execute(text(_HITS_SQL), parameters)}
     return [
-        Hit(
+        PassageHit(
             document_id=str(row.document_id),
             name=row.name,
             text=row.text,

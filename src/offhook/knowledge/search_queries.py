@@ -11,15 +11,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.knowledge.embedder import EmbeddingModel
 
 # How many pieces each ranking names.
-DEPTH: Final = 40
+MAX_RANKED: Final = 40
 # With the index of a space: how many neighbours are followed, and from how many pieces on it is worth it.
 EF_SEARCH: Final = 100
-EXACT_UP_TO: Final = 5_000
+MAX_EXACT: Final = 5_000
 # Pieces that are looked at for words: those with the rarest ones. Each costs 5 to 10 µs.
-CANDIDATES: Final = 600
+MAX_CANDIDATES: Final = 600
 MAX_TERMS: Final = 16
 
-_LIVE: Final = (
+_LIVE_CONTENTS_SQL: Final = (
     "SELECT live.content_id FROM knowledge_documents live WHERE live.organization_id = :organization_id"
     " AND live.status = 'ready' AND live.archived_at IS NULL"
     " AND (CAST(:ids AS uuid[]) IS NULL OR live.id = ANY(CAST(:ids AS uuid[])))"
@@ -27,7 +27,7 @@ _LIVE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SearchScope:
     """What is searched: ``chunks`` pieces of ready documents; ``space_id`` is None before the first vector."""
 
     organization_id: int
@@ -39,25 +39,25 @@ class Scope:
     has_index: bool = False
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def query_parameters(self) -> dict[str, Any]:
         return {"organization_id": self.organization_id, "ids": self.ids}
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class QueryTerm:
     """A stem of the question, as it is indexed, in how many of the organization's pieces it is."""
 
     lexeme: str
     chunks: int
 
 
-async def scope(session: AsyncSession, organization_id: int, ids: list[str] | None) -> Scope:
+async def load_scope(session: AsyncSession, organization_id: int, ids: list[str] | None) -> SearchScope:
     """``ids``: only these documents (uuids); None: all of the organization's."""
     row = (
         await session.execute(
             text(
                 "SELECT space.*, (SELECT coalesce(sum(content.chunk_count), 0) FROM knowledge_contents content"  # noqa: S608
-                f"   WHERE content.id IN ({_LIVE})) AS chunks"
+                f"   WHERE content.id IN ({_LIVE_CONTENTS_SQL})) AS chunks"
                 " FROM (SELECT 1) AS one LEFT JOIN knowledge_spaces space"
                 "   ON space.organization_id = :organization_id AND space.state = 'active'"
             ),
@@ -65,12 +65,12 @@ async def scope(session: AsyncSession, organization_id: int, ids: list[str] | No
         )
     ).one()
     if row.id is None:
-        return Scope(organization_id, ids, row.chunks)
+        return SearchScope(organization_id, ids, row.chunks)
     model = EmbeddingModel(row.provider, row.model, row.base_url)
-    return Scope(organization_id, ids, row.chunks, row.id, model, row.dimensions, row.has_index)
+    return SearchScope(organization_id, ids, row.chunks, row.id, model, row.dimensions, row.has_index)
 
 
-async def terms(session: AsyncSession, organization_id: int, question: str) -> list[Term]:
+async def question_terms(session: AsyncSession, organization_id: int, question: str) -> list[QueryTerm]:
     """The stems of a question that occur in the organization's pieces, the rarest first."""
     rows = await session.execute(
         text(
@@ -80,14 +80,14 @@ async def terms(session: AsyncSession, organization_id: int, question: str) -> l
         ),
         {"organization_id": organization_id, "question": question, "most": MAX_TERMS},
     )
-    return [Term(row.lexeme, row.chunks) for row in rows]
+    return [QueryTerm(row.lexeme, row.chunks) for row in rows]
 
 
-async def by_meaning(session: AsyncSession, where: Scope, vector: str) -> list[tuple[int, float]]:
+async def rank_by_meaning(session: AsyncSession, where: SearchScope, vector: str) -> list[tuple[int, float]]:
     """``(chunk id, cosine)``, the nearest first. Few pieces are compared one by one, many by the space's own index."""
     if where.space_id is None or where.dimensions is None:
         return []
-    if where.has_index and where.chunks > EXACT_UP_TO:
+    if where.has_index and where.chunks > MAX_EXACT:
         await session.execute(
             text(
                 "SELECT set_config('hnsw.ef_search', :ef_search, true),"
@@ -103,14 +103,14 @@ async def by_meaning(session: AsyncSession, where: Scope, vector: str) -> list[t
     rows = await session.execute(
         text(
             f"SELECT v.chunk_id, -({column}) AS cosine FROM knowledge_vectors v"  # noqa: S608 - our own numbers
-            f" WHERE v.space_id = {space} AND v.content_id IN ({_LIVE}) ORDER BY {column} LIMIT {DEPTH}"
+            f" WHERE v.space_id = {space} AND v.content_id IN ({_LIVE_CONTENTS_SQL}) ORDER BY {column} LIMIT {MAX_RANKED}"
         ),
-        {**where.parameters, "vector": vector, **({"space_id": where.space_id} if space == ":space_id" else {})},
+        {**where.query_parameters, "vector": vector, **({"space_id": where.space_id} if space == ":space_id" else {})},
     )
     return [(row.chunk_id, row.cosine) for row in rows]
 
 
-async def by_words(session: AsyncSession, where: Scope, found: Sequence[Term]) -> list[int]:
+async def rank_by_words(session: AsyncSession, where: SearchScope, found: Sequence[QueryTerm]) -> list[int]:
     """Chunk ids, the best first: the more of the rare words, and the more often, the better.
 
     Candidates are the pieces with the rarest words; the frequent words only change their order.
@@ -118,9 +118,9 @@ async def by_words(session: AsyncSession, where: Scope, found: Sequence[Term]) -
     if not found:
         return []
     seen = 0
-    leading: list[Term] = []
+    leading: list[QueryTerm] = []
     for term in found:
-        if leading and seen + term.chunks > CANDIDATES:
+        if leading and seen + term.chunks > MAX_CANDIDATES:
             break
         seen += term.chunks
         leading.append(term)
@@ -131,25 +131,25 @@ async def by_words(session: AsyncSession, where: Scope, found: Sequence[Term]) -
         weight = math.log(1 + (known - term.chunks + 0.5) / (term.chunks + 0.5))
         # numbers are parameters, so that the statement is one of sixteen, which the server has planned already
         score.append(f"CAST(:weight{index} AS float8) * ts_rank(hit.words, CAST(:term{index} AS tsquery))")
-        parameters |= {f"term{index}": quoted(term.lexeme), f"weight{index}": weight}
+        parameters |= {f"term{index}": quote_lexeme(term.lexeme), f"weight{index}": weight}
     rows = await session.execute(
         text(
             "WITH hit AS MATERIALIZED (SELECT id, content_id, organization_id, words FROM knowledge_chunks"  # noqa: S608
-            f"   WHERE words @@ CAST(:leading AS tsquery) LIMIT {2 * CANDIDATES})"
-            f" SELECT hit.id FROM hit WHERE hit.organization_id = :organization_id AND hit.content_id IN ({_LIVE})"
-            f" ORDER BY {' + '.join(score)} DESC, hit.id LIMIT {DEPTH}"
+            f"   WHERE words @@ CAST(:leading AS tsquery) LIMIT {2 * MAX_CANDIDATES})"
+            f" SELECT hit.id FROM hit WHERE hit.organization_id = :organization_id AND hit.content_id IN ({_LIVE_CONTENTS_SQL})"
+            f" ORDER BY {' + '.join(score)} DESC, hit.id LIMIT {MAX_RANKED}"
         ),
-        {**where.parameters, **parameters, "leading": " | ".join(quoted(term.lexeme) for term in leading)},
+        {**where.query_parameters, **parameters, "leading": " | ".join(quote_lexeme(term.lexeme) for term in leading)},
     )
     return [row.id for row in rows]
 
 
-def quoted(lexeme: str) -> str:
+def quote_lexeme(lexeme: str) -> str:
     """A stem as a query; it holds no quote and no backslash (``knowledge_tsvector`` leaves such words out)."""
     return f"'{lexeme}'"
 
 
-def merged(rankings: Sequence[Sequence[int]], *, constant: int = 60) -> list[tuple[int, float]]:
+def merge_rankings(rankings: Sequence[Sequence[int]], *, constant: int = 60) -> list[tuple[int, float]]:
     """Reciprocal rank fusion: ``(id, score)``, the best first; 1 is the first place of every ranking."""
     scores: dict[int, float] = {}
     for ranking in rankings:

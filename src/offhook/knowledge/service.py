@@ -11,11 +11,11 @@ from offhook.jobs.queue import enqueue
 from offhook.knowledge import repository
 from offhook.knowledge.errors import DocumentNotFound
 from offhook.knowledge.jobs import PROCESS
-from offhook.knowledge.tables import Document, DocumentContent
-from offhook.knowledge.uploads import Taken
-from offhook.orgs import Caller, audit, nothing_changed
+from offhook.knowledge.tables import DocumentContent, KnowledgeDocument
+from offhook.knowledge.uploads import StoredFile
+from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 
-Pair = tuple[Document, DocumentContent]
+DocumentRow = tuple[KnowledgeDocument, DocumentContent]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class DocumentFacts:
     status: str
 
 
-async def create(
-    session: AsyncSession, caller: Caller, taken: Taken, *, name: str, filename: str, retrieval_mode: str = "auto"
-) -> Pair:
+async def create_document(
+    session: AsyncSession, caller: Caller, taken: StoredFile, *, name: str, filename: str, retrieval_mode: str = "auto"
+) -> DocumentRow:
     """A new document of a file that was kept; what is known of the same bytes is used again."""
     organization_id = caller.organization_id
-    content, is_new = await _content(session, organization_id, taken)
-    document = Document(
+    content, is_new = await _get_or_add_content(session, organization_id, taken)
+    document = KnowledgeDocument(
         organization_id=organization_id,
         content_id=content.id,
         name=name,
@@ -49,11 +49,13 @@ async def create(
     if is_new or content.state != "processing":
         await enqueue(session, PROCESS, {"organization_id": organization_id, "content_id": content.id})
     data = {"name": name, "size_bytes": content.size_bytes}
-    await audit(session, caller, "document.created", f"document:{document.id}", data)
+    await write_audit_entry(session, caller, "document.created", f"document:{document.id}", data)
     return document, content
 
 
-async def _content(session: AsyncSession, organization_id: int, taken: Taken) -> tuple[DocumentContent, bool]:
+async def _get_or_add_content(
+    session: AsyncSession, organization_id: int, taken: StoredFile
+) -> tuple[DocumentContent, bool]:
     """What is known of these bytes, or a new record of them, locked; somebody else may be sending them at this moment."""
     while True:
         content = await repository.content_of_bytes(session, organization_id, taken.sha256)
@@ -65,46 +67,46 @@ async def _content(session: AsyncSession, organization_id: int, taken: Taken) ->
             return content, True
 
 
-async def get(session: AsyncSession, organization_id: int, document_id: str) -> Pair:
+async def get_document(session: AsyncSession, organization_id: int, document_id: str) -> DocumentRow:
     """DocumentNotFound (404)."""
-    found = await repository.document(session, organization_id, document_id)
+    found = await repository.find_document(session, organization_id, document_id)
     if found is None:
         raise DocumentNotFound
     return found
 
 
-async def update(
+async def update_document(
     session: AsyncSession, caller: Caller, document_id: str, values: Mapping[str, Any], *, now: datetime
-) -> Pair:
+) -> DocumentRow:
     """Change ``name``, ``details`` or ``retrieval_mode``. DocumentNotFound (404)."""
     document, content = await _for_update(session, caller, document_id)
     changed = {field: value for field, value in values.items() if getattr(document, field) != value}
     if not changed:
-        nothing_changed(session)
+        skip_audit_entry(session)
         return document, content
     for field, value in changed.items():
         setattr(document, field, value)
     document.updated_at = now
-    await audit(session, caller, "document.updated", f"document:{document.id}", {"fields": sorted(changed)})
+    await write_audit_entry(session, caller, "document.updated", f"document:{document.id}", {"fields": sorted(changed)})
     return document, content
 
 
 async def set_archived(
     session: AsyncSession, caller: Caller, document_id: str, *, is_archived: bool, now: datetime
-) -> Pair:
+) -> DocumentRow:
     """Archiving hides it from agents and searches; bringing it back restores the state before. DocumentNotFound (404)."""
     document, content = await _for_update(session, caller, document_id)
     if (document.archived_at is not None) == is_archived:
-        nothing_changed(session)
+        skip_audit_entry(session)
         return document, content
     document.archived_at = now if is_archived else None
     document.updated_at = now
     action = "document.archived" if is_archived else "document.unarchived"
-    await audit(session, caller, action, f"document:{document.id}", {"name": document.name})
+    await write_audit_entry(session, caller, action, f"document:{document.id}", {"name": document.name})
     return document, content
 
 
-async def listing(
+async def list_documents(
     session: AsyncSession,
     organization_id: int,
     *,
@@ -112,28 +114,30 @@ async def listing(
     has_archived: bool = True,
     limit: int | None = None,
     offset: int = 0,
-) -> tuple[list[Pair], int]:
+) -> tuple[list[DocumentRow], int]:
     """Newest first, and how many there are in all."""
-    return await repository.documents(
+    return await repository.list_documents(
         session, organization_id, status=status, has_archived=has_archived, limit=limit, offset=offset
     )
 
 
-async def facts(session: AsyncSession, organization_id: int, refs: Collection[str]) -> dict[str, DocumentFacts]:
+async def document_facts(
+    session: AsyncSession, organization_id: int, refs: Collection[str]
+) -> dict[str, DocumentFacts]:
     """By reference (uuid, or the integer of the reference's list); what is no document of the organization is left out."""
     found: dict[str, DocumentFacts] = {}
     wanted = set(refs)
-    for document in await repository.named(session, organization_id, wanted):
+    for document in await repository.find_by_references(session, organization_id, wanted):
         status = "archived" if document.archived_at is not None else document.status
         known = DocumentFacts(str(document.id), document.name, status)
         for ref in wanted:
-            if repository.as_uuid(ref) == document.id or ref == str(document.number):
+            if repository.parse_uuid(ref) == document.id or ref == str(document.number):
                 found[ref] = known
     return found
 
 
-async def _for_update(session: AsyncSession, caller: Caller, document_id: str) -> Pair:
-    found = await repository.document(session, caller.organization_id, document_id, for_update=True)
+async def _for_update(session: AsyncSession, caller: Caller, document_id: str) -> DocumentRow:
+    found = await repository.find_document(session, caller.organization_id, document_id, for_update=True)
     if found is None:
         raise DocumentNotFound
     return found

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.knowledge.tables import DocumentContent
 
 
-async def with_notices(session: AsyncSession) -> Sequence[int]:
+async def organizations_with_notices(session: AsyncSession) -> Sequence[int]:
     """The organizations that have documents without vectors."""
     lacking = DocumentContent.error.is_not(None), DocumentContent.state == "ready"
     return (await session.scalars(select(DocumentContent.organization_id).where(*lacking).distinct())).all()

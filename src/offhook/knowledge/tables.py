@@ -50,7 +50,7 @@ class DocumentContent(Base):
     touched_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
-class Document(Base):
+class KnowledgeDocument(Base):
     """``number`` is the integer id of the reference's list. ``status`` is that before archiving.
 
     ``retrieval_mode``: chunked, full_document, or auto (whole when it is short).
@@ -78,7 +78,7 @@ class Document(Base):
     archived_at: Mapped[datetime | None]
 
 
-class Chunk(Base):
+class KnowledgeChunk(Base):
     """A piece of a content. ``words`` are its stems with positions, each prefixed by the organization's id.
 
     So the postings of an organization are its own: what others store does not slow its searches.
@@ -102,7 +102,7 @@ class Chunk(Base):
     words: Mapped[Any] = mapped_column(TSVECTOR)
 
 
-class Term(Base):
+class KnowledgeTerm(Base):
     """In how many pieces of an organization a stem occurs: rare words say more."""
 
     __tablename__ = "knowledge_terms"
@@ -112,7 +112,7 @@ class Term(Base):
     chunks: Mapped[int]
 
 
-class Space(Base):
+class VectorSpace(Base):
     """The vectors of one embedding model in one organization. ``state``: active (searched), building or retired.
 
     ``has_index``: it is large enough for an HNSW index of its own; smaller ones are searched whole.
@@ -135,7 +135,7 @@ class Space(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
-class Vector(Base):
+class KnowledgeVector(Base):
     """Of length one, so that the inner product is the cosine."""
 
     __tablename__ = "knowledge_vectors"

@@ -8,65 +8,65 @@ from typing import Any, Final
 import structlog
 
 from offhook.jobs.queue import enqueue
-from offhook.jobs.registry import Handler
+from offhook.jobs.registry import JobHandler
 from offhook.knowledge import superuser_queries, vector_spaces
-from offhook.knowledge.embedder_registry import Embedders
+from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.jobs import PROCESS, REEMBED
-from offhook.knowledge.uploads import Intake
+from offhook.knowledge.uploads import DocumentIntake
 from offhook.root import Hook, Root
 
-SWEEP_EVERY_S: Final = 60.0
+SWEEP_INTERVAL_S: Final = 60.0
 # Longer than reading one file, or embedding one batch, can take.
-STALE: Final = timedelta(minutes=5)
-FILES_EVERY_S: Final = 86_400.0
+STALE_AFTER: Final = timedelta(minutes=5)
+FILES_INTERVAL_S: Final = 86_400.0
 # A file is kept before its document is known: by then its request is long over.
-ORPHAN: Final = timedelta(days=1)
+ORPHANED_AFTER: Final = timedelta(days=1)
 log = structlog.get_logger(__name__)
 
 
-def sweep_handler(root: Root) -> Handler:
-    async def sweep(_: dict[str, Any]) -> None:
+def sweep_handler(root: Root) -> JobHandler:
+    async def requeue_stale(_: dict[str, Any]) -> None:
         """The queue starts a dead worker's jobs again; this is for jobs that are gone altogether."""
         async with root.db.transaction() as session:
             for organization_id, content_id in await superuser_queries.stale_contents(
-                session, root.clock.now() - STALE
+                session, root.clock.now() - STALE_AFTER
             ):
                 payload = {"organization_id": organization_id, "content_id": content_id}
                 if await enqueue(session, PROCESS, payload, dedupe_key=f"{PROCESS}:{content_id}") is not None:
-                    log.warning("document_taken_up_again", content_id=content_id)
+                    log.warning("document_requeued", content_id=content_id)
 
-    return sweep
+    return requeue_stale
 
 
-def files_handler(root: Root, intake: Intake) -> Handler:
-    async def known(keys: Sequence[str]) -> set[str]:
+def files_handler(root: Root, intake: DocumentIntake) -> JobHandler:
+    async def known_keys(keys: Sequence[str]) -> set[str]:
         async with root.db.transaction() as session:
             return await superuser_queries.known_keys(session, keys)
 
-    async def sweep(_: dict[str, Any]) -> None:
+    async def sweep_files(_: dict[str, Any]) -> None:
         """Files that no document stands on."""
-        removed = await intake.forget_orphans(root.clock.now() - ORPHAN, known)
+        removed = await intake.forget_orphans(root.clock.now() - ORPHANED_AFTER, known_keys)
         if removed:
             log.info("orphaned_files_removed", files=removed)
 
-    return sweep
+    return sweep_files
 
 
-def vectors_hook(root: Root, embedders: Embedders) -> Hook:
+def vectors_hook(root: Root, embedders: EmbedderRegistry) -> Hook:
     async def make_missing_vectors() -> None:
         """A worker has started: if it has the offline model, documents that became ready without it get their vectors."""
         if not await asyncio.to_thread(embedders.is_offline_installed):
             return
         async with root.db.transaction() as session:
-            for organization_id in await superuser_queries.with_notices(session):
+            for organization_id in await superuser_queries.organizations_with_notices(session):
                 payload = {"organization_id": organization_id, "tries": 1}
                 await enqueue(session, REEMBED, payload, dedupe_key=f"{REEMBED}:{organization_id}")
 
     return make_missing_vectors
 
 
-def index_handler(root: Root) -> Handler:
-    async def index(payload: dict[str, Any]) -> None:
+def index_handler(root: Root) -> JobHandler:
+    async def build_space_index(payload: dict[str, Any]) -> None:
         """An HNSW index over the vectors of one space, built beside the work of others."""
         organization_id, space_id = payload["organization_id"], payload["space_id"]
         async with root.db.transaction() as session:
@@ -74,4 +74,4 @@ def index_handler(root: Root) -> Handler:
         if dimensions is not None:
             await vector_spaces.build_index(root.db, organization_id, space_id, dimensions)
 
-    return index
+    return build_space_index

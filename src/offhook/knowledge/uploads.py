@@ -10,52 +10,52 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from offhook.kit.files.objects import FileGone, Objects
-from offhook.kit.reading.kinds import Kind, kind_of
+from offhook.kit.files.objects import FileGone, ObjectStore
+from offhook.kit.reading.kinds import DocumentKind, detect_kind
 from offhook.knowledge.errors import DocumentEmpty, DocumentKindUnknown, DocumentTooLarge
 from offhook.knowledge.limits import MAX_FILE_BYTES
 
-FOLDER: Final = "knowledge"
-_PART: Final = 1 << 20
+STORAGE_FOLDER: Final = "knowledge"
+_PART_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class StoredFile:
     """A file that can be read: kept under ``storage_key``."""
 
     sha256: str
-    kind: Kind
+    kind: DocumentKind
     size_bytes: int
     storage_key: str
 
 
-class Intake:
+class DocumentIntake:
     """One per process. ``drafts`` is a folder of this machine; ``objects`` is what every worker reaches."""
 
-    def __init__(self, objects: Objects, drafts: Path) -> None:
+    def __init__(self, objects: ObjectStore, drafts: Path) -> None:
         self._objects = objects
         self._drafts = drafts
 
-    async def take(self, organization_id: int, file: BinaryIO, filename: str) -> Taken:
+    async def store_upload(self, organization_id: int, file: BinaryIO, filename: str) -> StoredFile:
         """Keep a file that was sent. DocumentTooLarge (413), DocumentKindUnknown (415), DocumentEmpty (422)."""
-        async with self.draft() as draft:
-            size, digest = await asyncio.to_thread(_copy, file, draft)
+        async with self.draft_file() as draft:
+            size, digest = await asyncio.to_thread(_copy_and_hash, file, draft)
             if size > MAX_FILE_BYTES:
                 raise DocumentTooLarge
             if not size:
                 raise DocumentEmpty
-            kind = await asyncio.to_thread(kind_of, draft, filename)
+            kind = await asyncio.to_thread(detect_kind, draft, filename)
             if kind is None:
                 raise DocumentKindUnknown
             # by its content: the same bytes lie there once, whatever happens to the records
-            key = f"{FOLDER}/{organization_id}/{digest}"
+            key = f"{STORAGE_FOLDER}/{organization_id}/{digest}"
             await self._objects.put(key, draft)
-        return Taken(digest, kind, size, key)
+        return StoredFile(digest, kind, size, key)
 
     @asynccontextmanager
-    async def fetched(self, storage_key: str) -> AsyncIterator[Path]:
+    async def fetch_file(self, storage_key: str) -> AsyncIterator[Path]:
         """A copy of a kept file on this machine for as long as the block lasts. FileGone."""
-        async with self.draft() as draft:
+        async with self.draft_file() as draft:
             await self._objects.fetch(storage_key, draft)
             yield draft
 
@@ -65,18 +65,18 @@ class Intake:
         An upload whose request died, and organizations that were deleted, leave such files.
         """
         removed = await asyncio.to_thread(_forget_drafts, self._drafts, before.timestamp())
-        async for batch in self._objects.listed(FOLDER):
+        async for batch in self._objects.list_keys(STORAGE_FOLDER):
             old = [key for key, kept_at in batch if kept_at < before]
             for key in set(old) - await known(old):
                 # the same bytes may have come again since the list was made
                 with suppress(FileGone):
-                    if await self._objects.kept_since(key) < before:
+                    if await self._objects.last_modified(key) < before:
                         await self._objects.delete(key)
                         removed += 1
         return removed
 
     @asynccontextmanager
-    async def draft(self) -> AsyncIterator[Path]:
+    async def draft_file(self) -> AsyncIterator[Path]:
         """The path of a file that is gone after the block."""
         await asyncio.to_thread(self._drafts.mkdir, parents=True, exist_ok=True)
         path = self._drafts / f"{secrets.token_hex(8)}.document"
@@ -94,10 +94,10 @@ def _forget_drafts(folder: Path, before: float) -> int:
     return len(old)
 
 
-def _copy(file: BinaryIO, target: Path) -> tuple[int, str]:
+def _copy_and_hash(file: BinaryIO, target: Path) -> tuple[int, str]:
     digest, size = sha256(), 0
     with target.open("wb") as out:
-        while (part := file.read(_PART)) and size <= MAX_FILE_BYTES:
+        while (part := file.read(_PART_BYTES)) and size <= MAX_FILE_BYTES:
             digest.update(part)
             size += len(part)
             out.write(part)

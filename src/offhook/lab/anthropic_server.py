@@ -10,25 +10,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
-from offhook.lab.sse import ARGUMENT_PIECE, Answer, Frames, Refusal, Script, SseServer, serve
+from offhook.lab.sse import ARGUMENT_PIECE, HttpRefusal, Script, ScriptedAnswer, SseServer, StreamFrames, serve_sse
 
 MODELS: Final = ("claude-haiku-4-5", "claude-haiku-5-5", "claude-sonnet-5-5")
-UNAUTHORIZED: Final = Refusal(401, message="invalid x-api-key", type="authentication_error")
-FORBIDDEN: Final = Refusal(403, message="Your API key does not have permission.", type="permission_error")
-NO_SUCH_MODEL: Final = Refusal(404, message="model: claude-none", type="not_found_error")
-TOO_LONG: Final = Refusal(400, message="prompt is too long: 208310 tokens > 200000 maximum")
-NO_CREDIT: Final = Refusal(400, message="Your credit balance is too low to access the Anthropic API.")
-RATE_LIMITED: Final = Refusal(
+UNAUTHORIZED: Final = HttpRefusal(401, message="invalid x-api-key", type="authentication_error")
+FORBIDDEN: Final = HttpRefusal(403, message="Your API key does not have permission.", type="permission_error")
+NO_SUCH_MODEL: Final = HttpRefusal(404, message="model: claude-none", type="not_found_error")
+TOO_LONG: Final = HttpRefusal(400, message="prompt is too long: 208310 tokens > 200000 maximum")
+NO_CREDIT: Final = HttpRefusal(400, message="Your credit balance is too low to access the Anthropic API.")
+RATE_LIMITED: Final = HttpRefusal(
     429, message="This request would exceed your rate limit.", type="rate_limit_error", headers={"retry-after": "7"}
 )
-SERVER_ERROR: Final = Refusal(500, message="Internal server error", type="api_error")
-OVERLOADED: Final = Refusal(529, message="Overloaded", type="overloaded_error")
+SERVER_ERROR: Final = HttpRefusal(500, message="Internal server error", type="api_error")
+OVERLOADED: Final = HttpRefusal(529, message="Overloaded", type="overloaded_error")
 _TOOL_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _THINKS: Final = ("claude-haiku-5", "claude-sonnet-5", "claude-opus-5")
 
 
 class AnthropicDialect:
-    """Implements ``Dialect``."""
+    """Implements ``VendorDialect``."""
 
     unauthorized = UNAUTHORIZED
     rate_limited = RATE_LIMITED
@@ -47,15 +47,15 @@ class AnthropicDialect:
             return 404, self.error_body(NO_SUCH_MODEL)
         return 200, {"type": "model", "id": name, "display_name": name, "created_at": "2026-01-01T00:00:00Z"}
 
-    def refusal_of(self, target: str, body: Mapping[str, Any]) -> Refusal | None:
-        message = next(_wrong(body), None)
-        return None if message is None else Refusal(400, message=message)
+    def refusal_of(self, target: str, body: Mapping[str, Any]) -> HttpRefusal | None:
+        message = next(_find_problems(body), None)
+        return None if message is None else HttpRefusal(400, message=message)
 
-    def error_body(self, refusal: Refusal) -> Any:
+    def error_body(self, refusal: HttpRefusal) -> Any:
         error = {"type": refusal.type, "message": refusal.message}
         return {"type": "error", "error": error, "request_id": "req_lab"}
 
-    def frames(self, answer: Answer, body: Mapping[str, Any]) -> Frames:
+    def build_frames(self, answer: ScriptedAnswer, body: Mapping[str, Any]) -> StreamFrames:
         prompt = len(json.dumps([body.get("system"), body["messages"]]).split())
         usage = {
             "input_tokens": prompt,
@@ -73,54 +73,56 @@ class AnthropicDialect:
             "stop_sequence": None,
             "usage": usage,
         }
-        head = [_frame("message_start", {"message": message}), _frame("ping", {})]
-        deltas = list(_blocks(answer))
+        head = [_event_frame("message_start", {"message": message}), _event_frame("ping", {})]
+        deltas = list(_block_events(answer))
         reason = answer.finish_reason or ("tool_use" if answer.calls else "end_turn")
         end = {"delta": {"stop_reason": reason, "stop_sequence": None}, "usage": {"output_tokens": len(deltas)}}
-        return Frames(head, deltas, [_frame("message_delta", end), _frame("message_stop", {})])
+        return StreamFrames(head, deltas, [_event_frame("message_delta", end), _event_frame("message_stop", {})])
 
     def error_frame(self) -> str:
-        return _frame("error", {"error": {"type": "overloaded_error", "message": "Overloaded"}})
+        return _event_frame("error", {"error": {"type": "overloaded_error", "message": "Overloaded"}})
 
 
 def serve_anthropic(
     script: Script, *, api_key: str | None = None, models: Sequence[str] = MODELS
 ) -> AbstractAsyncContextManager[SseServer]:
     """Serve until the block ends. With ``api_key``, any other key gets the vendor's 401."""
-    return serve(SseServer(AnthropicDialect(), script, api_key, models), "")
+    return serve_sse(SseServer(AnthropicDialect(), script, api_key, models), "")
 
 
-def _frame(kind: str, data: Mapping[str, Any]) -> str:
+def _event_frame(kind: str, data: Mapping[str, Any]) -> str:
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n"
 
 
-def _blocks(answer: Answer) -> Iterator[str]:
+def _block_events(answer: ScriptedAnswer) -> Iterator[str]:
     """Every block's events; a block's start goes out with its first delta, so that faults count pieces of content."""
     index = 0
     if answer.text:
-        start = _frame("content_block_start", {"index": 0, "content_block": {"type": "text", "text": ""}})
+        start = _event_frame("content_block_start", {"index": 0, "content_block": {"type": "text", "text": ""}})
         for word in answer.words:
-            yield start + _frame("content_block_delta", {"index": 0, "delta": {"type": "text_delta", "text": word}})
+            yield start + _event_frame(
+                "content_block_delta", {"index": 0, "delta": {"type": "text_delta", "text": word}}
+            )
             start = ""
-        yield _frame("content_block_stop", {"index": 0})
+        yield _event_frame("content_block_stop", {"index": 0})
         index = 1
     for number, (name, arguments) in enumerate(answer.calls):
         block = {"type": "tool_use", "id": f"toolu_lab{number}", "name": name, "input": {}}
         text = arguments if isinstance(arguments, str) else json.dumps(arguments)
         pieces = [text[at : at + ARGUMENT_PIECE] for at in range(0, len(text), ARGUMENT_PIECE)] or [""]
-        start = _frame("content_block_start", {"index": index, "content_block": block})
+        start = _event_frame("content_block_start", {"index": index, "content_block": block})
         for piece in pieces:
             delta = {"type": "input_json_delta", "partial_json": piece}
-            yield start + _frame("content_block_delta", {"index": index, "delta": delta})
+            yield start + _event_frame("content_block_delta", {"index": index, "delta": delta})
             start = ""
-        yield _frame("content_block_stop", {"index": index})
+        yield _event_frame("content_block_stop", {"index": index})
         index += 1
 
 
 # -- what the vendor refuses ---------------------------------------------------------------------------------------
 
 
-def _wrong(body: Mapping[str, Any]) -> Iterator[str]:
+def _find_problems(body: Mapping[str, Any]) -> Iterator[str]:
     for name in ("model", "max_tokens", "messages"):
         if not body.get(name):
             yield f"{name}: Field required"

@@ -24,13 +24,13 @@ class EmbeddingsServer:
     asked: list[tuple[str, list[str]]] = field(default_factory=list)
     base_url: str = ""
 
-    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 lines = head.decode("latin-1").split("\r\n")
                 headers = dict(line.lower().split(": ", 1) for line in lines[1:] if ": " in line)
                 body = await reader.readexactly(int(headers.get("content-length", "0")))
-                status, answer = self._answer(lines[0], headers, body)
+                status, answer = self._answer_request(lines[0], headers, body)
                 content = json.dumps(answer).encode()
                 start = f"HTTP/1.1 {status} {_REASONS.get(status, 'Error')}\r\nContent-Type: application/json\r\n"
                 writer.write(f"{start}Content-Length: {len(content)}\r\n\r\n".encode() + content)
@@ -40,27 +40,27 @@ class EmbeddingsServer:
         finally:
             writer.close()
 
-    def _answer(self, first: str, headers: dict[str, str], body: bytes) -> tuple[int, Any]:
+    def _answer_request(self, first: str, headers: dict[str, str], body: bytes) -> tuple[int, Any]:
         if not first.startswith("POST /v1/embeddings "):
-            return 404, _error("Unknown request URL.", "unknown_url")
+            return 404, _error_body("Unknown request URL.", "unknown_url")
         if headers.get("authorization") != f"bearer {self.key}".lower():
-            return 401, _error("Incorrect API key provided.", "invalid_api_key")
+            return 401, _error_body("Incorrect API key provided.", "invalid_api_key")
         if self.refuses_with is not None:
-            return self.refuses_with, _error("Refused by the test.", "refused")
+            return self.refuses_with, _error_body("Refused by the test.", "refused")
         asked = json.loads(body)
         if asked["model"] not in self.dimensions:
-            return 404, _error("The model does not exist.", "model_not_found")
+            return 404, _error_body("The model does not exist.", "model_not_found")
         inputs = asked["input"] if isinstance(asked["input"], list) else [asked["input"]]
         self.asked.append((asked["model"], inputs))
         size = self.dimensions[asked["model"]]
         data = [
-            {"object": "embedding", "index": index, "embedding": vector(text, size)}
+            {"object": "embedding", "index": index, "embedding": word_vector(text, size)}
             for index, text in enumerate(inputs)
         ]
         return 200, {"object": "list", "data": data, "model": asked["model"], "usage": {"prompt_tokens": 1}}
 
 
-def vector(text: str, size: int) -> list[float]:
+def word_vector(text: str, size: int) -> list[float]:
     """A bag of words: each word adds one at the place that its hash names."""
     numbers = [0.0] * size
     for word in text.lower().split():
@@ -72,7 +72,7 @@ def vector(text: str, size: int) -> list[float]:
 async def serve_embeddings(key: str, dimensions: dict[str, int]) -> AsyncIterator[EmbeddingsServer]:
     """Serve on a free port of the loopback address until the block ends."""
     lab = EmbeddingsServer(key, dimensions)
-    server = await asyncio.start_server(lab.handle, "127.0.0.1", 0)
+    server = await asyncio.start_server(lab.handle_connection, "127.0.0.1", 0)
     lab.base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
     try:
         yield lab
@@ -80,5 +80,5 @@ async def serve_embeddings(key: str, dimensions: dict[str, int]) -> AsyncIterato
         server.close()
 
 
-def _error(message: str, code: str) -> Any:
+def _error_body(message: str, code: str) -> Any:
     return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": code}}

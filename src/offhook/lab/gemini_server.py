@@ -11,26 +11,26 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 from urllib.parse import unquote
 
-from offhook.lab.sse import Answer, Frames, Refusal, Script, SseServer, serve
+from offhook.lab.sse import HttpRefusal, Script, ScriptedAnswer, SseServer, StreamFrames, serve_sse
 
 MODELS: Final = ("gemini-2.5-flash", "gemini-2.5-flash-lite", "gemini-3.5-flash")
-UNAUTHORIZED: Final = Refusal(
+UNAUTHORIZED: Final = HttpRefusal(
     400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", type="API_KEY_INVALID"
 )
-FORBIDDEN: Final = Refusal(403, "PERMISSION_DENIED", "Your project has been denied access.")
-NO_SUCH_MODEL: Final = Refusal(404, "NOT_FOUND", "models/gemini-none is not found for API version v1beta.")
-TOO_LONG: Final = Refusal(
+FORBIDDEN: Final = HttpRefusal(403, "PERMISSION_DENIED", "Your project has been denied access.")
+NO_SUCH_MODEL: Final = HttpRefusal(404, "NOT_FOUND", "models/gemini-none is not found for API version v1beta.")
+TOO_LONG: Final = HttpRefusal(
     400, "INVALID_ARGUMENT", "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
 )
-RATE_LIMITED: Final = Refusal(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota.", param="7s")
-SERVER_ERROR: Final = Refusal(500, "INTERNAL", "An internal error has occurred.")
-OVERLOADED: Final = Refusal(503, "UNAVAILABLE", "The model is overloaded. Please try again later.")
+RATE_LIMITED: Final = HttpRefusal(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota.", param="7s")
+SERVER_ERROR: Final = HttpRefusal(500, "INTERNAL", "An internal error has occurred.")
+OVERLOADED: Final = HttpRefusal(503, "UNAVAILABLE", "The model is overloaded. Please try again later.")
 _PATH: Final = re.compile(r"/v1beta/models/([^:/]+):streamGenerateContent")
 _NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 
 
 class GeminiDialect:
-    """Implements ``Dialect``. The parts of ``Refusal``: ``code`` is the status word, ``param`` a retry delay."""
+    """Implements ``VendorDialect``. The parts of ``HttpRefusal``: ``code`` is the status word, ``param`` a retry delay."""
 
     unauthorized = UNAUTHORIZED
     rate_limited = RATE_LIMITED
@@ -47,29 +47,29 @@ class GeminiDialect:
             return 404, self.error_body(NO_SUCH_MODEL)
         return 200, {"name": f"models/{name}", "displayName": name, "inputTokenLimit": 1_048_576}
 
-    def refusal_of(self, target: str, body: Mapping[str, Any]) -> Refusal | None:
+    def refusal_of(self, target: str, body: Mapping[str, Any]) -> HttpRefusal | None:
         path, _, query = unquote(target).partition("?")
         if _PATH.fullmatch(path) is None or "alt=sse" not in query:
-            return Refusal(404, "NOT_FOUND", f"The requested URL {path} was not found on this server.")
-        message = next(_wrong(body), None)
-        return None if message is None else Refusal(400, "INVALID_ARGUMENT", message)
+            return HttpRefusal(404, "NOT_FOUND", f"The requested URL {path} was not found on this server.")
+        message = next(_find_problems(body), None)
+        return None if message is None else HttpRefusal(400, "INVALID_ARGUMENT", message)
 
-    def error_body(self, refusal: Refusal) -> Any:
+    def error_body(self, refusal: HttpRefusal) -> Any:
         details: list[dict[str, Any]] = []
         if refusal.param is not None:
             details.append({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": refusal.param})
         status = refusal.code or "UNKNOWN"
         return {"error": {"code": refusal.status, "message": refusal.message, "status": status, "details": details}}
 
-    def frames(self, answer: Answer, body: Mapping[str, Any]) -> Frames:
+    def build_frames(self, answer: ScriptedAnswer, body: Mapping[str, Any]) -> StreamFrames:
         prompt = len(json.dumps([body.get("systemInstruction"), body["contents"]]).split())
         parts: list[dict[str, Any]] = [{"text": word} for word in answer.words]
         for index, (name, arguments) in enumerate(answer.calls):
             part: dict[str, Any] = {"functionCall": {"name": name, "args": arguments}}
             parts.append(part if index else {**part, "thoughtSignature": "c2lnbmVkIGJ5IGxhYg=="})
-        deltas = [_chunk([part], prompt, count + 1) for count, part in enumerate(parts)]
+        deltas = [_response_chunk([part], prompt, count + 1) for count, part in enumerate(parts)]
         reason = answer.finish_reason or "STOP"
-        return Frames([], deltas, [_chunk([{"text": ""}], prompt, len(parts), reason)])
+        return StreamFrames([], deltas, [_response_chunk([{"text": ""}], prompt, len(parts), reason)])
 
     def error_frame(self) -> str:
         return f"data: {json.dumps(self.error_body(OVERLOADED))}\n\n"
@@ -79,10 +79,12 @@ def serve_gemini(
     script: Script, *, api_key: str | None = None, models: Sequence[str] = MODELS
 ) -> AbstractAsyncContextManager[SseServer]:
     """Serve until the block ends. With ``api_key``, any other key gets the vendor's 400."""
-    return serve(SseServer(GeminiDialect(), script, api_key, models), "")
+    return serve_sse(SseServer(GeminiDialect(), script, api_key, models), "")
 
 
-def _chunk(parts: Sequence[Mapping[str, Any]], prompt: int, count: int, finish_reason: str | None = None) -> str:
+def _response_chunk(
+    parts: Sequence[Mapping[str, Any]], prompt: int, count: int, finish_reason: str | None = None
+) -> str:
     candidate: dict[str, Any] = {"content": {"parts": parts, "role": "model"}, "index": 0}
     if finish_reason is not None:
         candidate["finishReason"] = finish_reason
@@ -99,7 +101,7 @@ def _chunk(parts: Sequence[Mapping[str, Any]], prompt: int, count: int, finish_r
 # -- what the vendor refuses ---------------------------------------------------------------------------------------
 
 
-def _wrong(body: Mapping[str, Any]) -> Iterator[str]:
+def _find_problems(body: Mapping[str, Any]) -> Iterator[str]:
     contents = body.get("contents")
     if not isinstance(contents, list) or not contents:
         yield "* GenerateContentRequest.contents: contents is not specified"

@@ -39,7 +39,7 @@ async def read_request(reader: asyncio.StreamReader) -> tuple[str, dict[str, str
         return None
 
 
-def head(status: int, headers: Mapping[str, str]) -> bytes:
+def encode_head(status: int, headers: Mapping[str, str]) -> bytes:
     """Status line and headers of an answer, with the empty line that ends them."""
     lines = [f"HTTP/1.1 {status} {_REASONS.get(status, 'Error')}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]

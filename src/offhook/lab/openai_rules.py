@@ -16,7 +16,7 @@ _KNOWN: Final = frozenset({
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class RuleViolation:
     """What is wrong with a request, as the vendor's error object says it."""
 
     param: str | None
@@ -24,95 +24,106 @@ class Broken:
     code: str | None = None
 
 
-def refusal_of(body: Mapping[str, Any]) -> Broken | None:
+def find_violation(body: Mapping[str, Any]) -> RuleViolation | None:
     """The first thing that the vendor would answer 400 to; None when the request is right."""
-    return next((found for rule in (_fields, _messages, _tools, _response_format) for found in rule(body)), None)
+    return next(
+        (
+            found
+            for rule in (_check_fields, _check_messages, _check_tools, _check_response_format)
+            for found in rule(body)
+        ),
+        None,
+    )
 
 
-def _fields(body: Mapping[str, Any]) -> Iterator[Broken]:
+def _check_fields(body: Mapping[str, Any]) -> Iterator[RuleViolation]:
     for name in body:
         if name not in _KNOWN:
-            yield Broken(name, f"Unrecognized request argument supplied: {name}", "unknown_parameter")
+            yield RuleViolation(name, f"Unrecognized request argument supplied: {name}", "unknown_parameter")
     if not isinstance(body.get("model"), str) or not body["model"]:
-        yield Broken("model", "you must provide a model parameter")
+        yield RuleViolation("model", "you must provide a model parameter")
     if body.get("stream") is not True:
-        yield Broken("stream", "This server only streams.")
+        yield RuleViolation("stream", "This server only streams.")
     if "max_tokens" in body and "max_completion_tokens" in body:
-        yield Broken(
+        yield RuleViolation(
             "max_tokens", "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
         )
     temperature = body.get("temperature", 1)
     if not isinstance(temperature, int | float) or not 0 <= temperature <= 2:
-        yield Broken("temperature", "Invalid 'temperature': expected a number from 0 to 2.")
+        yield RuleViolation("temperature", "Invalid 'temperature': expected a number from 0 to 2.")
 
 
-def _messages(body: Mapping[str, Any]) -> Iterator[Broken]:
+def _check_messages(body: Mapping[str, Any]) -> Iterator[RuleViolation]:
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
-        yield Broken("messages", "Invalid 'messages': expected an array with minimum length 1.", "empty_array")
+        yield RuleViolation("messages", "Invalid 'messages': expected an array with minimum length 1.", "empty_array")
         return
     open_calls: list[str] = []
     for index, message in enumerate(messages):
         at = f"messages[{index}]"
         role = message.get("role") if isinstance(message, Mapping) else None
         if role not in _ROLES:
-            yield Broken(f"{at}.role", f"Invalid value: {role!r}.", "invalid_value")
+            yield RuleViolation(f"{at}.role", f"Invalid value: {role!r}.", "invalid_value")
             return
         if role == "tool":
             if message.get("tool_call_id") not in open_calls:
                 text = "messages with role 'tool' must be a response to a preceding message with 'tool_calls'."
-                yield Broken(at, f"Invalid parameter: {text}")
+                yield RuleViolation(at, f"Invalid parameter: {text}")
                 return
             open_calls.remove(message["tool_call_id"])
         elif open_calls:
             break
         calls = message.get("tool_calls") or []
-        yield from _content(at, message, calls)
+        yield from _check_content(at, message, calls)
         open_calls += [call.get("id") for call in calls]
     if open_calls:
         text = "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'."
-        yield Broken("messages", f"{text} The following did not have response messages: {', '.join(open_calls)}")
+        yield RuleViolation("messages", f"{text} The following did not have response messages: {', '.join(open_calls)}")
 
 
-def _content(at: str, message: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> Iterator[Broken]:
+def _check_content(at: str, message: Mapping[str, Any], calls: Sequence[Mapping[str, Any]]) -> Iterator[RuleViolation]:
     content = message.get("content")
     if content is None and not (message["role"] == "assistant" and calls):
-        yield Broken(f"{at}.content", "Invalid value for 'content': expected a string, got null.")
+        yield RuleViolation(f"{at}.content", "Invalid value for 'content': expected a string, got null.")
     for call in calls:
         function = call.get("function") or {}
         if call.get("type") != "function" or not isinstance(function.get("arguments"), str):
-            yield Broken(
+            yield RuleViolation(
                 f"{at}.tool_calls", "Invalid type for 'tool_calls': expected a function with string arguments."
             )
 
 
-def _tools(body: Mapping[str, Any]) -> Iterator[Broken]:
+def _check_tools(body: Mapping[str, Any]) -> Iterator[RuleViolation]:
     tools = body.get("tools")
     if tools is None:
         return
     if not isinstance(tools, list) or not tools:
-        yield Broken("tools", "Invalid 'tools': empty array. Expected an array with minimum length 1.", "empty_array")
+        yield RuleViolation(
+            "tools", "Invalid 'tools': empty array. Expected an array with minimum length 1.", "empty_array"
+        )
         return
     for index, tool in enumerate(tools):
         name = (tool.get("function") or {}).get("name")
         if tool.get("type") != "function" or not isinstance(name, str) or not _NAME.fullmatch(name):
-            yield Broken(f"tools[{index}].function.name", "Invalid name: expected ^[a-zA-Z0-9_-]+$.", "invalid_value")
+            yield RuleViolation(
+                f"tools[{index}].function.name", "Invalid name: expected ^[a-zA-Z0-9_-]+$.", "invalid_value"
+            )
 
 
-def _response_format(body: Mapping[str, Any]) -> Iterator[Broken]:
+def _check_response_format(body: Mapping[str, Any]) -> Iterator[RuleViolation]:
     wanted = body.get("response_format")
     if wanted is None:
         return
     kind = wanted.get("type")
     if kind not in ("text", "json_object", "json_schema"):
-        yield Broken("response_format.type", f"Invalid value: {kind!r}.", "invalid_value")
+        yield RuleViolation("response_format.type", f"Invalid value: {kind!r}.", "invalid_value")
     if kind == "json_object" and "json" not in str(body.get("messages")).lower():
-        yield Broken("messages", "'messages' must contain the word 'json' in some form, to use 'json_object'.")
+        yield RuleViolation("messages", "'messages' must contain the word 'json' in some form, to use 'json_object'.")
     if kind == "json_schema":
         described = wanted.get("json_schema") or {}
         schema = described.get("schema") or {}
         if not described.get("name"):
-            yield Broken(
+            yield RuleViolation(
                 "response_format.json_schema.name", "Missing required parameter.", "missing_required_parameter"
             )
         elif described.get("strict") and (
@@ -120,4 +131,4 @@ def _response_format(body: Mapping[str, Any]) -> Iterator[Broken]:
             or sorted(schema.get("required") or ()) != sorted(schema.get("properties") or ())
         ):
             text = "'additionalProperties' must be false and 'required' must name every property."
-            yield Broken("response_format", f"Invalid schema for response_format: {text}")
+            yield RuleViolation("response_format", f"Invalid schema for response_format: {text}")

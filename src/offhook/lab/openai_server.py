@@ -9,19 +9,19 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
-from offhook.lab.openai_rules import refusal_of
+from offhook.lab.openai_rules import find_violation
 from offhook.lab.sse import (
     ARGUMENT_PIECE,
-    Answer,
-    Fault,
     FaultKind,
-    Frames,
-    Received,
-    Refusal,
+    HttpRefusal,
+    ReceivedRequest,
     Reply,
     Script,
+    ScriptedAnswer,
     SseServer,
-    serve,
+    StreamFault,
+    StreamFrames,
+    serve_sse,
 )
 
 __all__ = [
@@ -31,26 +31,26 @@ __all__ = [
     "SERVER_ERROR",
     "TOO_LONG",
     "UNAUTHORIZED",
-    "Answer",
-    "Fault",
     "FaultKind",
+    "HttpRefusal",
     "OpenAiServer",
-    "Received",
-    "Refusal",
+    "ReceivedRequest",
     "Reply",
     "Script",
+    "ScriptedAnswer",
+    "StreamFault",
     "serve_openai",
 ]
 
 MODELS: Final = ("gpt-4.1", "gpt-4.1-mini", "gpt-4o-mini")
-UNAUTHORIZED: Final = Refusal(401, "invalid_api_key", "Incorrect API key provided: sk-te**t.")
-NO_SUCH_MODEL: Final = Refusal(404, "model_not_found", "The model does not exist or you do not have access to it.")
-RATE_LIMITED: Final = Refusal(
+UNAUTHORIZED: Final = HttpRefusal(401, "invalid_api_key", "Incorrect API key provided: sk-te**t.")
+NO_SUCH_MODEL: Final = HttpRefusal(404, "model_not_found", "The model does not exist or you do not have access to it.")
+RATE_LIMITED: Final = HttpRefusal(
     429, "rate_limit_exceeded", "Rate limit reached for requests.", "requests", headers={"retry-after": "1"}
 )
-NO_QUOTA: Final = Refusal(429, "insufficient_quota", "You exceeded your current quota.", "insufficient_quota")
-SERVER_ERROR: Final = Refusal(500, None, "The server had an error while processing your request.", "server_error")
-TOO_LONG: Final = Refusal(
+NO_QUOTA: Final = HttpRefusal(429, "insufficient_quota", "You exceeded your current quota.", "insufficient_quota")
+SERVER_ERROR: Final = HttpRefusal(500, None, "The server had an error while processing your request.", "server_error")
+TOO_LONG: Final = HttpRefusal(
     400,
     "context_length_exceeded",
     "This model's maximum context length is 128000 tokens. However, your messages resulted in 140000 tokens.",
@@ -61,7 +61,7 @@ OpenAiServer = SseServer
 
 
 class OpenAiDialect:
-    """Implements ``Dialect``."""
+    """Implements ``VendorDialect``."""
 
     unauthorized = UNAUTHORIZED
     rate_limited = RATE_LIMITED
@@ -78,13 +78,13 @@ class OpenAiDialect:
         listed = [{"id": name, "object": "model", "created": 1_760_000_000, "owned_by": "lab"} for name in models]
         return 200, {"object": "list", "data": listed}
 
-    def refusal_of(self, target: str, body: Mapping[str, Any]) -> Refusal | None:
+    def refusal_of(self, target: str, body: Mapping[str, Any]) -> HttpRefusal | None:
         if target.partition("?")[0] != "/v1/chat/completions":
-            return Refusal(404, "unknown_url", f"Unknown request URL: POST {target}.")
-        broken = refusal_of(body)
-        return None if broken is None else Refusal(400, broken.code, broken.message, param=broken.param)
+            return HttpRefusal(404, "unknown_url", f"Unknown request URL: POST {target}.")
+        broken = find_violation(body)
+        return None if broken is None else HttpRefusal(400, broken.code, broken.message, param=broken.param)
 
-    def error_body(self, refusal: Refusal) -> Any:
+    def error_body(self, refusal: HttpRefusal) -> Any:
         return {
             "error": {
                 "message": refusal.message,
@@ -94,7 +94,7 @@ class OpenAiDialect:
             }
         }
 
-    def frames(self, answer: Answer, body: Mapping[str, Any]) -> Frames:
+    def build_frames(self, answer: ScriptedAnswer, body: Mapping[str, Any]) -> StreamFrames:
         has_usage = bool((body.get("stream_options") or {}).get("include_usage"))
         base = {
             "id": "chatcmpl-lab",
@@ -105,8 +105,8 @@ class OpenAiDialect:
             "system_fingerprint": "fp_lab",
             **({"usage": None} if has_usage else {}),
         }
-        deltas = _deltas(answer)
-        tail = [_chunk(base, {}, answer.finish_reason or ("tool_calls" if answer.calls else "stop"))]
+        deltas = _answer_deltas(answer)
+        tail = [_delta_chunk(base, {}, answer.finish_reason or ("tool_calls" if answer.calls else "stop"))]
         if has_usage and answer.sends_usage:
             prompt = sum(len(str(message.get("content") or "").split()) for message in body.get("messages") or ())
             count = len(deltas)
@@ -116,12 +116,12 @@ class OpenAiDialect:
                 "total_tokens": prompt + count,
                 "prompt_tokens_details": {"cached_tokens": prompt // 2},
             }
-            tail.append(_frame(json.dumps({**base, "choices": [], "usage": usage})))
-        return Frames([], [_chunk(base, delta, None) for delta in deltas], [*tail, _frame("[DONE]")])
+            tail.append(_sse_frame(json.dumps({**base, "choices": [], "usage": usage})))
+        return StreamFrames([], [_delta_chunk(base, delta, None) for delta in deltas], [*tail, _sse_frame("[DONE]")])
 
     def error_frame(self) -> str:
         error = {"message": "The server had an error.", "type": "server_error", "param": None, "code": None}
-        return _frame(json.dumps({"error": error}))
+        return _sse_frame(json.dumps({"error": error}))
 
 
 def serve_openai(
@@ -133,19 +133,19 @@ def serve_openai(
     models: Sequence[str] = MODELS,
 ) -> AbstractAsyncContextManager[OpenAiServer]:
     """Serve until the block ends. With ``api_key``, any other key gets the vendor's 401."""
-    return serve(SseServer(OpenAiDialect(), script, api_key, models), "/v1", host, port)
+    return serve_sse(SseServer(OpenAiDialect(), script, api_key, models), "/v1", host, port)
 
 
-def _frame(data: str) -> str:
+def _sse_frame(data: str) -> str:
     return f"data: {data}\n\n"
 
 
-def _chunk(base: Mapping[str, Any], delta: Mapping[str, Any], finish_reason: str | None) -> str:
+def _delta_chunk(base: Mapping[str, Any], delta: Mapping[str, Any], finish_reason: str | None) -> str:
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
-    return _frame(json.dumps({**base, "choices": [choice], "obfuscation": "x" * (len(str(delta)) % 7)}))
+    return _sse_frame(json.dumps({**base, "choices": [choice], "obfuscation": "x" * (len(str(delta)) % 7)}))
 
 
-def _deltas(answer: Answer) -> list[dict[str, Any]]:
+def _answer_deltas(answer: ScriptedAnswer) -> list[dict[str, Any]]:
     first = {"role": "assistant", "content": "" if answer.text else None, "refusal": None}
     deltas: list[dict[str, Any]] = [first, *({"content": word} for word in answer.words)]
     for index, (name, arguments) in enumerate(answer.calls):

@@ -3,19 +3,19 @@
 from offhook.kit.crypto import Keyring
 from offhook.kit.egress import EgressClient
 from offhook.models import local_servers
-from offhook.models.configuration.vendor_offers import Configuring
+from offhook.models.configuration.vendor_offers import ModelSettingsService
 from offhook.models.endpoints import router
 from offhook.models.errors import UnknownModel
 from offhook.models.organization_models import OrganizationModels
 from offhook.models.ports import ModelSource
-from offhook.models.prices import Charging, ChargingByInstallation
+from offhook.models.prices import BillingPolicy, InstallationBillingPolicy
 from offhook.models.prices import router as prices_router
 from offhook.models.registry import ModelRegistry
-from offhook.models.service import ModelConfigurations
+from offhook.models.service import ModelConfigurationStore
 from offhook.root import Root
 from offhook.settings import SettingsError
 
-__all__ = ["ModelConfigurations", "ModelRegistry", "register"]
+__all__ = ["ModelConfigurationStore", "ModelRegistry", "register"]
 
 
 def register(root: Root) -> None:
@@ -23,23 +23,23 @@ def register(root: Root) -> None:
     settings = root.settings
     egress = root.get(EgressClient)
     if local_servers.are_allowed(settings):
-        egress = EgressClient(local_servers.policy(settings))
+        egress = EgressClient(local_servers.model_egress_policy(settings))
         root.on_stop.append(egress.aclose)
     registry = ModelRegistry(settings, egress=egress)
     try:
-        registry.installed()
+        registry.installed_models()
     except UnknownModel as error:
         raise SettingsError(f"The model settings (OFFHOOK_LLM_*, _TTS_*, _STT_*) do not fit: {error.message}") from None
-    configurations = ModelConfigurations(registry, root.get(Keyring), egress)
-    configuring = Configuring(
+    configurations = ModelConfigurationStore(registry, root.get(Keyring), egress)
+    configuring = ModelSettingsService(
         settings=settings, registry=registry, configurations=configurations, db=root.db, clock=root.clock
     )
     root.provide(ModelRegistry, registry)
-    root.provide(ModelConfigurations, configurations)
-    root.provide(Configuring, configuring)
+    root.provide(ModelConfigurationStore, configurations)
+    root.provide(ModelSettingsService, configuring)
     source = OrganizationModels(registry, configurations, root.db)
     root.provide(ModelSource, source)  # type: ignore[type-abstract]  # found by its port
     root.on_stop.append(registry.close)
-    root.provide(Charging, ChargingByInstallation())  # type: ignore[type-abstract]  # found by its port
+    root.provide(BillingPolicy, InstallationBillingPolicy())  # type: ignore[type-abstract]  # found by its port
     root.api.include_router(router)
     root.api.include_router(prices_router)

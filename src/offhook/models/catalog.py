@@ -5,10 +5,10 @@ from importlib import import_module
 from typing import Final
 
 from offhook.models.errors import UnknownModel
-from offhook.models.vendors import AnyVendor, Kind, VendorParts
+from offhook.models.vendors import AnyVendor, Kind, VendorContext
 
 # The order is that of lists in answers. A folder's ``vendors(parts)`` may offer several kinds and names.
-FOLDERS: Final = (
+PROVIDER_PACKAGES: Final = (
     "builtin",
     "openai_compatible",
     "anthropic",
@@ -22,7 +22,7 @@ FOLDERS: Final = (
 )
 
 
-class Catalogue:
+class VendorCatalog:
     """The vendors of one process, by kind and name."""
 
     def __init__(self, vendors: Iterable[AnyVendor]) -> None:
@@ -34,18 +34,18 @@ class Catalogue:
             self._vendors[key] = vendor
 
     @classmethod
-    def of(cls, parts: VendorParts) -> "Catalogue":
+    def load_providers(cls, parts: VendorContext) -> "VendorCatalog":
         """All vendors; their SDKs are not loaded."""
-        modules = [import_module(f"offhook.models.providers.{folder}") for folder in FOLDERS]
+        modules = [import_module(f"offhook.models.providers.{folder}") for folder in PROVIDER_PACKAGES]
         return cls(vendor for module in modules for vendor in module.vendors(parts))
 
-    def all(self, kind: Kind | None = None) -> list[AnyVendor]:
+    def list_vendors(self, kind: Kind | None = None) -> list[AnyVendor]:
         return [vendor for vendor in self._vendors.values() if kind in (None, vendor.kind)]
 
-    def find(self, kind: Kind, provider: object) -> AnyVendor:
+    def find_vendor(self, kind: Kind, provider: object) -> AnyVendor:
         """UnknownModel (422) names the allowed ones."""
         vendor = self._vendors.get((kind, provider)) if isinstance(provider, str) else None
         if vendor is None:
-            allowed = ", ".join(other.provider for other in self.all(kind))
+            allowed = ", ".join(other.provider for other in self.list_vendors(kind))
             raise UnknownModel(f"models.{kind}.provider", f"is {provider!r:.80}; allowed: {allowed}.")
         return vendor

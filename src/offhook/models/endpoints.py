@@ -6,9 +6,9 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import Response
 
 from offhook.kit.database.database import Session
-from offhook.kit.http.openapi import answers
+from offhook.kit.http.openapi import error_responses
 from offhook.models.configuration import configuration_formats
-from offhook.models.configuration.vendor_offers import Configuring
+from offhook.models.configuration.vendor_offers import ModelSettingsService
 from offhook.models.schemas import (
     ByokConfiguration,
     ChangeResponse,
@@ -21,11 +21,11 @@ from offhook.models.schemas import (
     ModelDefaultsResponse,
     VoicePreviewRequest,
 )
-from offhook.models.service import Stored
+from offhook.models.service import StoredConfiguration
 from offhook.orgs import CurrentOrg, RequireAdmin, RequireMember
-from offhook.root import use
+from offhook.root import use_service
 
-Models = Annotated[Configuring, Depends(use(Configuring))]
+Models = Annotated[ModelSettingsService, Depends(use_service(ModelSettingsService))]
 
 router = APIRouter(prefix="/organizations/model-configurations/v2", tags=["models"])
 
@@ -33,13 +33,15 @@ router = APIRouter(prefix="/organizations/model-configurations/v2", tags=["model
 @router.get("/defaults", response_model=ModelDefaultsResponse, operation_id="get_model_configuration_defaults")
 async def get_defaults(caller: CurrentOrg, models: Models) -> ModelDefaultsResponse:
     """The installation's own choice, every provider with its models, and model servers found on this machine."""
-    return await models.defaults()
+    return await models.installation_defaults()
 
 
 @router.get("", response_model=ModelConfigurationResponse, operation_id="get_model_configurations")
 async def get_model_configurations(caller: CurrentOrg, session: Session, models: Models) -> ModelConfigurationResponse:
     """What the organization has set, keys masked, and what its calls use."""
-    return _shown(models, await models.configurations.stored(session, caller.organization_id))
+    return _configuration_response(
+        models, await models.configurations.load_configuration(session, caller.organization_id)
+    )
 
 
 @router.put("", response_model=ModelConfigurationResponse, operation_id="put_model_configurations")
@@ -47,9 +49,9 @@ async def put_model_configurations(
     body: ModelConfigurationBody, caller: RequireAdmin, session: Session, models: Models
 ) -> ModelConfigurationResponse:
     """Replaces the configuration. A key that is left out or sent as its mask stays; `null` removes it."""
-    sent = _sent(body)
+    sent = _body_services(body)
     await models.configurations.check_addresses(sent)
-    return _shown(models, await models.configurations.put(session, caller, sent))
+    return _configuration_response(models, await models.configurations.replace_configuration(session, caller, sent))
 
 
 @router.post("/check", response_model=ModelCheckResponse, operation_id="check_model_configurations")
@@ -57,7 +59,7 @@ async def check_model_configurations(
     caller: RequireAdmin, models: Models, body: ModelConfigurationBody | None = None
 ) -> ModelCheckResponse:
     """Asks every vendor whether its key works: of the body, which is not stored, or of what is stored."""
-    results = await models.check(caller, None if body is None else _sent(body))
+    results = await models.check_services(caller, None if body is None else _body_services(body))
     by_kind = {
         kind: [CheckResponse.model_validate(one, from_attributes=True) for one in some]
         for kind, some in results.items()
@@ -72,40 +74,43 @@ async def check_model_configurations(
 @router.post(
     "/voice-preview",
     response_class=Response,
-    responses={200: {"content": {"audio/wav": {}}, "description": "The sentence in this voice"}, **answers(502, 504)},
+    responses={
+        200: {"content": {"audio/wav": {}}, "description": "The sentence in this voice"},
+        **error_responses(502, 504),
+    },
     operation_id="preview_voice",
 )
 async def preview_voice(body: VoicePreviewRequest, caller: RequireMember, models: Models) -> Response:
     """A short text in a voice, before it is chosen: WAV, mono. A key or address that is not stored needs an admin."""
-    sound = await models.preview(caller, body.service(), body.text)
+    sound = await models.preview_voice(caller, body.voice_service(), body.text)
     return Response(sound, media_type="audio/wav", headers={"Cache-Control": "no-store"})
 
 
 @router.get("/migration-preview", response_model=MigrationPreviewResponse, operation_id="preview_model_migration")
 async def migration_preview(caller: CurrentOrg, session: Session, models: Models) -> MigrationPreviewResponse:
     """What a migration would change; nothing at version 2."""
-    preview = await models.configurations.preview(session, caller.organization_id)
+    preview = await models.configurations.preview_migration(session, caller.organization_id)
     return MigrationPreviewResponse(
         current_version=preview.current_version,
         changes=[ChangeResponse.model_validate(change) for change in preview.changes],
-        configuration=configuration_formats.masked(preview.services),
+        configuration=configuration_formats.mask_keys(preview.services),
     )
 
 
 @router.post("/migrate", response_model=ModelConfigurationResponse, operation_id="migrate_model_configurations")
 async def migrate(caller: RequireAdmin, session: Session, models: Models) -> ModelConfigurationResponse:
     """Brings the stored configuration to version 2, all or nothing; at version 2 it does nothing."""
-    return _shown(models, await models.configurations.migrate(session, caller))
+    return _configuration_response(models, await models.configurations.migrate(session, caller))
 
 
-def _sent(body: Any) -> dict[str, Any]:
-    ours = body.as_ours() if isinstance(body, ByokConfiguration) else body
-    return cast(dict[str, Any], ours.stored())
+def _body_services(body: Any) -> dict[str, Any]:
+    ours = body.to_native() if isinstance(body, ByokConfiguration) else body
+    return cast(dict[str, Any], ours.to_services())
 
 
-def _shown(models: Configuring, stored: Stored) -> ModelConfigurationResponse:
+def _configuration_response(models: ModelSettingsService, stored: StoredConfiguration) -> ModelConfigurationResponse:
     return ModelConfigurationResponse(
-        configuration=configuration_formats.masked(stored.services),
-        effective=EffectiveModels.model_validate(models.effective(stored.services)),
+        configuration=configuration_formats.mask_keys(stored.services),
+        effective=EffectiveModels.model_validate(models.describe_effective(stored.services)),
         source=stored.source,
     )

@@ -1,9 +1,9 @@
 """What can be wrong with a choice of models."""
 
-from offhook.errors import DomainError, Unprocessable
+from offhook.errors import DomainError, UnprocessableRequest
 
 
-class UnknownModel(Unprocessable):
+class UnknownModel(UnprocessableRequest):
     """There is no such model provider."""
 
     code = "unknown_model"
@@ -14,25 +14,25 @@ class UnknownModel(Unprocessable):
         super().__init__(f"{field} {problem}")
 
 
-class KeyMasked(Unprocessable):
+class KeyMasked(UnprocessableRequest):
     """A masked key was sent that is not the mask of the stored one."""
 
     code = "key_masked"
 
 
-class KeyMissing(Unprocessable):
+class KeyMissing(UnprocessableRequest):
     """This provider needs an API key."""
 
     code = "key_missing"
 
 
-class AddressUnknown(Unprocessable):
+class AddressUnknown(UnprocessableRequest):
     """The host of this address is not known."""
 
     code = "address_unknown"
 
 
-class ModelFormatUnknown(Unprocessable):
+class ModelFormatUnknown(UnprocessableRequest):
     """This is no model configuration."""
 
     code = "model_configuration_invalid"

@@ -11,7 +11,7 @@ import httpx2
 
 from offhook.kit.egress import EgressClient
 
-_READ_S: Final = 120.0
+_READ_TIMEOUT_S: Final = 120.0
 # An SDK's clients share their connections, so one that is made again costs nothing but itself.
 _MAX_SDK_CLIENTS: Final = 200
 Sdk = TypeVar("Sdk")
@@ -21,10 +21,10 @@ _LIMITS: Final = httpx2.Limits(max_connections=2000, max_keepalive_connections=2
 _Clients = dict[EgressClient | None, httpx2.AsyncClient]
 
 # Answers that were opened while a list stands here: an SDK that hides its answer cannot close it at once.
-OPENED: Final[ContextVar[list[httpx2.Response] | None]] = ContextVar("opened", default=None)
+OPENED_RESPONSES: Final[ContextVar[list[httpx2.Response] | None]] = ContextVar("opened", default=None)
 
 # Sockets belong to the event loop that opened them.
-_of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients] = WeakKeyDictionary()
+_clients_by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients] = WeakKeyDictionary()
 
 
 async def http_client(egress: EgressClient | None) -> httpx2.AsyncClient:
@@ -32,10 +32,10 @@ async def http_client(egress: EgressClient | None) -> httpx2.AsyncClient:
 
     Time-outs are the caller's; nobody closes it but :func:`close_http_clients`.
     """
-    clients = _of_loop.setdefault(asyncio.get_running_loop(), {})
+    clients = _clients_by_loop.setdefault(asyncio.get_running_loop(), {})
     if egress not in clients:
         # in a thread: reading the trusted certificates takes 50 ms
-        made = await asyncio.to_thread(_made, egress)
+        made = await asyncio.to_thread(_make_client, egress)
         if egress in clients:
             await made.aclose()
         else:
@@ -43,24 +43,24 @@ async def http_client(egress: EgressClient | None) -> httpx2.AsyncClient:
     return clients[egress]
 
 
-def _made(egress: EgressClient | None) -> httpx2.AsyncClient:
+def _make_client(egress: EgressClient | None) -> httpx2.AsyncClient:
     if egress is not None:
-        client = egress.vendor_client(_READ_S)
+        client = egress.vendor_client(_READ_TIMEOUT_S)
     else:
-        client = httpx2.AsyncClient(timeout=_READ_S, limits=_LIMITS)
-    client.event_hooks = {"request": [], "response": [_remember]}
+        client = httpx2.AsyncClient(timeout=_READ_TIMEOUT_S, limits=_LIMITS)
+    client.event_hooks = {"request": [], "response": [_record_opened_response]}
     return client
 
 
-async def _remember(response: httpx2.Response) -> None:
-    opened = OPENED.get()
+async def _record_opened_response(response: httpx2.Response) -> None:
+    opened = OPENED_RESPONSES.get()
     if opened is not None:
         opened.append(response)
 
 
 async def close_http_clients() -> None:
     """Close every connection of the running loop."""
-    for client in _of_loop.pop(asyncio.get_running_loop(), {}).values():
+    for client in _clients_by_loop.pop(asyncio.get_running_loop(), {}).values():
         await client.aclose()
 
 
@@ -69,12 +69,14 @@ class SdkClients(Generic[Sdk]):
 
     def __init__(self, make: Callable[[str | None, str, httpx2.AsyncClient], Sdk]) -> None:
         self._make = make
-        self._of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, OrderedDict[_Key, tuple[Sdk, httpx2.AsyncClient]]]
-        self._of_loop = WeakKeyDictionary()
+        self._clients_by_loop: WeakKeyDictionary[
+            asyncio.AbstractEventLoop, OrderedDict[_Key, tuple[Sdk, httpx2.AsyncClient]]
+        ]
+        self._clients_by_loop = WeakKeyDictionary()
 
     async def get(self, base_url: str | None, api_key: str, egress: EgressClient | None) -> Sdk:
         """The client of an address (None: the vendor's own) and a key; with ``egress`` behind its guard."""
-        clients = self._of_loop.setdefault(asyncio.get_running_loop(), OrderedDict())
+        clients = self._clients_by_loop.setdefault(asyncio.get_running_loop(), OrderedDict())
         connections = await http_client(egress)
         key = (base_url, api_key, egress)
         if key not in clients or clients[key][1] is not connections:

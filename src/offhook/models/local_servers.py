@@ -12,9 +12,9 @@ from offhook.kit.egress import EgressPolicy
 from offhook.models.vendors import Kind
 from offhook.settings import Settings
 
-PROBE_S: Final = 0.6
-_LONGEST_LIST: Final = 50
-_NAMES: Final = ("localhost", "127.0.0.1", "::1")
+PROBE_TIMEOUT_S: Final = 0.6
+_MAX_LISTED_MODELS: Final = 50
+_LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class LocalServer:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DetectedServer:
     """A server that answered; ``kind`` is what it is for. A program may serve several kinds at one address."""
 
     title: str
@@ -37,23 +37,23 @@ class Found:
 
 
 # Ports from each program's documentation. Several share 8000 and 8080: the models that it lists tell them apart.
-KNOWN: Final = (
+KNOWN_SERVERS: Final = (
     LocalServer("Ollama", 11434, ("llm",)),
     LocalServer("LM Studio", 1234, ("llm",)),
     LocalServer("llama.cpp or whisper.cpp", 8080, ("llm", "stt")),
     LocalServer("vLLM or speaches", 8000, ("llm", "stt", "tts")),
     LocalServer("Kokoro-FastAPI", 8880, ("tts",)),
 )
-_EARS: Final = ("whisper", "parakeet", "moonshine", "canary")
-_VOICES: Final = ("kokoro", "tts", "piper", "orpheus", "chatterbox", "xtts")
+_STT_MODEL_NAMES: Final = ("whisper", "parakeet", "moonshine", "canary")
+_TTS_MODEL_NAMES: Final = ("kokoro", "tts", "piper", "orpheus", "chatterbox", "xtts")
 
 
-def kind_of(model: str) -> Kind:
+def kind_of_model(model: str) -> Kind:
     """What a model is for, by its name: these servers list all of theirs together."""
     name = model.lower()
-    if any(word in name for word in _EARS):
+    if any(word in name for word in _STT_MODEL_NAMES):
         return "stt"
-    return "tts" if any(word in name for word in _VOICES) else "llm"
+    return "tts" if any(word in name for word in _TTS_MODEL_NAMES) else "llm"
 
 
 def are_allowed(settings: Settings) -> bool:
@@ -71,26 +71,26 @@ def are_allowed(settings: Settings) -> bool:
     return is_loopback and settings.public_url is None
 
 
-def policy(settings: Settings, known: Sequence[LocalServer] = KNOWN) -> EgressPolicy:
+def model_egress_policy(settings: Settings, known: Sequence[LocalServer] = KNOWN_SERVERS) -> EgressPolicy:
     """The egress policy for models: what the operator allows and, where that is safe, the known ports of loopback."""
     allowed = EgressPolicy.parse(settings.egress_allow)
     if not are_allowed(settings):
         return allowed
-    local = {(name, server.port) for server in known for name in _NAMES}
+    local = {(name, server.port) for server in known for name in _LOOPBACK_NAMES}
     return EgressPolicy(allowed.hosts | local, allowed.networks)
 
 
-async def find(known: Sequence[LocalServer] = KNOWN) -> list[Found]:
+async def detect_servers(known: Sequence[LocalServer] = KNOWN_SERVERS) -> list[DetectedServer]:
     """Who answers on loopback right now; all ports at once, 0.6 s at most."""
-    async with httpx2.AsyncClient(timeout=PROBE_S, trust_env=False) as client:
-        answers = await asyncio.gather(*(_probe(client, server) for server in known))
+    async with httpx2.AsyncClient(timeout=PROBE_TIMEOUT_S, trust_env=False) as client:
+        answers = await asyncio.gather(*(_probe_server(client, server) for server in known))
     return [found for answer in answers for found in answer]
 
 
-async def _probe(client: httpx2.AsyncClient, server: LocalServer) -> list[Found]:
+async def _probe_server(client: httpx2.AsyncClient, server: LocalServer) -> list[DetectedServer]:
     base_url = f"http://127.0.0.1:{server.port}/v1"
     try:
-        async with asyncio.timeout(PROBE_S):
+        async with asyncio.timeout(PROBE_TIMEOUT_S):
             answer = await client.get(f"{base_url}/models")
         body = answer.json() if answer.is_success else None
     except (httpx2.HTTPError, TimeoutError, ValueError, OSError):
@@ -100,8 +100,8 @@ async def _probe(client: httpx2.AsyncClient, server: LocalServer) -> list[Found]
         return []
     models = [entry["id"] for entry in listed if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
     by_kind: dict[Kind, list[str]] = {}
-    for model in models[:_LONGEST_LIST]:
-        kind = server.kinds[0] if len(server.kinds) == 1 else kind_of(model)
+    for model in models[:_MAX_LISTED_MODELS]:
+        kind = server.kinds[0] if len(server.kinds) == 1 else kind_of_model(model)
         if kind in server.kinds:
             by_kind.setdefault(kind, []).append(model)
-    return [Found(server.title, kind, base_url, tuple(names)) for kind, names in by_kind.items()]
+    return [DetectedServer(server.title, kind, base_url, tuple(names)) for kind, names in by_kind.items()]

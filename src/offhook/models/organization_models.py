@@ -9,7 +9,7 @@ from offhook.kit.database.database import Database
 from offhook.models.errors import UnknownModel
 from offhook.models.ports import CallModels
 from offhook.models.registry import ModelRegistry
-from offhook.models.service import ModelConfigurations
+from offhook.models.service import ModelConfigurationStore
 
 log = structlog.get_logger(__name__)
 
@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 class OrganizationModels:
     """Implements ``ModelSource``."""
 
-    def __init__(self, registry: ModelRegistry, configurations: ModelConfigurations, db: Database) -> None:
+    def __init__(self, registry: ModelRegistry, configurations: ModelConfigurationStore, db: Database) -> None:
         self._registry = registry
         self._configurations = configurations
         self._db = db
@@ -29,7 +29,7 @@ class OrganizationModels:
         """What was saved was checked then. Should it not fit any more (a model was withdrawn), the call is answered
         all the same: without the workflow's choice, and at last without the organization's."""
         async with self._db.transaction() as session:
-            stored = await self._configurations.stored(session, organization_id)
+            stored = await self._configurations.load_configuration(session, organization_id)
         try:
             return self._registry.for_call(configurations, stored.services)
         except UnknownModel as error:

@@ -39,7 +39,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class LlmMessage:
     """One entry of the history. ``tool_calls`` only on assistant, ``tool_call_id`` only on tool messages."""
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -93,7 +93,7 @@ class NodeHint:
 class LlmRequest:
     """One model turn. ``response_schema`` asks for one JSON object of that schema as text (variable extraction)."""
 
-    messages: Sequence[Message]
+    messages: Sequence[LlmMessage]
     tools: Sequence[ToolSpec] = ()
     temperature: float = 0.3
     max_tokens: int | None = None
@@ -136,7 +136,7 @@ class ModelRef:
 
 class Llm(Protocol):
     @property
-    def ref(self) -> ModelRef: ...
+    def model_ref(self) -> ModelRef: ...
 
     def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
         """Yield events as they come. Closing the iterator (``aclose``) cancels the request at the vendor."""
@@ -145,7 +145,7 @@ class Llm(Protocol):
 
 class Tts(Protocol):
     @property
-    def ref(self) -> ModelRef: ...
+    def model_ref(self) -> ModelRef: ...
 
     @property
     def sample_rate(self) -> int:
@@ -190,7 +190,7 @@ class Expectation:
 class SttStream(Protocol):
     """One caller's live recognition. ``push`` never blocks and never raises; failures come out of ``events``."""
 
-    def push(self, pcm: bytes) -> None: ...
+    def push_audio(self, pcm: bytes) -> None: ...
 
     def speech_started(self) -> None:
         """Our own VAD heard the caller begin; recognizers with their own endpointing ignore it."""
@@ -200,7 +200,7 @@ class SttStream(Protocol):
         """Our own VAD heard the caller pause: a recognizer without endpointing finishes the utterance now."""
         ...
 
-    def expect(self, expectation: Expectation) -> None: ...
+    def set_expectation(self, expectation: Expectation) -> None: ...
 
     def events(self) -> AsyncIterator[SttEvent]:
         """Iterated once, for the life of the stream. Ends after ``close``; raises ModelError when the vendor dies."""
@@ -211,14 +211,14 @@ class SttStream(Protocol):
 
 class Stt(Protocol):
     @property
-    def ref(self) -> ModelRef: ...
+    def model_ref(self) -> ModelRef: ...
 
     @property
     def has_endpointing(self) -> bool:
         """True when finals come by themselves after the caller stops (most vendors); false for ``builtin``."""
         ...
 
-    async def open(self, *, sample_rate: int, language: str) -> SttStream: ...
+    async def open_stream(self, *, sample_rate: int, language: str) -> SttStream: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from offhook.kit.egress import EgressClient
-from offhook.models.catalog import Catalogue
-from offhook.models.configuration.resolution import Chooser, Chosen
+from offhook.models.catalog import VendorCatalog
+from offhook.models.configuration.resolution import ModelResolver, ResolvedModels
 from offhook.models.ports import CallModels, Llm, Stt, Tts
-from offhook.models.vendors import AnyVendor, Choice, Kind, VendorParts
+from offhook.models.vendors import AnyVendor, Kind, ModelChoice, VendorContext
 from offhook.settings import Settings
 
 # Ports hold no connection of their own; a process with more choices than this builds some of them again.
@@ -33,11 +33,11 @@ class ModelRegistry:
     """One port for each different choice a process. Nothing is started before the first call (or :meth:`warm`)."""
 
     def __init__(
-        self, settings: Settings, catalogue: Catalogue | None = None, egress: EgressClient | None = None
+        self, settings: Settings, catalogue: VendorCatalog | None = None, egress: EgressClient | None = None
     ) -> None:
-        self.catalogue = catalogue or Catalogue.of(VendorParts(settings, egress or EgressClient()))
-        self.chooser = Chooser(self.catalogue, settings)
-        self._ports: OrderedDict[Choice, Llm | Tts | Stt] = OrderedDict()
+        self.catalogue = catalogue or VendorCatalog.load_providers(VendorContext(settings, egress or EgressClient()))
+        self.chooser = ModelResolver(self.catalogue, settings)
+        self._ports: OrderedDict[ModelChoice, Llm | Tts | Stt] = OrderedDict()
 
     def for_call(self, configurations: Mapping[str, Any], organization: Mapping[str, Any] | None = None) -> CallModels:
         """The models of one call; UnknownModel (422) names what is allowed.
@@ -46,9 +46,9 @@ class ModelRegistry:
         both in the shape ``{llm, tts, stt, fallbacks}`` (see ``choices.py``).
         """
         workflow = configurations.get("models")
-        chosen = self.chooser.choose(organization or {}, workflow if isinstance(workflow, Mapping) else {})
+        chosen = self.chooser.resolve(organization or {}, workflow if isinstance(workflow, Mapping) else {})
         llm, tts, stt = (
-            tuple(self.port(choice) for choice in self.with_offline(chosen.by_kind[kind], kind))
+            tuple(self.port_for(choice) for choice in self.with_offline(chosen.by_kind[kind], kind))
             for kind in ("llm", "tts", "stt")
         )
         return CallModels(
@@ -58,51 +58,51 @@ class ModelRegistry:
             language=chosen.language,
         )
 
-    def port(self, choice: Choice) -> Llm | Tts | Stt:
+    def port_for(self, choice: ModelChoice) -> Llm | Tts | Stt:
         """The port of a choice, built when it is not there."""
         port = self._ports.get(choice)
         if port is None:
-            port = self._ports[choice] = self.catalogue.find(choice.kind, choice.provider).build(choice)
+            port = self._ports[choice] = self.catalogue.find_vendor(choice.kind, choice.provider).build(choice)
             while len(self._ports) > MAX_PORTS:
                 self._ports.popitem(last=False)
         self._ports.move_to_end(choice)
         return port
 
-    def installed(self) -> Chosen:
+    def installed_models(self) -> ResolvedModels:
         """What a call uses that chooses nothing itself. UnknownModel when the settings do not fit."""
-        return self.chooser.choose({}, {})
+        return self.chooser.resolve({}, {})
 
-    def status(self) -> list[VendorStatus]:
+    def vendor_statuses(self) -> list[VendorStatus]:
         """Every vendor and whether calls of this process use it."""
         built = [(choice.kind, choice.provider) for choice in self._ports]
         return [
             VendorStatus(v.kind, v.provider, v.title, v.needs_key, built.count((v.kind, v.provider)))
-            for v in self.catalogue.all()
+            for v in self.catalogue.list_vendors()
         ]
 
-    async def warm(self) -> None:
+    async def warm_up(self) -> None:
         """Start what calls will need, so that the first one does not wait for it."""
         used = {
             (choice.kind, choice.provider)
-            for kind, listed in self.installed().by_kind.items()
+            for kind, listed in self.installed_models().by_kind.items()
             for choice in self.with_offline(listed, kind)
         }
-        await asyncio.gather(*(v.warm() for v in self.catalogue.all() if (v.kind, v.provider) in used))
+        await asyncio.gather(*(v.warm() for v in self.catalogue.list_vendors() if (v.kind, v.provider) in used))
 
     async def close(self) -> None:
         self._ports.clear()
-        for vendor in reversed(self.catalogue.all()):
+        for vendor in reversed(self.catalogue.list_vendors()):
             await vendor.close()
 
-    def with_offline(self, choices: Sequence[Choice], kind: Kind) -> list[Choice]:
+    def with_offline(self, choices: Sequence[ModelChoice], kind: Kind) -> list[ModelChoice]:
         """The choices and, behind them, what works without any vendor: a caller never hears nothing."""
         listed = list(choices)
         if any(choice.provider == BUILTIN for choice in listed):
             return listed
-        offline = self._offline(self.catalogue.find(kind, BUILTIN), listed[0])
+        offline = self._offline_choice(self.catalogue.find_vendor(kind, BUILTIN), listed[0])
         return listed if offline is None else [*listed, offline]
 
-    def _offline(self, vendor: AnyVendor, first: Choice) -> Choice | None:
+    def _offline_choice(self, vendor: AnyVendor, first: ModelChoice) -> ModelChoice | None:
         voice = ""
         if vendor.kind == "stt" and not first.language.lower().startswith("en"):
             return None
@@ -110,4 +110,4 @@ class ModelRegistry:
             wanted = first.language.lower()
             voices = [voice.id for voice in vendor.voices if wanted.startswith(tuple(voice.languages))]
             voice = voices[0] if voices else wanted.partition("-")[0]
-        return Choice(vendor.kind, vendor.provider, vendor.models[0].id, voice_id=voice, language=first.language)
+        return ModelChoice(vendor.kind, vendor.provider, vendor.models[0].id, voice_id=voice, language=first.language)

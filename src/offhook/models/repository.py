@@ -9,14 +9,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.models.tables import ModelConfiguration
 
 
-async def configuration(
+async def find_configuration(
     session: AsyncSession, organization_id: int, *, for_update: bool = False
 ) -> ModelConfiguration | None:
     query = select(ModelConfiguration).where(ModelConfiguration.organization_id == organization_id)
     return (await session.execute(query.with_for_update() if for_update else query)).scalar_one_or_none()
 
 
-async def put(
+async def upsert_configuration(
     session: AsyncSession,
     organization_id: int,
     *,

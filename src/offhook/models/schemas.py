@@ -14,8 +14,8 @@ from pydantic import (
     model_validator,
 )
 
-from offhook.kit.json_numbers import Number, Whole
-from offhook.models.configuration.voice_previews import MAX_TEXT, SENTENCE
+from offhook.kit.json_numbers import Number, WholeNumber
+from offhook.models.configuration.voice_previews import DEFAULT_SENTENCE, MAX_TEXT_CHARS
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f]*$")]
 
@@ -32,11 +32,11 @@ Key = Annotated[str, Field(max_length=1000, pattern=r"^[\x21-\x7e]*$")]
 Address = Annotated[str, Field(max_length=500), AfterValidator(_web_address)]
 
 
-class _Strict(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class _Service(_Strict):
+class _ServiceBase(_StrictModel):
     """``api_key`` is write-only: answers hold its mask, and sending the mask back (or nothing) keeps the key."""
 
     provider: Name
@@ -45,25 +45,25 @@ class _Service(_Strict):
     base_url: Address | None = None
 
 
-class LlmService(_Service):
+class LlmService(_ServiceBase):
     temperature: Annotated[Number, Field(ge=0, le=2)] | None = None
-    max_tokens: Annotated[Whole, Field(ge=1, le=200_000)] | None = None
+    max_tokens: Annotated[WholeNumber, Field(ge=1, le=200_000)] | None = None
 
 
-class TtsService(_Service):
+class TtsService(_ServiceBase):
     voice_id: Name | None = None
     speed: Annotated[Number, Field(ge=0.25, le=4)] | None = None
 
 
-class SttService(_Service):
+class SttService(_ServiceBase):
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=35)] | None = None
 
 
-class EmbeddingsService(_Service):
+class EmbeddingsService(_ServiceBase):
     """What embeds documents. Another model makes their vectors anew; searches use the old ones until then."""
 
 
-class Fallbacks(_Strict):
+class Fallbacks(_StrictModel):
     """Who takes over when the service before it fails in a call, best first."""
 
     llm: Annotated[list[LlmService], Field(max_length=5)] | None = None
@@ -71,7 +71,7 @@ class Fallbacks(_Strict):
     stt: Annotated[list[SttService], Field(max_length=5)] | None = None
 
 
-class OrganizationAIModelConfigurationV2(_Strict):
+class OrganizationAIModelConfigurationV2(_StrictModel):
     """What is left out is the installation's default."""
 
     version: Literal[2] = 2
@@ -81,7 +81,7 @@ class OrganizationAIModelConfigurationV2(_Strict):
     embeddings: EmbeddingsService | None = None
     fallbacks: Fallbacks | None = None
 
-    def stored(self) -> dict[str, Any]:
+    def to_services(self) -> dict[str, Any]:
         """Plain JSON of what was sent; ``api_key`` stays where it was sent as null."""
         result: dict[str, Any] = _without_null(self.model_dump(mode="json", exclude_unset=True, exclude={"version"}))
         return result
@@ -109,11 +109,11 @@ class ByokConfiguration(BaseModel):
     byok: Byok
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
-        self.as_ours()
+    def _check_convertible(self) -> Self:
+        self.to_native()
         return self
 
-    def as_ours(self) -> OrganizationAIModelConfigurationV2:
+    def to_native(self) -> OrganizationAIModelConfigurationV2:
         """The body in our shape."""
         shape: dict[str, Any] = {}
         for kind, service in (("llm", LlmService), ("tts", TtsService), ("stt", SttService)):
@@ -259,21 +259,23 @@ class ModelCheckResponse(BaseModel):
     fallbacks: dict[Literal["llm", "tts", "stt"], list[CheckResponse]]
 
 
-def _speakable(text: str) -> str:
+def _require_speakable(text: str) -> str:
     if not any(char.isalnum() for char in text):
         raise ValueError("there is nothing to say")
     return text
 
 
-class VoicePreviewRequest(_Strict):
+class VoicePreviewRequest(_StrictModel):
     """A voice as it would be configured; what is left out is what the organization has set."""
 
     tts: TtsService
     text: Annotated[
-        str, Field(min_length=1, max_length=MAX_TEXT, pattern=r"^[^\x00-\x1f]*$"), AfterValidator(_speakable)
-    ] = SENTENCE
+        str,
+        Field(min_length=1, max_length=MAX_TEXT_CHARS, pattern=r"^[^\x00-\x1f]*$"),
+        AfterValidator(_require_speakable),
+    ] = DEFAULT_SENTENCE
 
-    def service(self) -> dict[str, Any]:
+    def voice_service(self) -> dict[str, Any]:
         sent: dict[str, Any] = _without_null(self.tts.model_dump(mode="json", exclude_unset=True))
         return sent
 

@@ -12,18 +12,18 @@ from offhook.kit.crypto import Keyring, SecretUnreadable
 from offhook.kit.egress import EgressClient, EgressTimeout, HostNotFound
 from offhook.models import repository
 from offhook.models.configuration import configuration_formats, embeddings
-from offhook.models.configuration.resolution import Chosen
+from offhook.models.configuration.resolution import ResolvedModels
 from offhook.models.errors import AddressUnknown, KeyMissing
 from offhook.models.registry import ModelRegistry
-from offhook.models.vendors import Choice
-from offhook.orgs import Caller, audit
+from offhook.models.vendors import ModelChoice
+from offhook.orgs import Caller, write_audit_entry
 
-VERSION: Final = 2
+CURRENT_VERSION: Final = 2
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredConfiguration:
     """What an organization has stored, with its keys: ``configuration`` in the format of ``version``."""
 
     version: int
@@ -32,7 +32,11 @@ class Stored:
     @property
     def services(self) -> dict[str, Any]:
         """In the format of version 2, whatever is stored."""
-        return self.configuration if self.version == VERSION else configuration_formats.upgraded(self.configuration)
+        return (
+            self.configuration
+            if self.version == CURRENT_VERSION
+            else configuration_formats.upgrade_flat(self.configuration)
+        )
 
     @property
     def source(self) -> Literal["organization", "default"]:
@@ -40,87 +44,89 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class MigrationPreview:
     current_version: int
     changes: list[dict[str, Any]]
     services: dict[str, Any]
 
 
 # What only those who configure may send of a service.
-OWN: Final = frozenset({"api_key", "base_url"})
-NOTHING: Final = Stored(VERSION, {})
-Changed = Callable[[AsyncSession, int], Awaitable[None]]
+ADMIN_ONLY_FIELDS: Final = frozenset({"api_key", "base_url"})
+NOTHING_STORED: Final = StoredConfiguration(CURRENT_VERSION, {})
+ChangeHook = Callable[[AsyncSession, int], Awaitable[None]]
 
 
-class ModelConfigurations:
+class ModelConfigurationStore:
     """Never asks a vendor."""
 
     def __init__(self, registry: ModelRegistry, keyring: Keyring, egress: EgressClient) -> None:
         self._registry = registry
         self._keyring = keyring
         self.egress = egress
-        self._on_change: list[Changed] = []
+        self._on_change: list[ChangeHook] = []
 
-    def on_change(self, hook: Changed) -> None:
+    def on_change(self, hook: ChangeHook) -> None:
         """``hook`` gets the organization's id in the transaction of every change."""
         self._on_change.append(hook)
 
-    async def stored(self, session: AsyncSession, organization_id: int, *, for_update: bool = False) -> Stored:
+    async def load_configuration(
+        self, session: AsyncSession, organization_id: int, *, for_update: bool = False
+    ) -> StoredConfiguration:
         """With the keys; those that no key of this installation opens are left out and logged."""
-        row = await repository.configuration(session, organization_id, for_update=for_update)
+        row = await repository.find_configuration(session, organization_id, for_update=for_update)
         if row is None:
-            return NOTHING
+            return NOTHING_STORED
         keys: dict[str, str] = {}
         if row.sealed_keys is not None:
             try:
-                keys = json.loads(self._keyring.open(row.sealed_keys, _associated(organization_id)))
+                keys = json.loads(self._keyring.open(row.sealed_keys, _seal_context(organization_id)))
             except SecretUnreadable:
                 log.warning("model_keys_unreadable", organization_id=organization_id)
-        if row.version == VERSION:
-            return Stored(VERSION, configuration_formats.with_keys(row.configuration, keys))
-        return Stored(row.version, {**row.configuration, **keys})
+        if row.version == CURRENT_VERSION:
+            return StoredConfiguration(CURRENT_VERSION, configuration_formats.with_keys(row.configuration, keys))
+        return StoredConfiguration(row.version, {**row.configuration, **keys})
 
-    def chosen(self, services: Mapping[str, Any]) -> Chosen:
+    def resolve_models(self, services: Mapping[str, Any]) -> ResolvedModels:
         """What calls of an organization with these services use. UnknownModel (422)."""
-        return self._registry.chooser.choose(services, {})
+        return self._registry.chooser.resolve(services, {})
 
-    async def put(
+    async def replace_configuration(
         self, session: AsyncSession, caller: Caller, sent: Mapping[str, Any], *, action: str = "models.configured"
-    ) -> Stored:
+    ) -> StoredConfiguration:
         """Replace the configuration; see :func:`formats.keep_keys` for keys that are not sent.
 
         UnknownModel, KeyMasked, KeyMissing (422).
         """
-        before = await self.stored(session, caller.organization_id, for_update=True)
-        services = self.completed(sent, before.services)
-        await self._store(session, caller, Stored(VERSION, services))
-        await audit(session, caller, action, "model_configuration", _audited(before.services, services))
-        return Stored(VERSION, services)
+        before = await self.load_configuration(session, caller.organization_id, for_update=True)
+        services = self.complete_services(sent, before.services)
+        await self._save_configuration(session, caller, StoredConfiguration(CURRENT_VERSION, services))
+        await write_audit_entry(session, caller, action, "model_configuration", _audit_data(before.services, services))
+        return StoredConfiguration(CURRENT_VERSION, services)
 
-    def completed(self, sent: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    def complete_services(self, sent: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
         """``sent`` with its stored keys, when it can be used. UnknownModel, KeyMasked, KeyMissing (422)."""
         services = configuration_formats.keep_keys(sent, stored)
-        for choices in self.chosen(services).by_kind.values():
+        for choices in self.resolve_models(services).by_kind.values():
             for choice in choices:
                 self._check_key(choice)
-        embeddings.chosen(services)
+        embeddings.resolve_embedding_choice(services)
         return services
 
-    def voice(self, service: Mapping[str, Any], stored: Mapping[str, Any]) -> Choice:
+    def resolve_voice(self, service: Mapping[str, Any], stored: Mapping[str, Any]) -> ModelChoice:
         """The voice that ``service`` asks for, as a workflow would: with the stored key and address of its provider.
 
         One with a key or an address of its own is taken as it is. UnknownModel, KeyMasked, KeyMissing (422).
         """
-        if OWN.isdisjoint(service):
-            chosen = self._registry.chooser.choose(stored, {"tts": service})
+        if ADMIN_ONLY_FIELDS.isdisjoint(service):
+            chosen = self._registry.chooser.resolve(stored, {"tts": service})
         else:
-            chosen = self.chosen(configuration_formats.keep_keys({**stored, "tts": dict(service)}, stored))
+            chosen = self.resolve_models(configuration_formats.keep_keys({**stored, "tts": dict(service)}, stored))
         choice = chosen.by_kind["tts"][0]
         self._check_key(choice)
         return choice
 
-    def _check_key(self, choice: Choice) -> None:
-        vendor = self._registry.catalogue.find(choice.kind, choice.provider)
+    def _check_key(self, choice: ModelChoice) -> None:
+        vendor = self._registry.catalogue.find_vendor(choice.kind, choice.provider)
         if vendor.needs_key and not choice.api_key and choice.base_url is None:
             raise KeyMissing(f"{vendor.title} needs an api_key (models.{choice.kind}).")
 
@@ -130,15 +136,15 @@ class ModelConfigurations:
         """Whether calls of the organization could use a workflow's own choice (``models``). UnknownModel (422)."""
         override = (configurations or {}).get("models")
         if isinstance(override, Mapping) and override:
-            stored = await self.stored(session, organization_id)
-            self._registry.chooser.choose(stored.services, override)
+            stored = await self.load_configuration(session, organization_id)
+            self._registry.chooser.resolve(stored.services, override)
 
     async def check_addresses(self, services: Mapping[str, Any]) -> None:
         """Look the services' addresses up; ask before the transaction begins, names may take seconds.
 
         AddressRefused, UrlInvalid, AddressUnknown (422) for what calls would not be let through to.
         """
-        for place, service in configuration_formats.places(dict(services)):
+        for place, service in configuration_formats.iter_services(dict(services)):
             if not service.get("base_url"):
                 continue
             try:
@@ -148,46 +154,52 @@ class ModelConfigurations:
             except EgressTimeout:
                 log.info("model_address_unchecked", place=place)
 
-    async def preview(self, session: AsyncSession, organization_id: int, *, for_update: bool = False) -> Preview:
+    async def preview_migration(
+        self, session: AsyncSession, organization_id: int, *, for_update: bool = False
+    ) -> MigrationPreview:
         """What :meth:`migrate` would do; nothing at version 2. UnknownModel (422) when it cannot."""
-        stored = await self.stored(session, organization_id, for_update=for_update)
-        if stored.version == VERSION:
-            return Preview(VERSION, [], stored.services)
-        self.chosen(stored.services)
-        return Preview(stored.version, configuration_formats.changes(stored.configuration), stored.services)
+        stored = await self.load_configuration(session, organization_id, for_update=for_update)
+        if stored.version == CURRENT_VERSION:
+            return MigrationPreview(CURRENT_VERSION, [], stored.services)
+        self.resolve_models(stored.services)
+        return MigrationPreview(
+            stored.version, configuration_formats.migration_changes(stored.configuration), stored.services
+        )
 
-    async def migrate(self, session: AsyncSession, caller: Caller) -> Stored:
+    async def migrate(self, session: AsyncSession, caller: Caller) -> StoredConfiguration:
         """To version 2, in the caller's transaction; a second time does nothing. UnknownModel (422)."""
-        preview = await self.preview(session, caller.organization_id, for_update=True)
-        migrated = Stored(VERSION, preview.services)
-        if preview.current_version != VERSION:
-            await self._store(session, caller, migrated)
-            data = {"from": preview.current_version, "to": VERSION, "changes": len(preview.changes)}
-            await audit(session, caller, "models.migrated", "model_configuration", data)
+        preview = await self.preview_migration(session, caller.organization_id, for_update=True)
+        migrated = StoredConfiguration(CURRENT_VERSION, preview.services)
+        if preview.current_version != CURRENT_VERSION:
+            await self._save_configuration(session, caller, migrated)
+            data = {"from": preview.current_version, "to": CURRENT_VERSION, "changes": len(preview.changes)}
+            await write_audit_entry(session, caller, "models.migrated", "model_configuration", data)
         return migrated
 
-    async def put_flat(self, session: AsyncSession, caller: Caller, flat: Mapping[str, Any]) -> Stored:
+    async def put_flat(self, session: AsyncSession, caller: Caller, flat: Mapping[str, Any]) -> StoredConfiguration:
         """Store flat keys (version 1) as they are, for ``offhook import``. UnknownModel (422)."""
-        stored = Stored(1, dict(flat))
-        self.completed(stored.services, {})
-        await self._store(session, caller, stored)
-        await audit(session, caller, "models.imported", "model_configuration", {"version": 1, "keys": sorted(flat)})
+        stored = StoredConfiguration(1, dict(flat))
+        self.complete_services(stored.services, {})
+        await self._save_configuration(session, caller, stored)
+        await write_audit_entry(
+            session, caller, "models.imported", "model_configuration", {"version": 1, "keys": sorted(flat)}
+        )
         return stored
 
-    async def _store(self, session: AsyncSession, caller: Caller, stored: Stored) -> None:
-        if stored.version == VERSION:
+    async def _save_configuration(self, session: AsyncSession, caller: Caller, stored: StoredConfiguration) -> None:
+        if stored.version == CURRENT_VERSION:
             configuration, keys = configuration_formats.without_keys(stored.configuration)
         else:
             keys = {
                 name: value
                 for name, value in stored.configuration.items()
-                if configuration_formats.FLAT_KEYS.search(name)
+                if configuration_formats.FLAT_KEY_PATTERN.search(name)
             }
             configuration = {name: value for name, value in stored.configuration.items() if name not in keys}
         sealed = None
         if keys:
-            sealed = self._keyring.seal(json.dumps(keys).encode(), _associated(caller.organization_id))
-        await repository.put(
+            sealed = self._keyring.seal(json.dumps(keys).encode(), _seal_context(caller.organization_id))
+        await repository.upsert_configuration(
             session,
             caller.organization_id,
             version=stored.version,
@@ -199,7 +211,7 @@ class ModelConfigurations:
             await hook(session, caller.organization_id)
 
 
-def effective(choice: Choice) -> dict[str, Any]:
+def describe_choice(choice: ModelChoice) -> dict[str, Any]:
     """A choice as it may be shown."""
     shown: dict[str, Any] = {"provider": choice.provider, "model": choice.model, "has_key": bool(choice.api_key)}
     if choice.is_guarded:  # the operator's own addresses are not shown
@@ -211,12 +223,12 @@ def effective(choice: Choice) -> dict[str, Any]:
     return {**shown, "language": choice.language}
 
 
-def _audited(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+def _audit_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """What changed, without any key: the services as they are now, and whose keys are new or gone."""
     shown, new = configuration_formats.without_keys(after)
     _, old = configuration_formats.without_keys(before)
     return {"configuration": shown, "keys_changed": sorted(p for p in {*new, *old} if new.get(p) != old.get(p))}
 
 
-def _associated(organization_id: int) -> bytes:
+def _seal_context(organization_id: int) -> bytes:
     return f"models:{organization_id}".encode()

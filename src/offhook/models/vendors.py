@@ -31,7 +31,7 @@ class VoiceInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ModelChoice:
     """One service as it was configured, complete and checked: what a vendor builds its port of.
 
     Equal choices share one port. ``base_url`` None is the vendor's own address; ``is_own_network`` says that the
@@ -56,12 +56,12 @@ class Choice:
         return self.base_url is not None and not self.is_own_network
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     """Most vendors hold nothing that must be started or ended."""
 
 
 @dataclass(frozen=True, slots=True)
-class Vendor(Generic[Port_co]):
+class ModelVendor(Generic[Port_co]):
     """One vendor of one kind. The first of ``models`` and ``voices`` is the default.
 
     ``build`` does no I/O and imports no SDK; it is called once for equal choices. ``check`` asks the vendor whether
@@ -74,8 +74,8 @@ class Vendor(Generic[Port_co]):
     provider: str
     title: str
     models: tuple[ModelInfo, ...]
-    build: Callable[[Choice], Port_co]
-    check: Callable[[Choice], Awaitable[None]]
+    build: Callable[[ModelChoice], Port_co]
+    check: Callable[[ModelChoice], Awaitable[None]]
     voices: tuple[VoiceInfo, ...] = ()
     accepts_voice: Callable[[str], bool] | None = None
     languages: tuple[str, ...] = ()
@@ -84,15 +84,15 @@ class Vendor(Generic[Port_co]):
     needs_key: bool = True
     takes_base_url: bool = True
     takes_any_model: bool = False
-    warm: Callable[[], Awaitable[None]] = _nothing
-    close: Callable[[], Awaitable[None]] = _nothing
+    warm: Callable[[], Awaitable[None]] = _do_nothing
+    close: Callable[[], Awaitable[None]] = _do_nothing
 
 
-AnyVendor = Vendor[Llm] | Vendor[Tts] | Vendor[Stt]
+AnyVendor = ModelVendor[Llm] | ModelVendor[Tts] | ModelVendor[Stt]
 
 
 @dataclass(frozen=True, slots=True)
-class VendorParts:
+class VendorContext:
     """What a process gives to its vendors. A vendor's folder has ``vendors(parts)`` that returns what it offers.
 
     ``egress`` is the way to addresses that organizations type in (``choice.is_guarded``): ``egress.vendor_client(…)``

@@ -4,7 +4,7 @@ from offhook.kit.crypto import Keyring
 from offhook.orgs import endpoints, tasks
 from offhook.orgs.api_keys import user_key_endpoints
 from offhook.orgs.audit_trail import endpoints as audit_endpoints
-from offhook.orgs.audit_trail.recorder import audit, nothing_changed
+from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
 from offhook.orgs.caller import ADMINS, Caller
 from offhook.orgs.dependencies import (
     ClientAddress,
@@ -17,7 +17,7 @@ from offhook.orgs.dependencies import (
     RequireSuperuser,
 )
 from offhook.orgs.do_not_call import endpoints as do_not_call_endpoints
-from offhook.orgs.idempotency import IdempotencyHeader, once
+from offhook.orgs.idempotency import IdempotencyHeader, run_idempotent
 from offhook.orgs.people import account_endpoints, member_endpoints
 from offhook.orgs.preferences import endpoints as preference_endpoints
 from offhook.orgs.sign_in.authentication import Authenticator
@@ -36,10 +36,10 @@ __all__ = [
     "RequireMember",
     "RequirePerson",
     "RequireSuperuser",
-    "audit",
-    "nothing_changed",
-    "once",
     "register",
+    "run_idempotent",
+    "skip_audit_entry",
+    "write_audit_entry",
 ]
 
 
@@ -51,8 +51,8 @@ def register(root: Root) -> None:
     root.provide(Authenticator, authenticator)
     root.on_stop.append(authenticator.close)
     root.provide(SignIn, SignIn(root.db, root.clock, root.settings))
-    root.api.include_router(endpoints.auth)
-    root.api.include_router(endpoints.organizations)
+    root.api.include_router(endpoints.auth_router)
+    root.api.include_router(endpoints.organizations_router)
     for module in (
         account_endpoints,
         preference_endpoints,

@@ -28,12 +28,12 @@ async def client_address(connection: HTTPConnection) -> str | None:
     return connection.client.host[:64] if connection.client else None
 
 
-async def _now(connection: HTTPConnection) -> datetime:
+async def _current_time(connection: HTTPConnection) -> datetime:
     clock: Clock = connection.app.state.root.clock
     return clock.now()
 
 
-Now = Annotated[datetime, Depends(_now)]
+Now = Annotated[datetime, Depends(_current_time)]
 ClientAddress = Annotated[str | None, Depends(client_address)]
 
 

@@ -8,7 +8,7 @@ from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
 from offhook.orgs import repository, service
 from offhook.orgs.api_keys import keys
-from offhook.orgs.audit_trail.recorder import audit
+from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.dependencies import Authorization, ClientAddress, CurrentOrg, Now, RequireAdmin
 from offhook.orgs.errors import UserNotFound
 from offhook.orgs.schemas import (
@@ -24,46 +24,46 @@ from offhook.orgs.schemas import (
     SignupRequest,
     UserResponse,
 )
-from offhook.orgs.service import SignedIn
+from offhook.orgs.service import SignInResult
 from offhook.orgs.sign_in.authentication import bearer_token
 from offhook.orgs.sign_in.sign_in_service import SignIn
-from offhook.root import use
+from offhook.root import use_service
 
-SignInService = Annotated[SignIn, Depends(use(SignIn))]
+SignInService = Annotated[SignIn, Depends(use_service(SignIn))]
 
-auth = APIRouter(prefix="/auth", tags=["auth"])
-organizations = APIRouter(prefix="/organizations", tags=["organizations"])
+auth_router = APIRouter(prefix="/auth", tags=["auth"])
+organizations_router = APIRouter(prefix="/organizations", tags=["organizations"])
 
 
-@auth.post("/signup", response_model=SignedInResponse, operation_id="signup")
+@auth_router.post("/signup", response_model=SignedInResponse, operation_id="signup")
 async def signup(body: SignupRequest, sign_in: SignInService, ip: ClientAddress) -> SignedInResponse:
     return signed_in_response(await sign_in.sign_up(body, ip))
 
 
-@auth.post("/login", response_model=SignedInResponse, operation_id="login")
+@auth_router.post("/login", response_model=SignedInResponse, operation_id="login")
 async def login(body: LoginRequest, sign_in: SignInService, ip: ClientAddress) -> SignedInResponse:
     return signed_in_response(await sign_in.log_in(body, ip))
 
 
-@auth.post("/link", response_model=SignedInResponse, operation_id="sign_in_by_link")
-async def link(body: LinkRequest, sign_in: SignInService, ip: ClientAddress) -> SignedInResponse:
+@auth_router.post("/link", response_model=SignedInResponse, operation_id="sign_in_by_link")
+async def sign_in_by_link(body: LinkRequest, sign_in: SignInService, ip: ClientAddress) -> SignedInResponse:
     return signed_in_response(await sign_in.follow_link(body.token, ip))
 
 
-@auth.post("/logout", response_model=LogoutResponse, operation_id="logout")
+@auth_router.post("/logout", response_model=LogoutResponse, operation_id="logout")
 async def logout(org: CurrentOrg, session: Session, now: Now, authorization: Authorization = None) -> LogoutResponse:
     """Revokes the session of the token that was sent; an API key has none and stays as it is."""
     if org.user_id is not None:
         await service.end_session(session, bearer_token(authorization), now)
-        await audit(session, org, "user.logged_out", f"user:{org.user_id}")
+        await write_audit_entry(session, org, "user.logged_out", f"user:{org.user_id}")
     return LogoutResponse()
 
 
-@auth.get("/me", response_model=MeResponse, operation_id="get_me")
-async def me(org: CurrentOrg, session: Session) -> MeResponse:
+@auth_router.get("/me", response_model=MeResponse, operation_id="get_me")
+async def get_me(org: CurrentOrg, session: Session) -> MeResponse:
     user = None
     if org.user_id is not None:
-        found = await repository.membership(session, org.organization_id, org.user_id)
+        found = await repository.find_membership(session, org.organization_id, org.user_id)
         if found is None:
             raise UserNotFound
         user = UserResponse(
@@ -86,31 +86,33 @@ async def me(org: CurrentOrg, session: Session) -> MeResponse:
     )
 
 
-@organizations.get("/api-keys", response_model=ApiKeyList, operation_id="list_api_keys")
+@organizations_router.get("/api-keys", response_model=ApiKeyList, operation_id="list_api_keys")
 async def list_keys(
     org: RequireAdmin, session: Session, include_archived: Annotated[bool, Query()] = False
 ) -> ApiKeyList:
-    records = await repository.keys(session, org.organization_id, include_archived=include_archived)
+    records = await repository.list_keys(session, org.organization_id, include_archived=include_archived)
     return ApiKeyList(api_keys=[ApiKeyResponse.model_validate(record) for record in records])
 
 
-@organizations.post("/api-keys", response_model=ApiKeyCreated, operation_id="create_api_key")
+@organizations_router.post("/api-keys", response_model=ApiKeyCreated, operation_id="create_api_key")
 async def create_key(body: ApiKeyCreate, org: RequireAdmin, session: Session) -> ApiKeyCreated:
-    new = await keys.create(session, org, body.name, body.role)
+    new = await keys.create_key(session, org, body.name, body.role)
     return ApiKeyCreated(**ApiKeyResponse.model_validate(new.record).model_dump(), key=new.key)
 
 
-@organizations.delete("/api-keys/{key_id}", response_model=ApiKeyResponse, operation_id="archive_api_key")
+@organizations_router.delete("/api-keys/{key_id}", response_model=ApiKeyResponse, operation_id="archive_api_key")
 async def archive_key(key_id: Id, org: RequireAdmin, session: Session, now: Now) -> ApiKeyResponse:
-    return ApiKeyResponse.model_validate(await keys.archive(session, org, key_id, now))
+    return ApiKeyResponse.model_validate(await keys.archive_key(session, org, key_id, now))
 
 
-@organizations.put("/api-keys/{key_id}/reactivate", response_model=ApiKeyResponse, operation_id="reactivate_api_key")
+@organizations_router.put(
+    "/api-keys/{key_id}/reactivate", response_model=ApiKeyResponse, operation_id="reactivate_api_key"
+)
 async def reactivate_key(key_id: Id, org: RequireAdmin, session: Session) -> ApiKeyResponse:
-    return ApiKeyResponse.model_validate(await keys.reactivate(session, org, key_id))
+    return ApiKeyResponse.model_validate(await keys.reactivate_key(session, org, key_id))
 
 
-def signed_in_response(result: SignedIn) -> SignedInResponse:
+def signed_in_response(result: SignInResult) -> SignedInResponse:
     user = UserResponse(
         id=result.user.id,
         email=result.user.email,

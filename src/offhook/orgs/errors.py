@@ -1,6 +1,6 @@
 """What can go wrong with sign-in, keys, members and repeated requests."""
 
-from offhook.errors import Conflict, Forbidden, NotFound, Unauthorized, Unprocessable
+from offhook.errors import Conflict, Forbidden, NotFound, Unauthorized, UnprocessableRequest
 
 
 class InvalidCredentials(Unauthorized):
@@ -105,7 +105,7 @@ class IdempotencyOutcomeUnknown(Conflict):
     code = "idempotency_outcome_unknown"
 
 
-class IdempotencyKeyInvalid(Unprocessable):
+class IdempotencyKeyInvalid(UnprocessableRequest):
     """An Idempotency-Key is 1 to 255 visible ASCII characters."""
 
     code = "idempotency_key_invalid"
@@ -135,7 +135,7 @@ class InvitationForSomeoneElse(Forbidden):
     code = "invitation_for_someone_else"
 
 
-class PasswordMissing(Unprocessable):
+class PasswordMissing(UnprocessableRequest):
     """Choose a password of at least 8 characters."""
 
     code = "password_missing"
@@ -147,7 +147,7 @@ class WrongPassword(Forbidden):
     code = "wrong_password"
 
 
-class OrganizationNotFound(NotFound):
+class OrganizationNotAccessible(NotFound):
     """You do not belong to this organization."""
 
     code = "organization_not_found"

@@ -28,9 +28,9 @@ from offhook.orgs.errors import (
 )
 from offhook.orgs.tables import IdempotencyKey
 
-LIFETIME = timedelta(hours=24)
+KEY_LIFETIME = timedelta(hours=24)
 # No action takes this long: carriers are given far less time to answer.
-IN_PROGRESS_AT_MOST = timedelta(seconds=60)
+MAX_IN_PROGRESS = timedelta(seconds=60)
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _PLAIN_SCOPE = re.compile(r"[\x21-\x7e]{1,100}")
 
@@ -41,7 +41,7 @@ IdempotencyHeader = Annotated[
 Answer = dict[str, Any]
 
 
-async def once(
+async def run_idempotent(
     db: Database,
     *,
     organization_id: int,
@@ -62,39 +62,41 @@ async def once(
         return await action()
     if not _KEY.fullmatch(key):
         raise IdempotencyKeyInvalid
-    taken = await _take(db, organization_id, _stored(scope), key, _fingerprint(body))
+    taken = await _claim_key(db, organization_id, _shorten_scope(scope), key, _hash_body(body))
     if isinstance(taken, dict):
         return taken
-    async with _FreedWhenRaised(db, taken):
+    async with _ReleaseOnError(db, taken):
         answer = await action()
     async with db.transaction() as session:
         await session.execute(update(IdempotencyKey).where(IdempotencyKey.id == taken).values(response=answer))
     return answer
 
 
-async def sweep(db: Database) -> int:
+async def delete_expired_keys(db: Database) -> int:
     """Remove keys that have served their 24 hours; how many there were."""
     async with db.transaction() as session:
         gone = await session.scalars(
-            delete(IdempotencyKey).where(IdempotencyKey.created_at < func.now() - LIFETIME).returning(IdempotencyKey.id)
+            delete(IdempotencyKey)
+            .where(IdempotencyKey.created_at < func.now() - KEY_LIFETIME)
+            .returning(IdempotencyKey.id)
         )
         return len(gone.all())
 
 
-def _stored(scope: str) -> str:
+def _shorten_scope(scope: str) -> str:
     """The scope as its column takes it: one that is too long or strange, as parts of paths may be, by its checksum."""
     if _PLAIN_SCOPE.fullmatch(scope):
         return scope
     return f"sha256:{hashlib.sha256(scope.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-def _fingerprint(body: bytes | dict[str, Any]) -> bytes:
+def _hash_body(body: bytes | dict[str, Any]) -> bytes:
     if isinstance(body, dict):
         body = json.dumps(body, sort_keys=True, separators=(",", ":"), default=str).encode()
     return hashlib.sha256(body).digest()
 
 
-async def _take(db: Database, organization_id: int, scope: str, key: str, fingerprint: bytes) -> int | Answer:
+async def _claim_key(db: Database, organization_id: int, scope: str, key: str, fingerprint: bytes) -> int | Answer:
     """The id of the row that now belongs to this request, or the first request's answer."""
     async with db.transaction() as session:
         mine = (
@@ -106,10 +108,12 @@ async def _take(db: Database, organization_id: int, scope: str, key: str, finger
         inserted = await session.scalar(mine)
         if inserted is not None:
             return inserted
-        return await _found(session, organization_id, scope, key, fingerprint)
+        return await _resolve_existing(session, organization_id, scope, key, fingerprint)
 
 
-async def _found(session: AsyncSession, organization_id: int, scope: str, key: str, fingerprint: bytes) -> int | Answer:
+async def _resolve_existing(
+    session: AsyncSession, organization_id: int, scope: str, key: str, fingerprint: bytes
+) -> int | Answer:
     statement = (
         select(IdempotencyKey, type_coerce(func.now() - IdempotencyKey.created_at, Interval))
         .where(
@@ -123,7 +127,7 @@ async def _found(session: AsyncSession, organization_id: int, scope: str, key: s
     if row is None:  # freed between our INSERT and our SELECT: the client may simply try again
         raise IdempotencyInProgress(headers={"Retry-After": "1"})
     record, age = row
-    if age >= LIFETIME:
+    if age >= KEY_LIFETIME:
         record.body_sha256, record.response, record.created_at = fingerprint, None, func.now()
         await session.flush()
         return int(record.id)
@@ -131,13 +135,13 @@ async def _found(session: AsyncSession, organization_id: int, scope: str, key: s
         raise IdempotencyConflict
     if record.response is not None:
         return dict(record.response)
-    if age >= IN_PROGRESS_AT_MOST:
+    if age >= MAX_IN_PROGRESS:
         raise IdempotencyOutcomeUnknown
     raise IdempotencyInProgress(headers={"Retry-After": "1"})
 
 
 @dataclass
-class _FreedWhenRaised:
+class _ReleaseOnError:
     """Gives the key back when the action raised; a cancelled action may have acted, so its key stays taken."""
 
     db: Database

@@ -11,7 +11,7 @@ from offhook.orgs.tables import ApiKey, Member, Organization, SignInLink, User, 
 _FIRST_START_LOCK = 0x0FF400C
 
 
-async def organization(session: AsyncSession, organization_id: int) -> Organization | None:
+async def find_organization(session: AsyncSession, organization_id: int) -> Organization | None:
     return await session.get(Organization, organization_id)
 
 
@@ -25,14 +25,14 @@ async def key_by_id(session: AsyncSession, organization_id: int, key_id: int) ->
     )
 
 
-async def keys(session: AsyncSession, organization_id: int, *, include_archived: bool) -> list[ApiKey]:
+async def list_keys(session: AsyncSession, organization_id: int, *, include_archived: bool) -> list[ApiKey]:
     statement = select(ApiKey).where(ApiKey.organization_id == organization_id).order_by(ApiKey.id.desc())
     if not include_archived:
         statement = statement.where(ApiKey.archived_at.is_(None))
     return list(await session.scalars(statement))
 
 
-async def membership(session: AsyncSession, organization_id: int, user_id: int) -> tuple[User, str] | None:
+async def find_membership(session: AsyncSession, organization_id: int, user_id: int) -> tuple[User, str] | None:
     """The user and the role, when the user belongs to the organization."""
     statement = (
         select(User, Member.role)

@@ -13,7 +13,7 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Password = Annotated[str, StringConstraints(min_length=8, max_length=1024)]
 
 
-def _email(text: str) -> str:
+def _normalize_email(text: str) -> str:
     try:
         # Not only addresses of the public internet: a self-hosted installation may know ``ops@intranet``.
         return validate_email(text.strip(), check_deliverability=False, globally_deliverable=False).normalized
@@ -21,7 +21,7 @@ def _email(text: str) -> str:
         raise ValueError(f"not an email address: {error}") from None
 
 
-Email = Annotated[str, StringConstraints(max_length=320), AfterValidator(_email)]
+Email = Annotated[str, StringConstraints(max_length=320), AfterValidator(_normalize_email)]
 
 
 class SignupRequest(BaseModel):

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import NotFound
-from offhook.kit.crypto import digest, new_token
+from offhook.kit.crypto import hash_token, new_token
 from offhook.orgs import repository
 from offhook.orgs.errors import ApiKeyNotFound, EmailTaken, InvalidCredentials, SignInLinkRefused, UserNotFound
 from offhook.orgs.tables import ApiKey, Member, Organization, SignInLink, User, UserSession
@@ -30,7 +30,7 @@ class NewKey:
 
 
 @dataclass(frozen=True, slots=True)
-class SignedIn:
+class SignInResult:
     """A new session: ``token`` is its secret."""
 
     token: str
@@ -68,9 +68,9 @@ async def first_start(session: AsyncSession, settings: Settings) -> FirstStart:
     return FirstStart(organization_id, user.email, link)
 
 
-async def organization(session: AsyncSession, organization_id: int) -> Organization:
+async def get_organization(session: AsyncSession, organization_id: int) -> Organization:
     """Raises ``NotFound``."""
-    found = await repository.organization(session, organization_id)
+    found = await repository.find_organization(session, organization_id)
     if found is None:
         raise NotFound
     return found
@@ -79,7 +79,7 @@ async def organization(session: AsyncSession, organization_id: int) -> Organizat
 async def find_organization(session: AsyncSession, id_or_name: str) -> Organization:
     """For the command line: by number or by exact name. Raises ``NotFound``, also for a name that several have."""
     if re.fullmatch(r"[0-9]{1,9}", id_or_name):
-        by_number = await repository.organization(session, int(id_or_name))
+        by_number = await repository.find_organization(session, int(id_or_name))
         if by_number is None:
             raise NotFound(f"No organization has the number {id_or_name}.")
         return by_number
@@ -125,7 +125,7 @@ async def start_session(
     token = new_token()
     session.add(
         UserSession(
-            token_sha256=digest(token),
+            token_sha256=hash_token(token),
             user_id=user_id,
             organization_id=organization_id,
             impersonator_id=impersonator_id,
@@ -139,7 +139,7 @@ async def start_session(
 
 async def end_session(session: AsyncSession, token: str, now: datetime) -> None:
     """Revoke a session; one that is unknown or ended already stays as it is."""
-    await repository.revoke_session(session, digest(token), now)
+    await repository.revoke_session(session, hash_token(token), now)
 
 
 async def create_sign_in_link(session: AsyncSession, *, organization_id: int, user_id: int, now: datetime) -> str:
@@ -147,7 +147,7 @@ async def create_sign_in_link(session: AsyncSession, *, organization_id: int, us
     token = new_token()
     session.add(
         SignInLink(
-            token_sha256=digest(token),
+            token_sha256=hash_token(token),
             user_id=user_id,
             organization_id=organization_id,
             created_at=now,
@@ -158,20 +158,20 @@ async def create_sign_in_link(session: AsyncSession, *, organization_id: int, us
     return token
 
 
-async def sign_in_by_link(session: AsyncSession, token: str, now: datetime) -> SignedIn:
+async def sign_in_by_link(session: AsyncSession, token: str, now: datetime) -> SignInResult:
     """Spend a one-time link; raises :class:`SignInLinkRefused` when it is unknown, used or too old."""
-    spent = await repository.spend_link(session, digest(token), now)
+    spent = await repository.spend_link(session, hash_token(token), now)
     if spent is None:
         raise SignInLinkRefused
     organization_id, user_id = spent
-    membership = await repository.membership(session, organization_id, user_id)
+    membership = await repository.find_membership(session, organization_id, user_id)
     if membership is None:
         raise SignInLinkRefused
     user, role = membership
     return await sign_in_to(session, user, organization_id, role, now)
 
 
-async def sign_in(session: AsyncSession, user: User, now: datetime) -> SignedIn:
+async def sign_in(session: AsyncSession, user: User, now: datetime) -> SignInResult:
     """A session in the organization that the user joined first."""
     membership = await repository.first_membership(session, user.id)
     if membership is None:
@@ -179,10 +179,10 @@ async def sign_in(session: AsyncSession, user: User, now: datetime) -> SignedIn:
     return await sign_in_to(session, user, membership.organization_id, membership.role, now)
 
 
-async def sign_in_to(session: AsyncSession, user: User, organization_id: int, role: str, now: datetime) -> SignedIn:
+async def sign_in_to(session: AsyncSession, user: User, organization_id: int, role: str, now: datetime) -> SignInResult:
     """A new session in this organization; that the user belongs to it is known."""
     token = await start_session(session, organization_id=organization_id, user_id=user.id, now=now)
-    return SignedIn(token, user, organization_id, role)
+    return SignInResult(token, user, organization_id, role)
 
 
 async def create_key(
@@ -199,7 +199,7 @@ async def create_key(
         organization_id=organization_id,
         name=name,
         prefix=key[:KEY_PREFIX_LENGTH],
-        key_sha256=digest(key),
+        key_sha256=hash_token(key),
         role=role,
         created_by=created_by,
     )
@@ -211,7 +211,7 @@ async def create_key(
 
 async def archive_key(session: AsyncSession, organization_id: int, key_id: int, now: datetime) -> tuple[ApiKey, bool]:
     """The key, archived, and whether that changed anything."""
-    record = await _key(session, organization_id, key_id)
+    record = await _get_key(session, organization_id, key_id)
     changed = record.archived_at is None
     if changed:
         record.archived_at = now
@@ -220,13 +220,13 @@ async def archive_key(session: AsyncSession, organization_id: int, key_id: int, 
 
 async def reactivate_key(session: AsyncSession, organization_id: int, key_id: int) -> tuple[ApiKey, bool]:
     """The key, active, and whether that changed anything."""
-    record = await _key(session, organization_id, key_id)
+    record = await _get_key(session, organization_id, key_id)
     changed = record.archived_at is not None
     record.archived_at = None
     return record, changed
 
 
-async def _key(session: AsyncSession, organization_id: int, key_id: int) -> ApiKey:
+async def _get_key(session: AsyncSession, organization_id: int, key_id: int) -> ApiKey:
     record = await repository.key_by_id(session, organization_id, key_id)
     if record is None:
         raise ApiKeyNotFound
@@ -244,6 +244,6 @@ async def grant_superuser(session: AsyncSession, email: str) -> User:
 
 async def concurrency_limit(session: AsyncSession, organization_id: int, settings: Settings) -> int:
     """How many calls the organization may have at once: its own limit, or the installation's."""
-    organization = await repository.organization(session, organization_id)
+    organization = await repository.find_organization(session, organization_id)
     limit = organization.concurrency_limit if organization else None
     return limit if limit is not None else settings.org_concurrency_limit

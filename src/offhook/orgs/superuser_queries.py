@@ -10,17 +10,17 @@ from sqlalchemy import Row, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import repository, service
-from offhook.orgs.audit_trail.recorder import audit
+from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.caller import Caller
-from offhook.orgs.errors import OrganizationNotFound, UserNotFound, UserWithoutOrganization
+from offhook.orgs.errors import OrganizationNotAccessible, UserNotFound, UserWithoutOrganization
 from offhook.orgs.people import members
 from offhook.orgs.tables import Member, Organization, User
 
-BORROWED_FOR: Final = timedelta(hours=1)
+IMPERSONATION_TTL: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Who:
+class ImpersonationTarget:
     """The user to act for, by the first of the three that is set; ``organization_id`` chooses among his."""
 
     provider_user_id: str | None
@@ -30,7 +30,7 @@ class Who:
 
 
 @dataclass(frozen=True, slots=True)
-class Borrowed:
+class ImpersonationSession:
     """A session in a user's name; ``token`` is its secret."""
 
     token: str
@@ -40,7 +40,7 @@ class Borrowed:
     role: str
 
 
-async def organizations(
+async def list_organizations(
     session: AsyncSession, *, limit: int | None, offset: int
 ) -> tuple[list[Row[Organization, int]], int]:
     """Each with its number of members, oldest first; and how many there are in all."""
@@ -54,31 +54,33 @@ async def organizations(
     return list(rows.all()), total or 0
 
 
-async def names(session: AsyncSession, ids: Collection[int]) -> dict[int, str]:
+async def names_by_id(session: AsyncSession, ids: Collection[int]) -> dict[int, str]:
     rows = await session.execute(select(Organization.id, Organization.name).where(Organization.id.in_(ids)))
     return {row[0]: row[1] for row in rows}
 
 
-async def impersonate(session: AsyncSession, superuser: Caller, who: Who, now: datetime) -> Borrowed:
-    """A session of one hour. ``UserNotFound`` and ``OrganizationNotFound`` (404), ``UserWithoutOrganization`` (409).
+async def start_impersonation(
+    session: AsyncSession, superuser: Caller, who: ImpersonationTarget, now: datetime
+) -> ImpersonationSession:
+    """A session of one hour. ``UserNotFound`` and ``OrganizationNotAccessible`` (404), ``UserWithoutOrganization`` (409).
 
     The entry in the audit log is the organization's in which the superuser acts.
     """
     assert superuser.user_id is not None
-    user = await _find(session, who)
+    user = await _find_target(session, who)
     found = await members.organizations_of(session, user.id)
     if not found:
         raise UserWithoutOrganization
     wanted = [row for row in found if who.organization_id in {None, row[0].id}]
     if not wanted:
-        raise OrganizationNotFound("This user does not belong to that organization.")
+        raise OrganizationNotAccessible("This user does not belong to that organization.")
     organization, role = wanted[0]
     token = await service.start_session(
         session,
         organization_id=organization.id,
         user_id=user.id,
         now=now,
-        lifetime=BORROWED_FOR,
+        lifetime=IMPERSONATION_TTL,
         impersonator_id=superuser.user_id,
     )
     as_user = Caller(
@@ -90,11 +92,13 @@ async def impersonate(session: AsyncSession, superuser: Caller, who: Who, now: d
         impersonator_id=superuser.user_id,
         ip=superuser.ip,
     )
-    await audit(session, as_user, "user.impersonated", f"user:{user.id}", {"until": (now + BORROWED_FOR).isoformat()})
-    return Borrowed(token, now + BORROWED_FOR, user, organization.id, role)
+    await write_audit_entry(
+        session, as_user, "user.impersonated", f"user:{user.id}", {"until": (now + IMPERSONATION_TTL).isoformat()}
+    )
+    return ImpersonationSession(token, now + IMPERSONATION_TTL, user, organization.id, role)
 
 
-async def _find(session: AsyncSession, who: Who) -> User:
+async def _find_target(session: AsyncSession, who: ImpersonationTarget) -> User:
     user_id = who.user_id
     if who.provider_user_id is not None:
         # People sign in with us: the identity provider's identifier is our own id.

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from offhook.jobs.registry import Handler
+from offhook.jobs.registry import JobHandler
 from offhook.orgs import idempotency, repository
 from offhook.root import Root
 
@@ -12,11 +12,11 @@ SWEEP_EVERY_S = 3600.0
 KEEP_ENDED = timedelta(days=7)
 
 
-def sweep_handler(root: Root) -> Handler:
-    async def sweep(_: dict[str, Any]) -> None:
-        await idempotency.sweep(root.db)
+def sweep_handler(root: Root) -> JobHandler:
+    async def delete_expired_credentials(_: dict[str, Any]) -> None:
+        await idempotency.delete_expired_keys(root.db)
         before: datetime = root.clock.now() - KEEP_ENDED
         async with root.db.transaction() as session:
             await repository.delete_ended(session, before)
 
-    return sweep
+    return delete_expired_credentials

@@ -15,7 +15,7 @@ import numpy as np
 import soundfile
 import soxr
 
-RATE: Final = 16_000
+SAMPLE_RATE: Final = 16_000
 NOT_AUDIO: Final = 3
 TOO_LONG: Final = 4
 EMPTY: Final = 5
@@ -23,7 +23,7 @@ KINDS: Final = frozenset({"WAV", "WAVEX", "FLAC", "OGG", "MP3"})
 MAX_CHANNELS: Final = 8
 
 
-class Refused(Exception):
+class DecodeRefused(Exception):
     """``code`` is what the program exits with."""
 
     def __init__(self, code: int) -> None:
@@ -31,8 +31,8 @@ class Refused(Exception):
         self.code = code
 
 
-def decode(source: Path, target: Path, max_s: float) -> float:
-    """The length in seconds; raises :class:`Refused`."""
+def decode_file(source: Path, target: Path, max_s: float) -> float:
+    """The length in seconds; raises :class:`DecodeRefused`."""
     try:
         with soundfile.SoundFile(str(source)) as file:
             if (
@@ -40,24 +40,24 @@ def decode(source: Path, target: Path, max_s: float) -> float:
                 or not 0 < file.channels <= MAX_CHANNELS
                 or not 4000 <= file.samplerate <= 192_000
             ):
-                raise Refused(NOT_AUDIO)
-            return _write(file, target, max_s)
+                raise DecodeRefused(NOT_AUDIO)
+            return _write_wav(file, target, max_s)
     except (soundfile.SoundFileError, RuntimeError, ValueError) as error:
-        raise Refused(NOT_AUDIO) from error
+        raise DecodeRefused(NOT_AUDIO) from error
 
 
-def _write(file: Any, target: Path, max_s: float) -> float:
-    stream = soxr.ResampleStream(file.samplerate, RATE, 1, dtype="float32")
+def _write_wav(file: Any, target: Path, max_s: float) -> float:
+    stream = soxr.ResampleStream(file.samplerate, SAMPLE_RATE, 1, dtype="float32")
     read = written = 0
     with wave.open(str(target), "wb") as out:
         out.setnchannels(1)
         out.setsampwidth(2)
-        out.setframerate(RATE)
+        out.setframerate(SAMPLE_RATE)
         while True:
             block = file.read(file.samplerate, dtype="float32", always_2d=True)
             read += len(block)
             if read > max_s * file.samplerate:
-                raise Refused(TOO_LONG)
+                raise DecodeRefused(TOO_LONG)
             is_last = len(block) < file.samplerate
             mono = np.nan_to_num(block.mean(axis=1)) if len(block) else np.zeros(0, np.float32)
             sound = stream.resample_chunk(mono.astype(np.float32), last=is_last)
@@ -67,15 +67,15 @@ def _write(file: Any, target: Path, max_s: float) -> float:
             if is_last:
                 break
     if not written:
-        raise Refused(EMPTY)
-    return written / RATE
+        raise DecodeRefused(EMPTY)
+    return written / SAMPLE_RATE
 
 
 def main() -> int:
     source, target, max_s = sys.argv[1:]
     try:
-        sys.stdout.write(f"{decode(Path(source), Path(target), float(max_s)):.3f}\n")
-    except Refused as refused:
+        sys.stdout.write(f"{decode_file(Path(source), Path(target), float(max_s)):.3f}\n")
+    except DecodeRefused as refused:
         return refused.code
     return 0
 

@@ -5,39 +5,39 @@ from typing import Final
 
 import structlog
 
-from offhook.kit.processes.limited_programs import LimitedPrograms, Limits
+from offhook.kit.processes.limited_programs import ProcessLimits, SandboxedProcessRunner
 from offhook.recordings.errors import AudioUnusable, NotAudio
 
 PROGRAM: Final = Path(__file__).with_name("decode_program.py")
-MAX_S: Final = 300.0
+MAX_RECORDING_S: Final = 300.0
 # Uploads come in batches of twenty; the calls of this machine need its cores.
-AT_ONCE: Final = 2
-LIMITS: Final = Limits(within_s=30.0, cpu_s=20, memory_bytes=1 << 30, file_bytes=64 << 20)
+MAX_CONCURRENT: Final = 2
+LIMITS: Final = ProcessLimits(timeout_s=30.0, cpu_s=20, memory_bytes=1 << 30, file_bytes=64 << 20)
 # The exit codes of ``decode_program``, which is not imported here: its libraries stay out of the server's memory.
 _NOT_AUDIO, _TOO_LONG, _EMPTY = 3, 4, 5
 log = structlog.get_logger(__name__)
 
 
-class Decoder:
+class RecordingDecoder:
     """One per process."""
 
     def __init__(self) -> None:
-        self._programs = LimitedPrograms(LIMITS, at_once=AT_ONCE)
+        self._programs = SandboxedProcessRunner(LIMITS, at_once=MAX_CONCURRENT)
 
     async def decode(self, source: Path, target: Path) -> float:
         """Write ``target`` (PCM16 mono 16 kHz WAV) and return its length in seconds.
 
         NotAudio (415), AudioUnusable (422: empty, longer than five minutes, or too hard to decode).
         """
-        done = await self._programs.run(PROGRAM, str(source), str(target), str(MAX_S))
-        code = done.code
+        done = await self._programs.run(PROGRAM, str(source), str(target), str(MAX_RECORDING_S))
+        code = done.exit_code
         if code == 0:
-            return float(done.said)
+            return float(done.stdout)
         if code == _NOT_AUDIO:
             raise NotAudio
         if code == _TOO_LONG:
-            raise AudioUnusable(f"A recording may last {MAX_S / 60:g} minutes.")
+            raise AudioUnusable(f"A recording may last {MAX_RECORDING_S / 60:g} minutes.")
         if code == _EMPTY:
             raise AudioUnusable("This recording holds no sound.")
-        log.warning("recording_not_decoded", code=code)
+        log.warning("recording_decode_failed", code=code)
         raise AudioUnusable("This recording could not be decoded.")

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, File, Form, Path, Query, Request, Upload
 from fastapi.responses import FileResponse
 
 from offhook.kit.database.database import Session
-from offhook.kit.http.openapi import answers, sdk_method
+from offhook.kit.http.openapi import error_responses, sdk_method
 from offhook.kit.http.pagination import SliceParams
 from offhook.kit.http.path_ids import Id
 from offhook.models.ports import ModelSource
@@ -30,19 +30,19 @@ from offhook.recordings.schemas import (
     UploadUrlsRequest,
     UploadUrlsResponse,
 )
-from offhook.recordings.transcriber import transcribe
-from offhook.recordings.uploads import Uploads, read
-from offhook.root import Root, base_url, use
+from offhook.recordings.transcriber import transcribe_file
+from offhook.recordings.uploads import RecordingUploads, read_body
+from offhook.root import Root, base_url, use_service
 
 PREFIX: Final = "/workflow-recordings"
 router = APIRouter(prefix=PREFIX, tags=["recordings"])
 
 Name = Annotated[str, Path(min_length=1, max_length=64, description="The recording_id")]
-UploadsOf = Annotated[Uploads, Depends(use(Uploads))]
-Users = Annotated[RecordingUsers, Depends(use(RecordingUsers))]
+UploadsOf = Annotated[RecordingUploads, Depends(use_service(RecordingUploads))]
+Users = Annotated[RecordingUsers, Depends(use_service(RecordingUsers))]
 Filter = Annotated[str | None, Query(max_length=128)]
 # a multipart body is its file and some words around it
-_MAX_FORM: Final = MAX_FILE_BYTES + 64 * 1024
+_MAX_FORM_BYTES: Final = MAX_FILE_BYTES + 64 * 1024
 
 
 @router.post("/upload-url", response_model=UploadUrlsResponse, operation_id="create_recording_upload_urls")
@@ -51,7 +51,7 @@ async def create_upload_urls(
 ) -> dict[str, Any]:
     """An address for each file, valid for half an hour: WAV, FLAC, Ogg or MP3, at most 5 MB and five minutes."""
     base = base_url(request)
-    places = [uploads.place(org.organization_id) for _ in body.files]
+    places = [uploads.create_slot(org.organization_id) for _ in body.files]
     return {
         "items": [
             UploadUrl(
@@ -68,14 +68,14 @@ async def create_upload_urls(
     "/uploads/{token}",
     response_model=UploadedResponse,
     operation_id="upload_recording",
-    responses=answers(415),
+    responses=error_responses(415),
     openapi_extra={
         "requestBody": {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
     },
 )
 async def upload_recording(token: str, uploads: UploadsOf, request: Request) -> dict[str, Any]:
     """The bytes of a file; the signed address is the credential. It is decoded before the answer."""
-    key, length_s = await uploads.receive(token, request.stream())
+    key, length_s = await uploads.receive_upload(token, request.stream())
     return {"storage_key": key, "duration_seconds": length_s}
 
 
@@ -101,8 +101,10 @@ async def list_recordings(
         "tts_model": tts_model,
         "tts_voice_id": tts_voice_id,
     }
-    rows, total = await service.listing(session, org.organization_id, filters, limit=part.limit, offset=part.offset)
-    return {"recordings": [RecordingResponse.of(row) for row in rows], "total": total}
+    rows, total = await service.list_recordings(
+        session, org.organization_id, filters, limit=part.limit, offset=part.offset
+    )
+    return {"recordings": [RecordingResponse.from_row(row) for row in rows], "total": total}
 
 
 @router.post("/", response_model=RecordingsCreateResponse, operation_id="create_recordings")
@@ -113,8 +115,8 @@ async def create_recordings(
     use."""
     root: Root = request.app.state.root
     wanted: list[RecordingCreate] = body.recordings
-    rows = await service.create(session, root.storage, users, org, wanted, now=root.clock.now())
-    return {"recordings": [RecordingResponse.of(row) for row in rows]}
+    rows = await service.create_recordings(session, root.storage, users, org, wanted, now=root.clock.now())
+    return {"recordings": [RecordingResponse.from_row(row) for row in rows]}
 
 
 @router.get(
@@ -126,8 +128,8 @@ async def create_recordings(
 async def get_recording_audio(recording_id: Name, org: CurrentOrg, session: Session, request: Request) -> FileResponse:
     """The sound as calls play it: WAV, mono, 16 kHz."""
     root: Root = request.app.state.root
-    row = await service.get(session, org.organization_id, recording_id)
-    path = root.storage.path(row.storage_key)
+    row = await service.get_recording(session, org.organization_id, recording_id)
+    path = root.storage.path_for(row.storage_key)
     if not path.exists():
         raise RecordingNotFound
     return FileResponse(path, media_type="audio/wav", filename=f"{row.recording_id}.wav")
@@ -142,7 +144,7 @@ async def update_recording(
     users: Users,
 ) -> RecordingResponse:
     """Another `recording_id`; the workflows that use the recording follow."""
-    return RecordingResponse.of(await service.rename(session, users, org, id, body.recording_id))
+    return RecordingResponse.from_row(await service.rename_recording(session, users, org, id, body.recording_id))
 
 
 @router.delete("/{recording_id}", response_model=RecordingDeletedResponse, operation_id="delete_recording")
@@ -151,7 +153,7 @@ async def delete_recording(recording_id: Name, org: RequireMember, request: Requ
     root: Root = request.app.state.root
     # a transaction of its own: a file that was removed before the commit would be missed by a row that stayed
     async with root.db.transaction() as session:
-        key = await service.delete(session, org, recording_id)
+        key = await service.delete_recording(session, org, recording_id)
     if key is not None:
         async with root.db.transaction() as session:
             await service.remove_file(session, root.storage, org.organization_id, key)
@@ -162,23 +164,23 @@ async def delete_recording(recording_id: Name, org: RequireMember, request: Requ
     "/transcribe",
     response_model=TranscriptionResponse,
     operation_id="transcribe_recording",
-    responses=answers(415, 502),
-    max_body_size=_MAX_FORM,
+    responses=error_responses(415, 502),
+    max_body_size=_MAX_FORM_BYTES,
 )
 async def transcribe_recording(
     file: Annotated[UploadFile, File()],
     org: RequireMember,
     uploads: UploadsOf,
-    models: Annotated[ModelSource, Depends(use(ModelSource))],
+    models: Annotated[ModelSource, Depends(use_service(ModelSource))],
     language: Annotated[str, Form(min_length=2, max_length=16, pattern=r"^[A-Za-z0-9-]+$")] = "en",
 ) -> dict[str, Any]:
     """What is said in a file of up to a minute, by your speech-to-text vendor; takes as long as the recording."""
     stt = (await models.for_organization(org.organization_id, {})).stt[0]
-    async with uploads.decoded(await read(_chunks(file))) as (path, _):
-        text, length_s = await transcribe(stt, path, language)
+    async with uploads.decode_upload(await read_body(_iter_chunks(file))) as (path, _):
+        text, length_s = await transcribe_file(stt, path, language)
     return {"transcript": text, "language": language, "duration_seconds": round(length_s, 3)}
 
 
-async def _chunks(file: UploadFile) -> AsyncIterator[bytes]:
+async def _iter_chunks(file: UploadFile) -> AsyncIterator[bytes]:
     while chunk := await file.read(64 * 1024):
         yield chunk

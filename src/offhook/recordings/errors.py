@@ -1,6 +1,6 @@
 """What can be wrong with a recording."""
 
-from offhook.errors import Conflict, DomainError, NotFound, Unprocessable
+from offhook.errors import Conflict, DomainError, NotFound, UnprocessableRequest
 
 
 class RecordingNotFound(NotFound):
@@ -9,7 +9,7 @@ class RecordingNotFound(NotFound):
     code = "recording_not_found"
 
 
-class UploadNotFound(NotFound):
+class RecordingUploadNotFound(NotFound):
     """Nothing was uploaded under this storage_key: get an upload_url, PUT the file, then create the recording."""
 
     code = "recording_upload_not_found"
@@ -33,7 +33,7 @@ class WorkflowOfRecordingNotFound(NotFound):
     code = "workflow_not_found"
 
 
-class FileTooLarge(DomainError):
+class RecordingTooLarge(DomainError):
     """A recording may have 5 MB."""
 
     code = "file_too_large"
@@ -47,7 +47,7 @@ class NotAudio(DomainError):
     status = 415
 
 
-class AudioUnusable(Unprocessable):
+class AudioUnusable(UnprocessableRequest):
     """This recording cannot be used."""
 
     code = "audio_unusable"

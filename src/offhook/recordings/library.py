@@ -12,53 +12,53 @@ import soxr
 
 from offhook.kit.audio import Samples
 from offhook.kit.database.database import Database
-from offhook.kit.files.storage import Storage
+from offhook.kit.files.storage import LocalFileStorage
 from offhook.recordings import repository
 
-CACHE_BYTES: Final = 32 * 1024 * 1024
+MAX_CACHE_BYTES: Final = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedRecording:
     """``samples`` are int16 mono at the rate that was asked for."""
 
     transcript: str
     samples: Samples
 
 
-class Library:
+class RecordingLibrary:
     """Finds recordings of an organization by the ids that definitions name."""
 
-    def __init__(self, db: Database, storage: Storage) -> None:
+    def __init__(self, db: Database, storage: LocalFileStorage) -> None:
         self._db = db
         self._storage = storage
         self._cache: OrderedDict[tuple[str, int], Samples] = OrderedDict()
         self._bytes = 0
 
-    async def load(self, organization_id: int, recording_id: str, sample_rate: int) -> Loaded | None:
+    async def load_recording(self, organization_id: int, recording_id: str, sample_rate: int) -> LoadedRecording | None:
         """None when there is no such recording; OSError or wave.Error when its file is gone or damaged."""
         async with self._db.transaction() as session:
-            row = await repository.by_recording_id(session, organization_id, recording_id)
+            row = await repository.find_by_recording_id(session, organization_id, recording_id)
         if row is None:
             return None
         key = (row.storage_key, sample_rate)
         samples = self._cache.get(key)
         if samples is None:
-            samples = await asyncio.to_thread(_read, self._storage.path(row.storage_key), sample_rate)
-            self._keep(key, samples)
+            samples = await asyncio.to_thread(_read_samples, self._storage.path_for(row.storage_key), sample_rate)
+            self._cache_samples(key, samples)
         self._cache.move_to_end(key)
-        return Loaded(row.transcript, samples)
+        return LoadedRecording(row.transcript, samples)
 
-    def _keep(self, key: tuple[str, int], samples: Samples) -> None:
+    def _cache_samples(self, key: tuple[str, int], samples: Samples) -> None:
         if key not in self._cache:
             self._bytes += samples.nbytes
         self._cache[key] = samples
-        while self._bytes > CACHE_BYTES and len(self._cache) > 1:
+        while self._bytes > MAX_CACHE_BYTES and len(self._cache) > 1:
             _, oldest = self._cache.popitem(last=False)
             self._bytes -= oldest.nbytes
 
 
-def _read(path: Path, sample_rate: int) -> Samples:
+def _read_samples(path: Path, sample_rate: int) -> Samples:
     with wave.open(str(path), "rb") as file:
         samples: Samples = np.frombuffer(file.readframes(file.getnframes()), "<i2")
         rate = file.getframerate()

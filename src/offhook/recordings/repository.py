@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.recordings.tables import WorkflowRecording as Row
 
 
-async def by_recording_id(
+async def find_by_recording_id(
     session: AsyncSession, organization_id: int, recording_id: str, *, lock: bool = False
 ) -> Row | None:
     query = select(Row).where(Row.organization_id == organization_id, Row.recording_id == recording_id)
@@ -18,7 +18,7 @@ async def by_recording_id(
     return (await session.execute(query)).scalar_one_or_none()
 
 
-async def by_id(session: AsyncSession, organization_id: int, row_id: int) -> Row | None:
+async def find_by_id(session: AsyncSession, organization_id: int, row_id: int) -> Row | None:
     """Locked: who renames it does so alone."""
     found = await session.execute(
         select(Row).where(Row.organization_id == organization_id, Row.id == row_id).with_for_update()
@@ -26,7 +26,7 @@ async def by_id(session: AsyncSession, organization_id: int, row_id: int) -> Row
     return found.scalar_one_or_none()
 
 
-async def listing(
+async def list_recordings(
     session: AsyncSession, organization_id: int, filters: Mapping[str, Any], *, limit: int | None, offset: int
 ) -> tuple[list[Row], int]:
     """Newest first, and how many there are; a filter that is None lets everything through."""

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
-from offhook.kit.json_numbers import Whole
+from offhook.kit.json_numbers import WholeNumber
 from offhook.recordings.tables import WorkflowRecording
 
 MAX_BATCH: Final = 20
@@ -18,7 +18,7 @@ RecordingId = Annotated[
 Transcript = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=5000)]
 
 
-def _small(details: dict[str, Any]) -> dict[str, Any]:
+def _require_small(details: dict[str, Any]) -> dict[str, Any]:
     if len(details) > 50 or len(repr(details)) > 10_000:
         raise ValueError("metadata may have 50 keys and 10,000 characters")
     return details
@@ -27,7 +27,7 @@ def _small(details: dict[str, Any]) -> dict[str, Any]:
 class FileToUpload(BaseModel):
     filename: str = Field(min_length=1, max_length=255)
     mime_type: str = Field(default="audio/wav", max_length=100)
-    file_size: Whole = Field(gt=0, le=MAX_FILE_BYTES, description="Bytes, at most 5 MB")
+    file_size: WholeNumber = Field(gt=0, le=MAX_FILE_BYTES, description="Bytes, at most 5 MB")
 
 
 class UploadUrlsRequest(BaseModel):
@@ -58,8 +58,8 @@ class RecordingCreate(BaseModel):
     tts_provider: str | None = Field(default=None, max_length=64)
     tts_model: str | None = Field(default=None, max_length=128)
     tts_voice_id: str | None = Field(default=None, max_length=128)
-    workflow_id: Whole | None = Field(default=None, ge=1, le=2**31 - 1)
-    metadata: Annotated[dict[str, Any], AfterValidator(_small)] | None = None
+    workflow_id: WholeNumber | None = Field(default=None, ge=1, le=2**31 - 1)
+    metadata: Annotated[dict[str, Any], AfterValidator(_require_small)] | None = None
 
 
 class RecordingsCreateRequest(BaseModel):
@@ -88,7 +88,7 @@ class RecordingResponse(BaseModel):
     is_active: bool
 
     @classmethod
-    def of(cls, row: WorkflowRecording) -> "RecordingResponse":
+    def from_row(cls, row: WorkflowRecording) -> "RecordingResponse":
         return cls(
             id=row.id,
             recording_id=row.recording_id,

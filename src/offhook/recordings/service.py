@@ -12,14 +12,14 @@ from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.files.storage import Storage
-from offhook.orgs import Caller, audit, nothing_changed
+from offhook.kit.files.storage import LocalFileStorage
+from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.recordings import repository
 from offhook.recordings.errors import (
     RecordingExists,
     RecordingIdTaken,
     RecordingNotFound,
-    UploadNotFound,
+    RecordingUploadNotFound,
     WorkflowOfRecordingNotFound,
 )
 from offhook.recordings.ports import RecordingUsers
@@ -27,10 +27,10 @@ from offhook.recordings.schemas import RecordingCreate
 from offhook.recordings.tables import WorkflowRecording
 
 # Under the storage's folder: files by organization, and what is being decoded.
-UPLOADS: Final = "fixed-speech"
-DRAFTS: Final = "uploads"
+UPLOADS_FOLDER: Final = "fixed-speech"
+DRAFTS_FOLDER: Final = "uploads"
 # After this an upload is removed, if nobody has made a recording of it.
-UPLOAD_KEPT: Final = timedelta(days=1)
+UPLOAD_LIFETIME: Final = timedelta(days=1)
 _ID_CHARACTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
@@ -40,11 +40,11 @@ def new_recording_id() -> str:
 
 
 def storage_key(organization_id: int, upload_id: str) -> str:
-    return f"{UPLOADS}/{organization_id}/{upload_id}.wav"
+    return f"{UPLOADS_FOLDER}/{organization_id}/{upload_id}.wav"
 
 
 def is_key_of(organization_id: int, key: str) -> bool:
-    return re.fullmatch(rf"{UPLOADS}/{organization_id}/[{_ID_CHARACTERS}]{{8}}\.wav", key) is not None
+    return re.fullmatch(rf"{UPLOADS_FOLDER}/{organization_id}/[{_ID_CHARACTERS}]{{8}}\.wav", key) is not None
 
 
 async def check_unused(session: AsyncSession, organization_id: int, key: str) -> None:
@@ -55,9 +55,9 @@ async def check_unused(session: AsyncSession, organization_id: int, key: str) ->
         raise RecordingExists
 
 
-async def create(
+async def create_recordings(
     session: AsyncSession,
-    storage: Storage,
+    storage: LocalFileStorage,
     users: RecordingUsers,
     caller: Caller,
     wanted: Sequence[RecordingCreate],
@@ -80,14 +80,14 @@ async def create(
     for workflow_id in {item.workflow_id for item in wanted if item.workflow_id is not None}:
         if not await users.has_workflow(session, organization_id, workflow_id):
             raise WorkflowOfRecordingNotFound
-    rows = [_row(caller, item, _length(storage, organization_id, item.storage_key, now)) for item in wanted]
+    rows = [_new_row(caller, item, _upload_length(storage, organization_id, item.storage_key, now)) for item in wanted]
     session.add_all(rows)
     await session.flush()
-    await audit(session, caller, "recordings.created", data={"recording_ids": ids})
+    await write_audit_entry(session, caller, "recordings.created", data={"recording_ids": ids})
     return rows
 
 
-def _row(caller: Caller, item: RecordingCreate, length_s: Decimal) -> WorkflowRecording:
+def _new_row(caller: Caller, item: RecordingCreate, length_s: Decimal) -> WorkflowRecording:
     return WorkflowRecording(
         organization_id=caller.organization_id,
         recording_id=item.recording_id,
@@ -103,21 +103,21 @@ def _row(caller: Caller, item: RecordingCreate, length_s: Decimal) -> WorkflowRe
     )
 
 
-def _length(storage: Storage, organization_id: int, key: str, now: datetime) -> Decimal:
+def _upload_length(storage: LocalFileStorage, organization_id: int, key: str, now: datetime) -> Decimal:
     """Seconds of an uploaded file, from its header (44 bytes, so no thread); UploadNotFound."""
     if not is_key_of(organization_id, key):
-        raise UploadNotFound
-    path = storage.path(key)
+        raise RecordingUploadNotFound
+    path = storage.path_for(key)
     try:
-        if path.stat().st_mtime < (now - UPLOAD_KEPT).timestamp():
-            raise UploadNotFound
+        if path.stat().st_mtime < (now - UPLOAD_LIFETIME).timestamp():
+            raise RecordingUploadNotFound
         with wave.open(str(path), "rb") as file:
             return Decimal(f"{file.getnframes() / file.getframerate():.3f}")
     except (OSError, EOFError, wave.Error):
-        raise UploadNotFound from None
+        raise RecordingUploadNotFound from None
 
 
-async def listing(
+async def list_recordings(
     session: AsyncSession,
     organization_id: int,
     filters: Mapping[str, Any],
@@ -126,31 +126,31 @@ async def listing(
     offset: int = 0,
 ) -> tuple[list[WorkflowRecording], int]:
     """Newest first and the total; ``filters`` by the names of columns, None lets everything through."""
-    return await repository.listing(session, organization_id, filters, limit=limit, offset=offset)
+    return await repository.list_recordings(session, organization_id, filters, limit=limit, offset=offset)
 
 
-async def get(session: AsyncSession, organization_id: int, recording_id: str) -> WorkflowRecording:
-    row = await repository.by_recording_id(session, organization_id, recording_id)
+async def get_recording(session: AsyncSession, organization_id: int, recording_id: str) -> WorkflowRecording:
+    row = await repository.find_by_recording_id(session, organization_id, recording_id)
     if row is None:
         raise RecordingNotFound
     return row
 
 
-async def known(session: AsyncSession, organization_id: int, recording_ids: Collection[str]) -> set[str]:
+async def known_ids(session: AsyncSession, organization_id: int, recording_ids: Collection[str]) -> set[str]:
     """Those of the ids that are recordings of the organization."""
     return await repository.known_ids(session, organization_id, recording_ids) if recording_ids else set()
 
 
-async def rename(
+async def rename_recording(
     session: AsyncSession, users: RecordingUsers, caller: Caller, row_id: int, recording_id: str
 ) -> WorkflowRecording:
     """Give it another id, also wherever a workflow names it. RecordingNotFound (404), RecordingIdTaken (409)."""
-    row = await repository.by_id(session, caller.organization_id, row_id)
+    row = await repository.find_by_id(session, caller.organization_id, row_id)
     if row is None:
         raise RecordingNotFound
     old = row.recording_id
     if recording_id == old:
-        nothing_changed(session)
+        skip_audit_entry(session)
         return row
     if await repository.known_ids(session, caller.organization_id, [recording_id]):
         raise RecordingIdTaken(f"The recording_id {recording_id!r} is in use.")
@@ -158,24 +158,24 @@ async def rename(
     await session.flush()
     changed = await users.rename_recording(session, caller.organization_id, old, recording_id)
     data = {"from": old, "to": recording_id, "versions": changed}
-    await audit(session, caller, "recording.renamed", f"recording:{row.id}", data)
+    await write_audit_entry(session, caller, "recording.renamed", f"recording:{row.id}", data)
     return row
 
 
-async def delete(session: AsyncSession, caller: Caller, recording_id: str) -> str | None:
+async def delete_recording(session: AsyncSession, caller: Caller, recording_id: str) -> str | None:
     """Remove it; the key of its file when no copy of it is left, to be removed once this is committed.
 
     RecordingNotFound (404), also for all but the first of several who delete it at once. Workflows that still name it
     speak the text beside it.
     """
-    row = await repository.by_recording_id(session, caller.organization_id, recording_id, lock=True)
+    row = await repository.find_by_recording_id(session, caller.organization_id, recording_id, lock=True)
     if row is None:
         raise RecordingNotFound
     key = row.storage_key
     await repository.lock_keys(session, caller.organization_id, [key])
     await session.delete(row)
     await session.flush()
-    await audit(session, caller, "recording.deleted", f"recording:{row.id}", {"recording_id": recording_id})
+    await write_audit_entry(session, caller, "recording.deleted", f"recording:{row.id}", {"recording_id": recording_id})
     return None if await repository.used_keys(session, caller.organization_id, [key]) else key
 
 
@@ -205,8 +205,8 @@ async def copy_for_workflow(
     return copies
 
 
-async def remove_file(session: AsyncSession, storage: Storage, organization_id: int, key: str) -> None:
+async def remove_file(session: AsyncSession, storage: LocalFileStorage, organization_id: int, key: str) -> None:
     """Remove a file whose recording is gone, unless somebody has made another recording of it since."""
     await repository.lock_keys(session, organization_id, [key])
     if not await repository.used_keys(session, organization_id, [key]):
-        await asyncio.to_thread(Path(storage.path(key)).unlink, missing_ok=True)
+        await asyncio.to_thread(Path(storage.path_for(key)).unlink, missing_ok=True)

@@ -8,58 +8,58 @@ from typing import Final
 from offhook.models.ports import ModelError, Stt, SttStream
 from offhook.recordings.errors import AudioUnusable, CannotTranscribe, TranscriptionFailed
 
-MAX_S: Final = 60.0
+MAX_TRANSCRIBED_S: Final = 60.0
 CHUNK_S: Final = 0.1
 # Silence that lets a vendor's endpointing come to its end, and how long its last words may then take.
 TAIL_S: Final = 1.0
-LAST_WORDS_S: Final = 3.0
+LAST_WORDS_TIMEOUT_S: Final = 3.0
 # Streaming vendors refuse what comes faster than somebody could say it.
 PACE: Final = 1.0
 
 
-async def transcribe(stt: Stt, path: Path, language: str, *, pace: float = PACE) -> tuple[str, float]:
+async def transcribe_file(stt: Stt, path: Path, language: str, *, pace: float = PACE) -> tuple[str, float]:
     """The text and the length in seconds of a WAV of ours. It takes as long as the recording, divided by ``pace``.
 
     CannotTranscribe (409), AudioUnusable (422, longer than a minute), TranscriptionFailed (502).
     """
-    if stt.ref.provider == "builtin":
+    if stt.model_ref.provider == "builtin":
         raise CannotTranscribe
     with wave.open(str(path), "rb") as file:
         rate, count = file.getframerate(), file.getnframes()
-        if count > MAX_S * rate:
-            raise AudioUnusable(f"Recordings of up to {MAX_S:g} seconds can be transcribed.")
+        if count > MAX_TRANSCRIBED_S * rate:
+            raise AudioUnusable(f"Recordings of up to {MAX_TRANSCRIBED_S:g} seconds can be transcribed.")
         pcm = file.readframes(count)
     try:
-        stream = await stt.open(sample_rate=rate, language=language)
-        text = await _listen(stream, pcm + bytes(int(TAIL_S * rate) * 2), rate, pace)
+        stream = await stt.open_stream(sample_rate=rate, language=language)
+        text = await _collect_finals(stream, pcm + bytes(int(TAIL_S * rate) * 2), rate, pace)
     except ModelError as error:
         raise TranscriptionFailed(f"The speech-to-text vendor failed: {error}") from error
     return text, count / rate
 
 
-async def _listen(stream: SttStream, pcm: bytes, rate: int, pace: float) -> str:
+async def _collect_finals(stream: SttStream, pcm: bytes, rate: int, pace: float) -> str:
     finals: list[str] = []
 
-    async def read() -> None:
+    async def collect_events() -> None:
         async for event in stream.events():
             text = event.text.strip() if event.kind == "final" else ""
             finals.extend([text] if text else [])
 
-    reading = asyncio.create_task(read())
+    reading = asyncio.create_task(collect_events())
     try:
         step = int(rate * CHUNK_S) * 2
         stream.speech_started()
         for at in range(0, len(pcm), step):
-            stream.push(pcm[at : at + step])
+            stream.push_audio(pcm[at : at + step])
             await asyncio.wait([reading], timeout=CHUNK_S / pace)
             if reading.done():
                 break
         stream.speech_ended()
-        await asyncio.wait([reading], timeout=LAST_WORDS_S)
+        await asyncio.wait([reading], timeout=LAST_WORDS_TIMEOUT_S)
     finally:
         await stream.close()
         if not reading.done():
-            await asyncio.wait([reading], timeout=LAST_WORDS_S)
+            await asyncio.wait([reading], timeout=LAST_WORDS_TIMEOUT_S)
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
     if reading.done() and not reading.cancelled() and (error := reading.exception()) is not None:

@@ -11,18 +11,18 @@ from typing import Final
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring, LinkRefused
 from offhook.kit.database.database import Database
-from offhook.kit.files.storage import Storage
+from offhook.kit.files.storage import LocalFileStorage
 from offhook.recordings import service
-from offhook.recordings.decoder import Decoder
-from offhook.recordings.errors import AudioUnusable, FileTooLarge
+from offhook.recordings.decoder import RecordingDecoder
+from offhook.recordings.errors import AudioUnusable, RecordingTooLarge
 from offhook.recordings.schemas import MAX_FILE_BYTES
 
-VALID_S: Final = 1800
+UPLOAD_URL_TTL_S: Final = 1800
 _PURPOSE: Final = "recording-upload"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class UploadSlot:
     """Where an upload goes; ``token`` is the right to send it."""
 
     upload_id: str
@@ -30,23 +30,23 @@ class Place:
     token: str
 
 
-class Uploads:
+class RecordingUploads:
     """One per process."""
 
-    def __init__(self, *, db: Database, storage: Storage, keyring: Keyring, clock: Clock) -> None:
+    def __init__(self, *, db: Database, storage: LocalFileStorage, keyring: Keyring, clock: Clock) -> None:
         self._db = db
         self._storage = storage
         self._keyring = keyring
         self._clock = clock
-        self._decoder = Decoder()
+        self._decoder = RecordingDecoder()
 
-    def place(self, organization_id: int) -> Place:
+    def create_slot(self, organization_id: int) -> UploadSlot:
         upload_id = service.new_recording_id()
-        expires_at = int(self._clock.now().timestamp()) + VALID_S
+        expires_at = int(self._clock.now().timestamp()) + UPLOAD_URL_TTL_S
         token = self._keyring.sign_link(f"{_PURPOSE}:{organization_id}:{upload_id}", expires_at)
-        return Place(upload_id, service.storage_key(organization_id, upload_id), token)
+        return UploadSlot(upload_id, service.storage_key(organization_id, upload_id), token)
 
-    async def receive(self, token: str, body: AsyncIterator[bytes]) -> tuple[str, float]:
+    async def receive_upload(self, token: str, body: AsyncIterator[bytes]) -> tuple[str, float]:
         """The storage key and the length in seconds of what was sent; sent again, the last one counts.
 
         LinkRefused (401), RecordingExists (409), FileTooLarge (413), NotAudio (415), AudioUnusable (422).
@@ -58,18 +58,18 @@ class Uploads:
         key = service.storage_key(int(organization_id), upload_id)
         async with self._db.transaction() as session:
             await service.check_unused(session, int(organization_id), key)
-        async with self.decoded(await read(body)) as (draft, length_s), self._db.transaction() as session:
+        async with self.decode_upload(await read_body(body)) as (draft, length_s), self._db.transaction() as session:
             # again, because somebody may have named an earlier upload while this one came
             await service.check_unused(session, int(organization_id), key)
-            draft.replace(self._storage.path(key))
+            draft.replace(self._storage.path_for(key))
         return key, length_s
 
     @asynccontextmanager
-    async def decoded(self, sent: bytes) -> AsyncIterator[tuple[Path, float]]:
+    async def decode_upload(self, sent: bytes) -> AsyncIterator[tuple[Path, float]]:
         """A WAV of what was sent, for as long as the block lasts, and its length in seconds."""
         name = secrets.token_hex(8)
-        raw = self._storage.path(f"{service.DRAFTS}/{name}.upload")
-        draft = self._storage.path(f"{service.DRAFTS}/{name}.wav")
+        raw = self._storage.path_for(f"{service.DRAFTS_FOLDER}/{name}.upload")
+        draft = self._storage.path_for(f"{service.DRAFTS_FOLDER}/{name}.wav")
         try:
             await asyncio.to_thread(raw.write_bytes, sent)
             yield draft, await self._decoder.decode(raw, draft)
@@ -78,13 +78,13 @@ class Uploads:
             draft.unlink(missing_ok=True)
 
 
-async def read(body: AsyncIterator[bytes]) -> bytes:
+async def read_body(body: AsyncIterator[bytes]) -> bytes:
     """The whole body. FileTooLarge (413), AudioUnusable (422) of nothing."""
     sent = bytearray()
     async for chunk in body:
         sent += chunk
         if len(sent) > MAX_FILE_BYTES:
-            raise FileTooLarge
+            raise RecordingTooLarge
     if not sent:
         raise AudioUnusable("The file is empty.")
     return bytes(sent)

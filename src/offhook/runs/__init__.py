@@ -5,47 +5,49 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.models.prices import Charging
+from offhook.models.prices import BillingPolicy
 from offhook.root import Root
 from offhook.runs import endpoints
 from offhook.runs.artifacts import endpoints as artifact_endpoints
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import node_webhooks, reviews
-from offhook.runs.finishing.node_webhooks import NodeWebhooks
-from offhook.runs.finishing.reviews import Reviews
+from offhook.runs.finishing.node_webhooks import NodeWebhookJob
+from offhook.runs.finishing.reviews import ReviewJob
 from offhook.runs.lists import usage_endpoints, workflow_run_counts
-from offhook.runs.live.calls import LiveCall, LiveRuns
+from offhook.runs.live.calls import LiveCall, LiveCallRegistry
 from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.live.event_writer import EventWriter
-from offhook.runs.live.sweeper import Sweeper
+from offhook.runs.live.sweeper import RunSweeper
 from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.records.deletion import RunEraser, refuse_while_live
 from offhook.runs.tables import Run
 from offhook.usage import service as usage
 from offhook.workflows.hooks import WorkflowHooks
-from offhook.workflows.ports import RunCounter, ToolCatalogue
+from offhook.workflows.ports import RunCounter, ToolCatalog
 
 __all__ = [
     "EventWriter",
     "LiveCall",
-    "LiveRuns",
+    "LiveCallRegistry",
     "Run",
     "RunFinished",
     "RunStarted",
     "RunStreams",
-    "Sweeper",
+    "RunSweeper",
     "register",
 ]
 
 
-class _RunCounts:
+class _WorkflowRunCounter:
     """Implements ``workflows.ports.RunCounter``."""
 
-    async def count(self, session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, int]:
-        return await workflow_run_counts.of_workflows(session, organization_id, workflow_ids)
+    async def count_runs(
+        self, session: AsyncSession, organization_id: int, workflow_ids: Collection[int]
+    ) -> dict[int, int]:
+        return await workflow_run_counts.count_runs_by_workflow(session, organization_id, workflow_ids)
 
 
-class _Charging:
+class _OrganizationBillingTerms:
     """Implements ``models.prices.Charging`` by the organizations' own terms."""
 
     async def is_enforced(self, session: AsyncSession, organization_id: int) -> bool:
@@ -55,9 +57,9 @@ class _Charging:
 def register(root: Root) -> None:
     """Add the routes, the sweeper job and the services of live calls to the process."""
     writer, streams, tools = EventWriter(root.db), RunStreams(root.db), ToolRegistry(root)
-    live = LiveRuns(root, writer=writer, streams=streams, tools=tools)
+    live = LiveCallRegistry(root, writer=writer, streams=streams, tools=tools)
     lease_s = root.settings.run_lease_s
-    sweeper = Sweeper(
+    sweeper = RunSweeper(
         db=root.db,
         storage=root.storage,
         events=root.events,
@@ -68,22 +70,22 @@ def register(root: Root) -> None:
     root.provide(EventWriter, writer)
     root.provide(RunStreams, streams)
     root.provide(ToolRegistry, tools)
-    root.provide(LiveRuns, live)
-    root.provide(Sweeper, sweeper)
-    root.provide(RunCounter, _RunCounts())  # type: ignore[type-abstract]  # found by its port
-    root.provide(Charging, _Charging())  # type: ignore[type-abstract]  # found by its port
-    root.provide(ToolCatalogue, tools)  # type: ignore[type-abstract]  # found by its port
+    root.provide(LiveCallRegistry, live)
+    root.provide(RunSweeper, sweeper)
+    root.provide(RunCounter, _WorkflowRunCounter())  # type: ignore[type-abstract]  # found by its port
+    root.provide(BillingPolicy, _OrganizationBillingTerms())  # type: ignore[type-abstract]  # found by its port
+    root.provide(ToolCatalog, tools)  # type: ignore[type-abstract]  # found by its port
     hooks = root.get(WorkflowHooks)
     hooks.before_delete(refuse_while_live)
-    hooks.on_delete(RunEraser(root.db, root.storage).erase_some)
-    root.jobs.add(node_webhooks.JOB, NodeWebhooks(root).deliver)
-    root.jobs.add(reviews.JOB, Reviews(root).review)
-    root.jobs.add("run.sweep", sweeper.handle, every_s=root.settings.sweep_interval_s)
+    hooks.on_delete(RunEraser(root.db, root.storage).erase_batch)
+    root.jobs.add(node_webhooks.JOB, NodeWebhookJob(root).deliver)
+    root.jobs.add(reviews.JOB, ReviewJob(root).run_review)
+    root.jobs.add("run.sweep", sweeper.handle_job, every_s=root.settings.sweep_interval_s)
 
     async def fold_counts(_: dict[str, Any]) -> None:
-        await workflow_run_counts.fold(root.db)
+        await workflow_run_counts.fold_count_changes(root.db)
 
-    root.jobs.add("run.fold_counts", fold_counts, every_s=workflow_run_counts.FOLD_EVERY_S)
+    root.jobs.add("run.fold_counts", fold_counts, every_s=workflow_run_counts.FOLD_INTERVAL_S)
 
     async def sweep_once() -> None:
         await sweeper.sweep(trusting=True)

@@ -7,12 +7,12 @@ from fastapi.responses import StreamingResponse
 
 from offhook.kit.database.database import Database, Session
 from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
-from offhook.kit.http.openapi import answers
+from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import database_of
 from offhook.runs import repository, service
-from offhook.runs.artifacts.links import BROWSER, Links, links_of
+from offhook.runs.artifacts.links import BROWSER, RunLinks, links_of
 from offhook.runs.call_limits import TEXT_CHAT
 from offhook.runs.errors import UnknownMode
 from offhook.runs.finishing import reviews
@@ -22,9 +22,9 @@ from offhook.runs.lists.listing import page_of_runs
 from offhook.runs.lists.usage_list import UsageQuery
 from offhook.runs.live import media_tokens
 from offhook.runs.records import event_store
-from offhook.runs.records.projections import progress, tally_of, transcript
+from offhook.runs.records.projections import build_transcript, summarize_progress, tally_events
 from offhook.runs.schemas import CreateWorkflowRunRequest, CreateWorkflowRunResponse, RunDetail, RunList
-from offhook.runs.states import LIVE
+from offhook.runs.states import LIVE_STATES
 from offhook.workflows import service as workflows
 
 router = APIRouter(prefix="/workflow", tags=["runs"])
@@ -38,14 +38,14 @@ MAX_EVENTS = 10_000
     "/{workflow_id}/runs",
     response_model=CreateWorkflowRunResponse,
     operation_id="create_workflow_run",
-    responses=answers(402),
+    responses=error_responses(402),
 )
 async def create_workflow_run(
     workflow_id: Id,
     body: CreateWorkflowRunRequest,
     org: RequireMember,
     session: Session,
-    links: Annotated[Links, Depends(links_of)],
+    links: Annotated[RunLinks, Depends(links_of)],
 ) -> dict[str, Any]:
     """Start a run on the draft if there is one. Modes with a socket answer with its address; it opens once, within
     five minutes."""
@@ -63,7 +63,7 @@ async def create_workflow_run(
         created_by=org.user_id,
         name_prefix="WR-TEST",
     )
-    token = None if run.mode == TEXT_CHAT else await media_tokens.issue(session, run)
+    token = None if run.mode == TEXT_CHAT else await media_tokens.issue_token(session, run)
     return {
         "id": run.id,
         "workflow_run_id": run.id,
@@ -75,7 +75,7 @@ async def create_workflow_run(
         "created_at": run.created_at,
         "definition_id": run.version_id,
         "initial_context": run.initial_context,
-        "media_url": links.media(run.mode, run.id, token) if token else None,
+        "media_url": links.media_socket_url(run.mode, run.id, token) if token else None,
         "media_token": token,
     }
 
@@ -86,7 +86,7 @@ async def list_workflow_runs(
     org: CurrentOrg,
     session: Session,
     query: RunQueryParams,
-    links: Annotated[Links, Depends(links_of)],
+    links: Annotated[RunLinks, Depends(links_of)],
 ) -> dict[str, Any]:
     """The workflow's runs, newest first unless sorted otherwise.
 
@@ -94,7 +94,7 @@ async def list_workflow_runs(
     by their first 300 characters."""
     workflow_name = await workflows.name_of(session, org.organization_id, workflow_id)
     found = await page_of_runs(session, org.organization_id, query, workflow_id=workflow_id)
-    return as_page(query, [listing.record(row, workflow_name, links) for row in found.rows], found.total)
+    return as_page(query, [listing.present_run(row, workflow_name, links) for row in found.rows], found.total)
 
 
 @router.get(
@@ -115,8 +115,8 @@ async def download_workflow_report(
     async with db.transaction() as session:
         await workflows.name_of(session, org.organization_id, workflow_id)
     query = UsageQuery(start_date, end_date, workflow_id, filters)
-    report = await usage_list.report(db, org.organization_id, query)
-    return await csv_response(f"workflow_{workflow_id}_report.csv", report.header, report.rows())
+    report = await usage_list.build_usage_report(db, org.organization_id, query)
+    return await csv_response(f"workflow_{workflow_id}_report.csv", report.header, report.stream_rows())
 
 
 @router.get("/{workflow_id}/runs/{run_id}", response_model=RunDetail, operation_id="get_workflow_run")
@@ -125,23 +125,26 @@ async def get_workflow_run(
     run_id: LongId,
     org: CurrentOrg,
     session: Session,
-    links: Annotated[Links, Depends(links_of)],
+    links: Annotated[RunLinks, Depends(links_of)],
 ) -> dict[str, Any]:
     """One run with its events, transcript and cost; while it is live, as far as it has come."""
-    run = await service.get(session, org.organization_id, run_id, workflow_id=workflow_id)
+    run = await service.get_run(session, org.organization_id, run_id, workflow_id=workflow_id)
     workflow_name = await workflows.name_of(session, org.organization_id, workflow_id)
-    events = await event_store.read(session, org.organization_id, run_id, limit=MAX_EVENTS)
-    shown = listing.record(run, workflow_name, links)
-    if run.status in LIVE:
-        tally = tally_of(events)
-        shown |= {"latency": tally.latency(), "gathered_context": {**run.gathered_context, **tally.gathered()}}
+    events = await event_store.read_events(session, org.organization_id, run_id, limit=MAX_EVENTS)
+    shown = listing.present_run(run, workflow_name, links)
+    if run.status in LIVE_STATES:
+        tally = tally_events(events)
+        shown |= {
+            "latency": tally.latency_summary(),
+            "gathered_context": {**run.gathered_context, **tally.gathered_context()},
+        }
     return {
         **shown,
         "events": events,
-        "transcript": [line.as_dict() for line in transcript(events)],
-        "progress": progress(events),
+        "transcript": [line.as_dict() for line in build_transcript(events)],
+        "progress": summarize_progress(events),
         "cost_lines": await repository.cost_lines(session, org.organization_id, run_id),
         "carrier_bill": run.carrier_bill,
         "unpriced": run.usage.get("unpriced", []),
-        "annotations": await reviews.annotations(session, org.organization_id, run_id),
+        "annotations": await reviews.load_annotations(session, org.organization_id, run_id),
     }

@@ -1,6 +1,6 @@
 """What can be wrong with a request about runs."""
 
-from offhook.errors import Conflict, NotFound, TooManyRequests, Unauthorized, Unprocessable
+from offhook.errors import Conflict, NotFound, TooManyRequests, Unauthorized, UnprocessableRequest
 
 
 class RunNotFound(NotFound):
@@ -15,7 +15,7 @@ class ConcurrentCallLimit(TooManyRequests):
     code = "concurrent_call_limit"
 
 
-class UnknownMode(Unprocessable):
+class UnknownMode(UnprocessableRequest):
     """This mode does not exist."""
 
     code = "unknown_mode"
@@ -39,7 +39,7 @@ class ProcessIsFull(TooManyRequests):
     code = "process_full"
 
 
-class RecordingNotFound(NotFound):
+class RunRecordingNotFound(NotFound):
     """This run has no recording."""
 
     code = "recording_not_found"

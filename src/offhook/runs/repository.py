@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import ARRAY, BigInteger, Text, bindparam, func, literal, select, text, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.states import INITIATED, LIVE
+from offhook.runs.states import INITIATED, LIVE_STATES
 from offhook.runs.tables import Run, RunCostLine
 
 
@@ -81,7 +81,7 @@ async def take_for_dialing(
 async def is_over(session: AsyncSession, organization_id: int, run_id: int) -> bool:
     """Whether nothing more will be written about the run: it is final and no worker still completes it; or it is gone."""
     found = await session.execute(
-        select(Run.status.in_(sorted(LIVE)) | func.coalesce(Run.lease_until > func.now(), literal(False))).where(
+        select(Run.status.in_(sorted(LIVE_STATES)) | func.coalesce(Run.lease_until > func.now(), literal(False))).where(
             Run.id == run_id, Run.organization_id == organization_id
         )
     )

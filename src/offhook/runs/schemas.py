@@ -10,13 +10,13 @@ from pydantic import AfterValidator, BaseModel, Field, JsonValue, StringConstrai
 MAX_CONTEXT_BYTES: Final = 64 * 1024
 
 
-def _small(context: dict[str, JsonValue]) -> dict[str, JsonValue]:
+def _check_context_size(context: dict[str, JsonValue]) -> dict[str, JsonValue]:
     if len(json.dumps(context)) > MAX_CONTEXT_BYTES:
         raise ValueError(f"initial_context may have {MAX_CONTEXT_BYTES} bytes")
     return context
 
 
-InitialContext = Annotated[dict[str, JsonValue], AfterValidator(_small)]
+InitialContext = Annotated[dict[str, JsonValue], AfterValidator(_check_context_size)]
 RunName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
@@ -204,7 +204,7 @@ class UsageRunList(BaseModel):
     total_duration_seconds: float
 
 
-class _Insight(BaseModel):
+class _InsightTotals(BaseModel):
     call_count: int
     total_minutes: float
     total_cost_cents: int
@@ -213,13 +213,13 @@ class _Insight(BaseModel):
     p95_ms: int | None = Field(description="Their 95th percentile")
 
 
-class DayInsight(_Insight):
+class DayInsight(_InsightTotals):
     """``date`` is a day by the organization's clocks."""
 
     date: date
 
 
-class AgentInsight(_Insight):
+class AgentInsight(_InsightTotals):
     workflow_id: int
     workflow_name: str
 

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.phone_numbers import is_e164
-from offhook.orgs import Caller, audit
+from offhook.orgs import Caller, write_audit_entry
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs import repository
 from offhook.runs.call_limits import TEXT_CHAT, take_call_slot
@@ -17,8 +17,8 @@ from offhook.runs.errors import RunNotFound, WorkflowHasNoStart
 from offhook.runs.finishing import finalization
 from offhook.runs.records import event_store
 from offhook.runs.records.event_store import NewEvent
-from offhook.runs.records.status_transitions import RunNews, move_all
-from offhook.runs.states import ALL, FINAL
+from offhook.runs.records.status_transitions import StatusChange, apply_changes
+from offhook.runs.states import ALL_STATES, FINAL_STATES
 from offhook.runs.tables import Run
 from offhook.usage.service import require_credit
 from offhook.workflows import service as workflows
@@ -57,7 +57,7 @@ async def create_run(
     ``direction`` is ``inbound`` or ``outbound``. Raises what ``workflows.service.published`` raises for a workflow that
     cannot run, WorkflowHasNoStart (409) for an unfinished draft, OutOfCredit (402) and ConcurrentCallLimit (429).
     """
-    find = workflows.draft_or_published if use_draft else workflows.published
+    find = workflows.draft_or_published if use_draft else workflows.get_published_version
     version = await find(session, organization_id, workflow_id)
     if parse_graph(version.definition).start_id is None:
         raise WorkflowHasNoStart
@@ -91,7 +91,7 @@ def run_name(prefix: str) -> str:
     return f"{prefix}-{secrets.randbelow(10**8):08d}"
 
 
-async def get(session: AsyncSession, organization_id: int, run_id: int, *, workflow_id: int | None = None) -> Run:
+async def get_run(session: AsyncSession, organization_id: int, run_id: int, *, workflow_id: int | None = None) -> Run:
     """The run; RunNotFound (404) when it is another organization's or, if that is given, another workflow's."""
     run = await repository.by_id(session, organization_id, run_id)
     if run is None or (workflow_id is not None and run.workflow_id != workflow_id):
@@ -110,22 +110,22 @@ async def apply_status(
     call_id: str | None = None,
     at: datetime | None = None,
 ) -> bool:
-    """Tell one run what a carrier said of it, as :func:`apply_all` does; whether that moved it. RunNotFound (404)."""
-    news = RunNews(organization_id, run_id, status, at or datetime.now(UTC), outcome, end_reason, call_id)
-    (has_moved,) = await apply_all(session, [news])
+    """Tell one run what a carrier said of it, as :func:`apply_status_changes` does; whether that moved it. RunNotFound (404)."""
+    news = StatusChange(organization_id, run_id, status, at or datetime.now(UTC), outcome, end_reason, call_id)
+    (has_moved,) = await apply_status_changes(session, [news])
     if has_moved is None:
         raise RunNotFound
     return has_moved
 
 
-async def apply_all(session: AsyncSession, news: Sequence[RunNews]) -> list[bool | None]:
+async def apply_status_changes(session: AsyncSession, news: Sequence[StatusChange]) -> list[bool | None]:
     """Tell runs what carriers said of them: whether each piece of news moved its run, None when there is no such run.
 
     One compare-and-swap, so two processes never lose each other's news. A final state is final: what comes late, twice
     or in the wrong order is written to the event list and changes nothing else. News of one run are taken in their order.
     """
     for one in news:
-        if one.status not in ALL:
+        if one.status not in ALL_STATES:
             raise ValueError(f"{one.status!r} is no run status")
     results: list[bool | None] = [None] * len(news)
     ended: list[Run] = []
@@ -137,17 +137,19 @@ async def apply_all(session: AsyncSession, news: Sequence[RunNews]) -> list[bool
             first.setdefault(one.run_id, index)
         turn = sorted(first.values())
         left = [(index, one) for index, one in left if first[one.run_id] != index]
-        for index, has_moved in zip(turn, await _apply(session, [news[index] for index in turn], ended), strict=True):
+        for index, has_moved in zip(
+            turn, await _apply_batch(session, [news[index] for index in turn], ended), strict=True
+        ):
             results[index] = has_moved
     if ended:
-        await finalization.settle(session, ended)
+        await finalization.finalize_runs(session, ended)
     return results
 
 
-async def _apply(session: AsyncSession, news: Sequence[RunNews], ended: list[Run]) -> list[bool | None]:
+async def _apply_batch(session: AsyncSession, news: Sequence[StatusChange], ended: list[Run]) -> list[bool | None]:
     """One piece of news for each of some runs. Runs that it ended, and that nobody carries, are added to ``ended``: a
     worker that carries the call, or the sweeper after it, knows more of it and settles it."""
-    moved = await move_all(session, news)
+    moved = await apply_changes(session, news)
     others = [one for one in news if one.run_id not in moved]
     known = await repository.by_ids(session, {(one.organization_id, one.run_id) for one in others}) if others else {}
     events: list[NewEvent] = []
@@ -161,21 +163,21 @@ async def _apply(session: AsyncSession, news: Sequence[RunNews], ended: list[Run
         told = {"status": one.status, "outcome": one.outcome, "end_reason": one.end_reason, "call_id": one.call_id}
         data = {name: value for name, value in told.items() if value is not None}
         if has_moved:
-            events.append(_event(run, STATUS_CHANGED, one.at, data))
-            if one.status in FINAL and run.worker_id is None:
+            events.append(_status_event(run, STATUS_CHANGED, one.at, data))
+            if one.status in FINAL_STATES and run.worker_id is None:
                 ended.append(run)
         else:
-            events.append(_event(run, STATUS_IGNORED, one.at, {**data, "current": run.status}))
+            events.append(_status_event(run, STATUS_IGNORED, one.at, {**data, "current": run.status}))
         results.append(has_moved)
-    await event_store.append(session, events)
+    await event_store.append_events(session, events)
     return results
 
 
-def _event(run: Run, kind: str, at: datetime, data: dict[str, Any]) -> NewEvent:
+def _status_event(run: Run, kind: str, at: datetime, data: dict[str, Any]) -> NewEvent:
     """Its time is on the run's audio clock as seen from outside of the call: milliseconds since the answer."""
     since = (at - run.answered_at).total_seconds() if run.answered_at else 0
     at_ms = min(max(0, round(since * 1000)), 2**31 - 1)
-    return NewEvent(run.id, kind, at_ms, event_store.encode(data), datetime.now(UTC))
+    return NewEvent(run.id, kind, at_ms, event_store.encode_event_data(data), datetime.now(UTC))
 
 
 async def take_for_dialing(
@@ -218,8 +220,10 @@ async def put_on_do_not_call_list(session: AsyncSession, run: Run) -> None:
     number = wanted or run.phone_number
     if number is None or not is_e164(number):
         return
-    origin = do_not_call_list.Origin(do_not_call_list.CALL, "The caller asked for it on a call.", run_id=run.id)
-    for entry in await do_not_call_list.add(session, run.organization_id, [number], origin):
+    origin = do_not_call_list.DoNotCallOrigin(
+        do_not_call_list.SOURCE_CALL, "The caller asked for it on a call.", run_id=run.id
+    )
+    for entry in await do_not_call_list.add_numbers(session, run.organization_id, [number], origin):
         nobody = Caller(run.organization_id, user_id=None, key_id=None, role="member", is_superuser=False)
         data = {"source": entry.source, "run_id": run.id}
-        await audit(session, nobody, "do_not_call.added", f"do_not_call:{entry.id}", data)
+        await write_audit_entry(session, nobody, "do_not_call.added", f"do_not_call:{entry.id}", data)

@@ -11,9 +11,9 @@ NO_ANSWER: Final = "no_answer"
 FAILED: Final = "failed"
 CANCELED: Final = "canceled"
 
-LIVE: Final = frozenset({INITIATED, RINGING, IN_PROGRESS})
-FINAL: Final = frozenset({COMPLETED, BUSY, NO_ANSWER, FAILED, CANCELED})
-ALL: Final = LIVE | FINAL
+LIVE_STATES: Final = frozenset({INITIATED, RINGING, IN_PROGRESS})
+FINAL_STATES: Final = frozenset({COMPLETED, BUSY, NO_ANSWER, FAILED, CANCELED})
+ALL_STATES: Final = LIVE_STATES | FINAL_STATES
 
 _ORDER: Final = {INITIATED: 0, RINGING: 1, IN_PROGRESS: 2}
 
@@ -27,13 +27,13 @@ OUTCOME_OF: Final = {
 }
 
 
-def may_move(current: str, target: str) -> bool:
+def can_move(current: str, target: str) -> bool:
     """Whether a run in ``current`` goes to ``target``: only forwards, and never out of a final state."""
-    if current not in LIVE or target not in ALL:
+    if current not in LIVE_STATES or target not in ALL_STATES:
         return False
-    return target in FINAL or _ORDER[target] > _ORDER[current]
+    return target in FINAL_STATES or _ORDER[target] > _ORDER[current]
 
 
-def sources_of(target: str) -> frozenset[str]:
+def source_states(target: str) -> frozenset[str]:
     """Every state from which ``target`` may be reached; the ``WHERE status IN …`` of a compare-and-swap."""
-    return frozenset(state for state in LIVE if may_move(state, target))
+    return frozenset(state for state in LIVE_STATES if can_move(state, target))

@@ -20,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from offhook.kit.database.database import ASCII, Base
+from offhook.kit.database.database import ASCII_COLUMN, Base
 
 # What lists filter and sort by: carried by their indexes, so that 100,000 rows are counted and sorted without touching
 # the rows themselves, which are thirty times as wide.
@@ -97,10 +97,10 @@ class Run(Base):
     direction: Mapped[str] = mapped_column(String(16))
     status: Mapped[str] = mapped_column(String(16), server_default="initiated")
     outcome: Mapped[str | None] = mapped_column(String(32))
-    phone_number: Mapped[str | None] = mapped_column(String(32), info=ASCII)
+    phone_number: Mapped[str | None] = mapped_column(String(32), info=ASCII_COLUMN)
     caller_number: Mapped[str | None] = mapped_column(String(32))
     called_number: Mapped[str | None] = mapped_column(String(32))
-    call_id: Mapped[str | None] = mapped_column(String(128), info=ASCII | {"lowered": "call_id_lower"})
+    call_id: Mapped[str | None] = mapped_column(String(128), info=ASCII_COLUMN | {"lowered": "call_id_lower"})
     # Lists look for texts in it: to lower 100,000 of them takes a third of such a request.
     call_id_lower: Mapped[str | None] = mapped_column(
         String(128, collation="C"), Computed('lower(call_id COLLATE "C")', persisted=True)

@@ -6,56 +6,56 @@ from offhook.kit.crypto import Keyring
 from offhook.kit.files.data_folder import DataFolder
 from offhook.models.ports import ModelSource, Tts
 from offhook.root import Root
-from offhook.runs import LiveRuns, RunFinished
-from offhook.runs.live.call_tools import TransferDesk
+from offhook.runs import LiveCallRegistry, RunFinished
+from offhook.runs.live.call_tools import CallTransferService
 from offhook.telephony.accounts import endpoints as account_endpoints
 from offhook.telephony.accounts import number_endpoints
-from offhook.telephony.accounts.account_numbers import Numbers
-from offhook.telephony.accounts.credentials import SANDBOX, Accounts
+from offhook.telephony.accounts.account_numbers import AccountNumbers
+from offhook.telephony.accounts.credentials import SANDBOX, CarrierAccounts
 from offhook.telephony.accounts.number_lookup import CarrierLookup
 from offhook.telephony.accounts.number_purchasing import ManagedNumbers
 from offhook.telephony.accounts.public_urls import PublicAddress
-from offhook.telephony.accounts.service import AccountHooks, Configurations
-from offhook.telephony.call_signals import Signals
+from offhook.telephony.accounts.service import AccountHooks, CarrierConfigurations
+from offhook.telephony.call_signals import CallSignals
 from offhook.telephony.calls.carrier_charges import JOB as BILL_JOB
-from offhook.telephony.calls.carrier_charges import Bills
+from offhook.telephony.calls.carrier_charges import ChargeCollector
 from offhook.telephony.calls.endpoints import public, telephony
 from offhook.telephony.calls.lost_calls import JOB as LOST_CALL_JOB
-from offhook.telephony.calls.lost_calls import LostCalls
-from offhook.telephony.calls.outbound import CallOrder, Outbound, PlacedCall
+from offhook.telephony.calls.lost_calls import LostCallFinder
+from offhook.telephony.calls.outbound import CallOrder, OutboundCalls, PlacedCall
 from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.carriers import all_carriers
 from offhook.telephony.events import CallEnded, OutcomeCorrected
-from offhook.telephony.media.admission import MediaGate, SandboxBook, SandboxExchange
-from offhook.telephony.media.carrier_signals import CarrierLine
-from offhook.telephony.media.no_media_sweeper import UnheardCalls
-from offhook.telephony.ports import Carriers, CarrierSpec, ConfigSpec
+from offhook.telephony.media.admission import MediaAdmission, SandboxCallLog, SandboxExchange
+from offhook.telephony.media.carrier_signals import CarrierCallControl
+from offhook.telephony.media.no_media_sweeper import NoMediaSweeper
+from offhook.telephony.ports import CarrierRegistry, CarrierSpec, ConfigSpec
 from offhook.telephony.providers.sandbox.caller_voice import TtsVoice
 from offhook.telephony.providers.sandbox.catalog import SandboxCatalog
 from offhook.telephony.providers.sandbox.network import SandboxNetwork
-from offhook.telephony.providers.sandbox.numbers import SandboxNumbers
+from offhook.telephony.providers.sandbox.numbers import SandboxNumberBook
 from offhook.telephony.providers.sandbox.transfers import SandboxTransfers
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 from offhook.telephony.transfers.callbacks import TransferResults
-from offhook.telephony.transfers.service import Transfers
+from offhook.telephony.transfers.service import CallTransfers
 from offhook.telephony.transfers.warm_transfers import WarmTransfers
 from offhook.telephony.webhooks import endpoints as callback_endpoints
 from offhook.telephony.webhooks import rejection_endpoints
-from offhook.telephony.webhooks.inbound_calls import Answers, InboundCalls
+from offhook.telephony.webhooks.inbound_calls import AnswerDocuments, InboundCalls
 from offhook.telephony.webhooks.rejections import JOB as REFUSED_JOB
-from offhook.telephony.webhooks.rejections import Refusals
-from offhook.telephony.webhooks.status_callbacks import Callbacks
-from offhook.telephony.webhooks.verification import Proofs
+from offhook.telephony.webhooks.rejections import CallRefusals
+from offhook.telephony.webhooks.status_callbacks import CarrierCallbacks
+from offhook.telephony.webhooks.verification import ReplayGuard
 
 __all__ = [
     "AccountHooks",
     "CallEnded",
     "CallOrder",
     "CallReports",
-    "Carriers",
-    "MediaGate",
-    "Outbound",
+    "CarrierRegistry",
+    "MediaAdmission",
+    "OutboundCalls",
     "OutcomeCorrected",
     "PlacedCall",
     "register",
@@ -75,22 +75,22 @@ def register(root: Root) -> None:
     http = CarrierHttp(root.settings.carrier_urls)
     carriers = all_carriers(http)
     keyring = root.get(Keyring)
-    accounts, address = Accounts(keyring, root.settings), PublicAddress(root.settings, keyring)
-    signals = Signals(root.db)
-    line = CarrierLine(root.db, carriers, accounts, signals)
-    gate = MediaGate(root.db, carriers, root.get(LiveRuns), reports, line)
+    accounts, address = CarrierAccounts(keyring, root.settings), PublicAddress(root.settings, keyring)
+    signals = CallSignals(root.db)
+    line = CarrierCallControl(root.db, carriers, accounts, signals)
+    gate = MediaAdmission(root.db, carriers, root.get(LiveCallRegistry), reports, line)
 
     def caller_tts() -> Tts:
         source: ModelSource = root.services[ModelSource]
         voice = {"provider": "builtin", "voice_id": CALLER_VOICE}
         return source.for_call({"models": {"tts": voice}}).tts[0]
 
-    def server() -> str | None:
-        running = DataFolder(root.settings.data_dir).running()
+    def find_server_url() -> str | None:
+        running = DataFolder(root.settings.data_dir).running_server()
         return root.settings.server_url or (running.url if running else None) or root.settings.public_url
 
-    exchange = SandboxExchange(root.db, gate, reports, root.get(LiveRuns), server)
-    network = SandboxNetwork(exchange, TtsVoice(caller_tts), SandboxBook(root.db))
+    exchange = SandboxExchange(root.db, gate, reports, root.get(LiveCallRegistry), find_server_url)
+    network = SandboxNetwork(exchange, TtsVoice(caller_tts), SandboxCallLog(root.db))
     transfers = SandboxTransfers()
     carriers.add(
         CarrierSpec(
@@ -99,18 +99,18 @@ def register(root: Root) -> None:
             finder=network,
             wire=SandboxWire,
             transferrer=transfers,
-            catalog=SandboxCatalog(SandboxNumbers(root.db)),
+            catalog=SandboxCatalog(SandboxNumberBook(root.db)),
             config=ConfigSpec("Sandbox", (), account_field=""),
         )
     )
-    root.on_work.append(exchange.go_remote)
+    root.on_work.append(exchange.use_remote_server)
     warm = WarmTransfers(root.db, address, signals)
-    desk = Transfers(root.db, carriers, accounts, warm, address, root.clock)
-    root.provide(TransferDesk, desk)  # type: ignore[type-abstract]  # found by its port
+    desk = CallTransfers(root.db, carriers, accounts, warm, address, root.clock)
+    root.provide(CallTransferService, desk)  # type: ignore[type-abstract]  # found by its port
     root.provide(CallReports, reports)
-    root.provide(Carriers, carriers)
-    root.provide(MediaGate, gate)
-    root.provide(Accounts, accounts)
+    root.provide(CarrierRegistry, carriers)
+    root.provide(MediaAdmission, gate)
+    root.provide(CarrierAccounts, accounts)
     root.provide(PublicAddress, address)
     _register_calls(root, carriers)
     root.api.include_router(telephony)
@@ -121,51 +121,51 @@ def register(root: Root) -> None:
     root.on_stop += [spec.close for name in carriers.names if (spec := carriers.find(name)) and spec.close]
 
 
-def _register_calls(root: Root, carriers: Carriers) -> None:
+def _register_calls(root: Root, carriers: CarrierRegistry) -> None:
     """Placing them."""
-    accounts, address, reports = root.get(Accounts), root.get(PublicAddress), root.get(CallReports)
-    lost = LostCalls(root.db, carriers, reports, accounts, root.clock)
-    root.provide(LostCalls, lost)
-    root.provide(Outbound, Outbound(root.db, carriers, reports, accounts, address, lost))
-    root.jobs.add(LOST_CALL_JOB, lost.look)
+    accounts, address, reports = root.get(CarrierAccounts), root.get(PublicAddress), root.get(CallReports)
+    lost = LostCallFinder(root.db, carriers, reports, accounts, root.clock)
+    root.provide(LostCallFinder, lost)
+    root.provide(OutboundCalls, OutboundCalls(root.db, carriers, reports, accounts, address, lost))
+    root.jobs.add(LOST_CALL_JOB, lost.run_search)
 
 
-def _register_callbacks(root: Root, carriers: Carriers, line: CarrierLine) -> None:
+def _register_callbacks(root: Root, carriers: CarrierRegistry, line: CarrierCallControl) -> None:
     """Where carriers call us."""
-    accounts, address, reports = root.get(Accounts), root.get(PublicAddress), root.get(CallReports)
-    proofs = Proofs(root.db, root.clock)
-    callbacks = Callbacks(root.db, root.events, carriers, accounts, address, proofs)
-    refusals = Refusals(root.db, carriers, accounts, proofs)
+    accounts, address, reports = root.get(CarrierAccounts), root.get(PublicAddress), root.get(CallReports)
+    proofs = ReplayGuard(root.db, root.clock)
+    callbacks = CarrierCallbacks(root.db, root.events, carriers, accounts, address, proofs)
+    refusals = CallRefusals(root.db, carriers, accounts, proofs)
     inbound = InboundCalls(root.db, carriers, accounts, address, proofs, callbacks, reports, refusals)
-    root.provide(Refusals, refusals)
-    root.jobs.add(REFUSED_JOB, refusals.end)
+    root.provide(CallRefusals, refusals)
+    root.jobs.add(REFUSED_JOB, refusals.end_refused_call)
     root.on_stop.append(refusals.close)
-    root.provide(Callbacks, callbacks)
+    root.provide(CarrierCallbacks, callbacks)
     root.provide(InboundCalls, inbound)
-    root.provide(Answers, Answers(root.db, root.events, carriers, address, proofs, callbacks, refusals))
+    root.provide(AnswerDocuments, AnswerDocuments(root.db, root.events, carriers, address, proofs, callbacks, refusals))
     root.provide(TransferResults, TransferResults(root.db, carriers, accounts, proofs, address, root.clock))
-    unheard = UnheardCalls(root.db, carriers, reports, line, root.clock)
-    root.provide(UnheardCalls, unheard)
-    bills = Bills(root.db, carriers, accounts)
-    root.events.subscribe(RunFinished, bills.on_finished)
-    root.jobs.add(BILL_JOB, bills.read)
-    root.jobs.add("telephony.forget_webhooks", proofs.forget, every_s=FORGET_EVERY_S)
-    root.jobs.add("telephony.end_unheard_calls", unheard.handle, every_s=UNHEARD_EVERY_S)
+    unheard = NoMediaSweeper(root.db, carriers, reports, line, root.clock)
+    root.provide(NoMediaSweeper, unheard)
+    bills = ChargeCollector(root.db, carriers, accounts)
+    root.events.subscribe(RunFinished, bills.on_run_finished)
+    root.jobs.add(BILL_JOB, bills.read_bill)
+    root.jobs.add("telephony.forget_webhooks", proofs.forget_expired, every_s=FORGET_EVERY_S)
+    root.jobs.add("telephony.end_unheard_calls", unheard.run_job, every_s=UNHEARD_EVERY_S)
     root.api.include_router(rejection_endpoints.router)
     root.api.include_router(callback_endpoints.router)
     root.api.include_router(callback_endpoints.carrier_routes(carriers))
 
 
-def _register_accounts(root: Root, carriers: Carriers) -> None:
+def _register_accounts(root: Root, carriers: CarrierRegistry) -> None:
     """Accounts, numbers, and the numbers that the platform itself buys."""
-    accounts, address, hooks = root.get(Accounts), root.get(PublicAddress), AccountHooks()
-    numbers = Numbers(root.db, carriers, accounts, address, hooks)
+    accounts, address, hooks = root.get(CarrierAccounts), root.get(PublicAddress), AccountHooks()
+    numbers = AccountNumbers(root.db, carriers, accounts, address, hooks)
     managed = ManagedNumbers(root.db, carriers, accounts, numbers, hooks, root.clock)
     root.provide(AccountHooks, hooks)
-    root.provide(Configurations, Configurations(root.db, carriers, accounts, address, hooks))
-    root.provide(Numbers, numbers)
+    root.provide(CarrierConfigurations, CarrierConfigurations(root.db, carriers, accounts, address, hooks))
+    root.provide(AccountNumbers, numbers)
     root.provide(ManagedNumbers, managed)
     root.provide(CarrierLookup, CarrierLookup(root.db, carriers, accounts))
-    root.jobs.add("telephony.settle_purchases", managed.settle, every_s=SETTLE_EVERY_S)
+    root.jobs.add("telephony.settle_purchases", managed.settle_purchases, every_s=SETTLE_EVERY_S)
     root.api.include_router(account_endpoints.router)
     root.api.include_router(number_endpoints.router)

@@ -1,6 +1,6 @@
 """What can be wrong with a request that places a call."""
 
-from offhook.errors import Conflict, DomainError, NotFound, Unauthorized, Unprocessable
+from offhook.errors import Conflict, DomainError, NotFound, Unauthorized, UnprocessableRequest
 
 
 class ConfigurationNotFound(NotFound):
@@ -21,13 +21,13 @@ class CarrierUnknown(NotFound):
     code = "carrier_not_found"
 
 
-class CarrierCannotDial(Unprocessable):
+class CarrierCannotDial(UnprocessableRequest):
     """This carrier cannot place calls."""
 
     code = "carrier_cannot_dial"
 
 
-class NumberMissing(Unprocessable):
+class NumberMissing(UnprocessableRequest):
     """phone_number is missing: give it in E.164, as in +12015550101, or save a test phone number in the preferences."""
 
     code = "phone_number_missing"
@@ -58,7 +58,7 @@ class CarrierRefused(DomainError):
     status = 502
 
 
-class NoNumberToCallFrom(Unprocessable):
+class NoNumberToCallFrom(UnprocessableRequest):
     """This carrier account has no active number to call from: add one."""
 
     code = "no_number_to_call_from"
@@ -76,7 +76,7 @@ class WebhookRefused(Unauthorized):
     code = "webhook_refused"
 
 
-class WebhookNotReadable(Unprocessable):
+class WebhookNotReadable(UnprocessableRequest):
     """This is not what the carrier sends here."""
 
     code = "webhook_unreadable"
@@ -88,13 +88,13 @@ class TransferNotFound(NotFound):
     code = "transfer_not_found"
 
 
-class ConfigurationInvalid(Unprocessable):
+class ConfigurationInvalid(UnprocessableRequest):
     """The account's fields are not what this carrier needs."""
 
     code = "configuration_invalid"
 
 
-class CredentialsRefused(Unprocessable):
+class CredentialsRefused(UnprocessableRequest):
     """The carrier does not take this account."""
 
     code = "credentials_refused"

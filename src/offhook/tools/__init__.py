@@ -5,14 +5,14 @@ from offhook.kit.egress import EgressClient
 from offhook.root import Root
 from offhook.tools import endpoints
 from offhook.tools.ports import NoWorkflows, ReferenceFinder
-from offhook.tools.tool_runner import ToolBench
+from offhook.tools.tool_runner import ToolRunner
 
-__all__ = ["ReferenceFinder", "ToolBench", "register"]
+__all__ = ["ReferenceFinder", "ToolRunner", "register"]
 
 
 def register(root: Root) -> None:
     """Add the routes and the bench; the workflows domain replaces the finder."""
-    root.provide(ToolBench, ToolBench(root.db, root.get(EgressClient), root.get(Keyring)))
+    root.provide(ToolRunner, ToolRunner(root.db, root.get(EgressClient), root.get(Keyring)))
     root.provide(ReferenceFinder, NoWorkflows())  # type: ignore[type-abstract]
-    root.api.include_router(endpoints.tools)
-    root.api.include_router(endpoints.credentials)
+    root.api.include_router(endpoints.tools_router)
+    root.api.include_router(endpoints.credentials_router)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
-from offhook.errors import Unprocessable
+from offhook.errors import UnprocessableRequest
 from offhook.kit.crypto import Keyring, SecretUnreadable
 from offhook.kit.egress import HeaderInvalid, check_header
 from offhook.tools.errors import CredentialUnreadable
@@ -17,50 +17,50 @@ Secret = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 HeaderName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=128)]
 
 
-class _Data(BaseModel):
+class _BaseData(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class NoData(_Data):
+class NoData(_BaseData):
     type: Literal["none"] = "none"
 
-    def headers(self) -> dict[str, str]:
+    def to_headers(self) -> dict[str, str]:
         return {}
 
 
-class ApiKeyData(_Data):
+class ApiKeyData(_BaseData):
     type: Literal["api_key"] = "api_key"
     header_name: HeaderName
     api_key: Secret
 
-    def headers(self) -> dict[str, str]:
+    def to_headers(self) -> dict[str, str]:
         return {self.header_name: self.api_key}
 
 
-class BearerData(_Data):
+class BearerData(_BaseData):
     type: Literal["bearer_token"] = "bearer_token"
     token: Secret
 
-    def headers(self) -> dict[str, str]:
+    def to_headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}
 
 
-class BasicData(_Data):
+class BasicData(_BaseData):
     type: Literal["basic_auth"] = "basic_auth"
     username: Annotated[str, StringConstraints(max_length=1024, pattern=r"^[^:\x00-\x1f\x7f]*$")]
     password: Annotated[str, StringConstraints(max_length=4096)]
 
-    def headers(self) -> dict[str, str]:
+    def to_headers(self) -> dict[str, str]:
         pair = base64.b64encode(f"{self.username}:{self.password}".encode()).decode()
         return {"Authorization": f"Basic {pair}"}
 
 
-class CustomHeaderData(_Data):
+class CustomHeaderData(_BaseData):
     type: Literal["custom_header"] = "custom_header"
     header_name: HeaderName
     header_value: Secret
 
-    def headers(self) -> dict[str, str]:
+    def to_headers(self) -> dict[str, str]:
         return {self.header_name: self.header_value}
 
 
@@ -68,7 +68,7 @@ CredentialData = Annotated[NoData | ApiKeyData | BearerData | BasicData | Custom
 _ADAPTER: Final[TypeAdapter[CredentialData]] = TypeAdapter(CredentialData)
 
 
-class CredentialDataInvalid(Unprocessable):
+class CredentialDataInvalid(UnprocessableRequest):
     """The data does not fit the type of the credential."""
 
     code = "credential_data_invalid"
@@ -78,7 +78,7 @@ def read_data(kind: str, data: Mapping[str, Any]) -> CredentialData:
     """Check what was sent for a type; CredentialDataInvalid (422) never repeats a secret."""
     try:
         read = _ADAPTER.validate_python({**data, "type": kind})
-        for name, value in read.headers().items():
+        for name, value in read.to_headers().items():
             check_header(name, value)
     except ValidationError as error:
         problems = [
@@ -91,17 +91,17 @@ def read_data(kind: str, data: Mapping[str, Any]) -> CredentialData:
     return read
 
 
-def seal(keyring: Keyring, organization_id: int, data: CredentialData) -> bytes:
-    return keyring.seal(data.model_dump_json().encode(), _associated(organization_id))
+def seal_data(keyring: Keyring, organization_id: int, data: CredentialData) -> bytes:
+    return keyring.seal(data.model_dump_json().encode(), _seal_context(organization_id))
 
 
 def open_headers(keyring: Keyring, organization_id: int, sealed: bytes) -> dict[str, str]:
     """The headers that a stored credential adds to a request; CredentialUnreadable when its key is gone."""
     try:
-        return _ADAPTER.validate_python(json.loads(keyring.open(sealed, _associated(organization_id)))).headers()
+        return _ADAPTER.validate_python(json.loads(keyring.open(sealed, _seal_context(organization_id)))).to_headers()
     except SecretUnreadable as error:
         raise CredentialUnreadable from error
 
 
-def _associated(organization_id: int) -> bytes:
+def _seal_context(organization_id: int) -> bytes:
     return f"credential:{organization_id}".encode()

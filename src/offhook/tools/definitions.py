@@ -16,9 +16,9 @@ from pydantic import (
 )
 
 from offhook.kit.egress import HeaderInvalid, UrlInvalid, check_header
-from offhook.kit.json_numbers import Whole, no_boolean
+from offhook.kit.json_numbers import WholeNumber, reject_boolean
 from offhook.kit.phone_numbers import is_e164
-from offhook.kit.template import variables
+from offhook.kit.template import find_variables
 from offhook.tools.hosts import host_of
 
 Category = Literal["http_api", "end_call", "transfer_call", "calculator", "mcp"]
@@ -36,12 +36,12 @@ MAX_HTTP_TIMEOUT_MS: Final = 30_000
 DEFAULT_HTTP_TIMEOUT_MS: Final = 5_000
 
 
-class _Config(BaseModel):
+class _StrictConfig(BaseModel):
     # unknown keys are kept out: a mistyped setting should be heard of
     model_config = ConfigDict(extra="forbid")
 
 
-class ToolParameter(_Config):
+class ToolParameter(_StrictConfig):
     """An argument that the model fills in."""
 
     name: ParameterName
@@ -50,7 +50,7 @@ class ToolParameter(_Config):
     required: bool = True
 
 
-class PresetParameter(_Config):
+class PresetParameter(_StrictConfig):
     """An argument that the platform fills in, from a fixed value or the call's variables; the model never sees it."""
 
     name: ParameterName
@@ -92,7 +92,7 @@ def check_headers(headers: dict[str, str]) -> dict[str, str]:
 Endpoint = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
 
 
-class HttpApiConfig(_Config):
+class HttpApiConfig(_StrictConfig):
     """``response_mapping``: names for parts of the answer by path (``{"status": "order.state"}``); empty: all of it."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "GET"
@@ -101,7 +101,7 @@ class HttpApiConfig(_Config):
     credential_uuid: CredentialRef | None = None
     parameters: list[ToolParameter] = Field(default_factory=list)
     preset_parameters: list[PresetParameter] = Field(default_factory=list)
-    timeout_ms: Annotated[Whole, Field(ge=1, le=MAX_HTTP_TIMEOUT_MS)] = DEFAULT_HTTP_TIMEOUT_MS
+    timeout_ms: Annotated[WholeNumber, Field(ge=1, le=MAX_HTTP_TIMEOUT_MS)] = DEFAULT_HTTP_TIMEOUT_MS
     body_template: dict[str, Any] | None = None
     response_mapping: Annotated[dict[str, ShortText], Field(max_length=40)] = Field(default_factory=dict)
     # None: everything but GET may change something at the other end
@@ -112,7 +112,7 @@ class HttpApiConfig(_Config):
 
     @field_validator("method", mode="before")
     @classmethod
-    def _upper(cls, value: Any) -> Any:
+    def _upper_method(cls, value: Any) -> Any:
         return value.upper() if isinstance(value, str) else value
 
     @field_validator("headers", "parameters", "preset_parameters", "response_mapping", mode="before")
@@ -155,7 +155,7 @@ class HttpApiConfig(_Config):
         return self.method != "GET" if self.has_side_effects is None else self.has_side_effects
 
 
-class EndCallConfig(_Config):
+class EndCallConfig(_StrictConfig):
     messageType: MessageType = "none"  # noqa: N815
     customMessage: ShortText | None = None  # noqa: N815
     audioRecordingId: str | None = None  # noqa: N815
@@ -163,7 +163,7 @@ class EndCallConfig(_Config):
     endCallReasonDescription: ShortText | None = None  # noqa: N815
 
 
-class Destination(_Config):
+class Destination(_StrictConfig):
     """A place that calls may be handed to; the model chooses by name and never sees or says the number."""
 
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
@@ -178,7 +178,7 @@ class Destination(_Config):
         return value
 
 
-class TransferCallConfig(_Config):
+class TransferCallConfig(_StrictConfig):
     """``destinations`` by name, or one ``destination`` (the reference's field). Both are fixed: nothing that a caller says or
     a variable holds becomes a dialled number. ``mode``: warm (the agent stays until somebody answers) or blind."""
 
@@ -189,11 +189,11 @@ class TransferCallConfig(_Config):
     messageType: MessageType = "none"  # noqa: N815
     customMessage: ShortText | None = None  # noqa: N815
     audioRecordingId: str | None = None  # noqa: N815
-    timeout: Annotated[Whole, Field(ge=5, le=120)] = 30
+    timeout: Annotated[WholeNumber, Field(ge=5, le=120)] = 30
 
     @model_validator(mode="after")
     def _has_destination(self) -> "TransferCallConfig":
-        if any(variables(self.destination)) or (self.destination and not is_e164(self.destination)):
+        if any(find_variables(self.destination)) or (self.destination and not is_e164(self.destination)):
             raise ValueError("a destination is a fixed phone number in E.164 form, without variables")
         names = [item.name.casefold() for item in self.all_destinations]
         if not names:
@@ -208,7 +208,7 @@ class TransferCallConfig(_Config):
         return [*single, *self.destinations]
 
 
-class McpConfig(_Config):
+class McpConfig(_StrictConfig):
     """``discovered_tools`` is the server's catalogue as it was last read; it is written by the platform alone:
     what a client sends in it is ignored."""
 
@@ -218,39 +218,39 @@ class McpConfig(_Config):
     tools_filter: Annotated[list[Annotated[str, StringConstraints(max_length=128)]], Field(max_length=200)] = Field(
         default_factory=list
     )
-    timeout_secs: Annotated[Whole, Field(ge=0, le=120)] = 30
-    sse_read_timeout_secs: Annotated[Whole, Field(ge=0, le=600)] = 300
+    timeout_secs: Annotated[WholeNumber, Field(ge=0, le=120)] = 30
+    sse_read_timeout_secs: Annotated[WholeNumber, Field(ge=0, le=600)] = 300
     discovered_tools: list[dict[str, Any]] = Field(default_factory=list)
 
     _endpoint = field_validator("url")(check_endpoint)
 
 
-class _Definition(BaseModel):
+class _BaseDefinition(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    schema_version: Annotated[Literal[1], BeforeValidator(no_boolean)] = 1
+    schema_version: Annotated[Literal[1], BeforeValidator(reject_boolean)] = 1
 
 
-class HttpApiDefinition(_Definition):
+class HttpApiDefinition(_BaseDefinition):
     type: Literal["http_api"]
     config: HttpApiConfig
 
 
-class EndCallDefinition(_Definition):
+class EndCallDefinition(_BaseDefinition):
     type: Literal["end_call"]
     config: EndCallConfig = Field(default_factory=EndCallConfig)
 
 
-class TransferCallDefinition(_Definition):
+class TransferCallDefinition(_BaseDefinition):
     type: Literal["transfer_call"]
     config: TransferCallConfig
 
 
-class CalculatorDefinition(_Definition):
+class CalculatorDefinition(_BaseDefinition):
     type: Literal["calculator"]
 
 
-class McpDefinition(_Definition):
+class McpDefinition(_BaseDefinition):
     type: Literal["mcp"]
     config: McpConfig
 

@@ -4,13 +4,13 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 
-from offhook.errors import Unprocessable
+from offhook.errors import UnprocessableRequest
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import sdk_method
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.orgs import CurrentOrg, RequireMember
-from offhook.root import use
+from offhook.root import use_service
 from offhook.tools import repository, service
 from offhook.tools.definitions import Category
 from offhook.tools.ports import ReferenceFinder
@@ -27,14 +27,14 @@ from offhook.tools.schemas import (
     UpdateCredentialRequest,
     UpdateToolRequest,
 )
-from offhook.tools.tool_runner import ToolBench, Trial
+from offhook.tools.tool_runner import ToolRunner, ToolTrial
 
-tools = APIRouter(prefix="/tools", tags=["tools"])
-credentials = APIRouter(prefix="/credentials", tags=["tools"])
+tools_router = APIRouter(prefix="/tools", tags=["tools"])
+credentials_router = APIRouter(prefix="/credentials", tags=["tools"])
 
-Bench = Annotated[ToolBench, Depends(use(ToolBench))]
-Secrets = Annotated[Keyring, Depends(use(Keyring))]
-References = Annotated[ReferenceFinder, Depends(use(ReferenceFinder))]
+Runner = Annotated[ToolRunner, Depends(use_service(ToolRunner))]
+Secrets = Annotated[Keyring, Depends(use_service(Keyring))]
+References = Annotated[ReferenceFinder, Depends(use_service(ReferenceFinder))]
 Uuid = Annotated[str, Path(max_length=64)]
 STATUSES: Final = {"active", "draft", "archived"}
 _HINTS: Final = {
@@ -50,13 +50,13 @@ _HINTS: Final = {
 }
 
 
-class StatusInvalid(Unprocessable):
+class StatusInvalid(UnprocessableRequest):
     """A status is active, draft or archived, or several of them with commas between."""
 
     code = "status_invalid"
 
 
-@tools.get(
+@tools_router.get(
     "/",
     response_model=list[ToolResponse],
     operation_id="list_tools",
@@ -74,66 +74,68 @@ async def list_tools(
     statuses = [item.strip() for item in status.split(",")] if status else []
     if not STATUSES.issuperset(statuses):
         raise StatusInvalid
-    rows, total = await repository.tools(
+    rows, total = await repository.list_tools(
         session, org.organization_id, statuses=statuses, category=category, limit=part.limit, offset=part.offset
     )
     set_total(response, total)
-    return [ToolResponse.of(row) for row in rows]
+    return [ToolResponse.from_tool(row) for row in rows]
 
 
-@tools.post(
+@tools_router.post(
     "/",
     response_model=ToolResponse,
     operation_id="create_tool",
     openapi_extra=sdk_method("create_tool", "Create a tool that agents of the organization can use."),
 )
-async def create_tool(body: CreateToolRequest, org: RequireMember, session: Session, bench: Bench) -> ToolResponse:
+async def create_tool(body: CreateToolRequest, org: RequireMember, session: Session, bench: Runner) -> ToolResponse:
     """A tool of the category `mcp` is stored with what its server offers, if the server answers."""
-    definition = await bench.with_catalogue(org, body.definition)
+    definition = await bench.with_catalog(org, body.definition)
     values = body.model_dump(include={"name", "description", "icon", "icon_color"})
-    return ToolResponse.of(await service.create_tool(session, org, values, definition))
+    return ToolResponse.from_tool(await service.create_tool(session, org, values, definition))
 
 
-@tools.get("/{tool_uuid}", response_model=ToolResponse, operation_id="get_tool")
+@tools_router.get("/{tool_uuid}", response_model=ToolResponse, operation_id="get_tool")
 async def get_tool(tool_uuid: Uuid, org: CurrentOrg, session: Session) -> ToolResponse:
-    return ToolResponse.of(await service.get_tool(session, org.organization_id, tool_uuid))
+    return ToolResponse.from_tool(await service.get_tool(session, org.organization_id, tool_uuid))
 
 
-@tools.put("/{tool_uuid}", response_model=ToolResponse, operation_id="update_tool")
+@tools_router.put("/{tool_uuid}", response_model=ToolResponse, operation_id="update_tool")
 async def update_tool(tool_uuid: Uuid, body: UpdateToolRequest, org: RequireMember, session: Session) -> ToolResponse:
     """Calls that begin afterwards use the changed tool; those under way go on with the old one."""
-    return ToolResponse.of(await service.update_tool(session, org, tool_uuid, body.values(), body.definition))
+    return ToolResponse.from_tool(
+        await service.update_tool(session, org, tool_uuid, body.given_values(), body.definition)
+    )
 
 
-@tools.delete("/{tool_uuid}", response_model=ToolArchivedResponse, operation_id="archive_tool")
+@tools_router.delete("/{tool_uuid}", response_model=ToolArchivedResponse, operation_id="archive_tool")
 async def archive_tool(tool_uuid: Uuid, org: RequireMember, session: Session) -> ToolArchivedResponse:
     """Agents that name it are no longer offered it; it can be brought back."""
     tool = await service.set_archived(session, org, tool_uuid, is_archived=True)
     return ToolArchivedResponse(tool_uuid=str(tool.tool_uuid))
 
 
-@tools.post("/{tool_uuid}/unarchive", response_model=ToolResponse, operation_id="unarchive_tool")
+@tools_router.post("/{tool_uuid}/unarchive", response_model=ToolResponse, operation_id="unarchive_tool")
 async def unarchive_tool(tool_uuid: Uuid, org: RequireMember, session: Session) -> ToolResponse:
-    return ToolResponse.of(await service.set_archived(session, org, tool_uuid, is_archived=False))
+    return ToolResponse.from_tool(await service.set_archived(session, org, tool_uuid, is_archived=False))
 
 
-@tools.post("/{tool_uuid}/test", response_model=ToolTestResponse, operation_id="test_tool")
-async def test_tool(tool_uuid: Uuid, body: ToolTestRequest, org: RequireMember, bench: Bench) -> ToolTestResponse:
+@tools_router.post("/{tool_uuid}/test", response_model=ToolTestResponse, operation_id="test_tool")
+async def test_tool(tool_uuid: Uuid, body: ToolTestRequest, org: RequireMember, bench: Runner) -> ToolTestResponse:
     """Really sends the request. Nothing is stored but an entry in the audit log; secrets are masked.
 
     For `mcp`, `llm_params` is `{tool_name, arguments}`; for `calculator`, `{expression}`.
     """
-    return _shown(await bench.try_out(org, tool_uuid, body.llm_params, body.preset_params))
+    return _trial_response(await bench.try_out(org, tool_uuid, body.llm_params, body.preset_params))
 
 
-@tools.post("/{tool_uuid}/mcp/refresh", response_model=McpRefreshResponse, operation_id="refresh_mcp_tool")
-async def refresh_mcp_tool(tool_uuid: Uuid, org: RequireMember, bench: Bench) -> McpRefreshResponse:
+@tools_router.post("/{tool_uuid}/mcp/refresh", response_model=McpRefreshResponse, operation_id="refresh_mcp_tool")
+async def refresh_mcp_tool(tool_uuid: Uuid, org: RequireMember, bench: Runner) -> McpRefreshResponse:
     """Reads the MCP server's catalogue again; a server that does not answer is told in `error`."""
-    catalogue, error = await bench.refresh(org, tool_uuid)
+    catalogue, error = await bench.refresh_catalog(org, tool_uuid)
     return McpRefreshResponse(tool_uuid=tool_uuid, discovered_tools=catalogue, error=error)
 
 
-def _shown(trial: Trial) -> ToolTestResponse:
+def _trial_response(trial: ToolTrial) -> ToolTestResponse:
     request = trial.request
     hint = _HINTS.get(trial.status_code or 0)
     if hint is None and trial.status_code is not None and trial.status_code >= 500:
@@ -153,7 +155,7 @@ def _shown(trial: Trial) -> ToolTestResponse:
     )
 
 
-@credentials.get(
+@credentials_router.get(
     "/",
     response_model=list[CredentialResponse],
     operation_id="list_credentials",
@@ -162,37 +164,43 @@ def _shown(trial: Trial) -> ToolTestResponse:
 async def list_credentials(
     org: CurrentOrg, session: Session, response: Response, part: SliceParams
 ) -> list[CredentialResponse]:
-    rows, total = await repository.credentials(session, org.organization_id, limit=part.limit, offset=part.offset)
+    rows, total = await repository.list_credentials(session, org.organization_id, limit=part.limit, offset=part.offset)
     set_total(response, total)
-    return [CredentialResponse.of(row) for row in rows]
+    return [CredentialResponse.from_credential(row) for row in rows]
 
 
-@credentials.post("/", response_model=CredentialResponse, operation_id="create_credential")
+@credentials_router.post("/", response_model=CredentialResponse, operation_id="create_credential")
 async def create_credential(
     body: CreateCredentialRequest, org: RequireMember, session: Session, keyring: Secrets
 ) -> CredentialResponse:
     """`credential_data` by type: `none` {}, `api_key` {header_name, api_key}, `bearer_token` {token}, `basic_auth`
     {username, password}, `custom_header` {header_name, header_value}. It is stored encrypted and never shown again."""
     values = body.model_dump(include={"name", "description", "credential_type", "allowed_hosts"})
-    return CredentialResponse.of(await service.create_credential(session, keyring, org, values, body.credential_data))
+    return CredentialResponse.from_credential(
+        await service.create_credential(session, keyring, org, values, body.credential_data)
+    )
 
 
-@credentials.get("/{credential_uuid}", response_model=CredentialResponse, operation_id="get_credential")
+@credentials_router.get("/{credential_uuid}", response_model=CredentialResponse, operation_id="get_credential")
 async def get_credential(credential_uuid: Uuid, org: CurrentOrg, session: Session) -> CredentialResponse:
-    return CredentialResponse.of(await service.get_credential(session, org.organization_id, credential_uuid))
+    return CredentialResponse.from_credential(
+        await service.get_credential(session, org.organization_id, credential_uuid)
+    )
 
 
-@credentials.put("/{credential_uuid}", response_model=CredentialResponse, operation_id="update_credential")
+@credentials_router.put("/{credential_uuid}", response_model=CredentialResponse, operation_id="update_credential")
 async def update_credential(
     credential_uuid: Uuid, body: UpdateCredentialRequest, org: RequireMember, session: Session, keyring: Secrets
 ) -> CredentialResponse:
     changed = await service.update_credential(
-        session, keyring, org, credential_uuid, body.values(), body.credential_data
+        session, keyring, org, credential_uuid, body.given_values(), body.credential_data
     )
-    return CredentialResponse.of(changed)
+    return CredentialResponse.from_credential(changed)
 
 
-@credentials.delete("/{credential_uuid}", response_model=CredentialDeletedResponse, operation_id="delete_credential")
+@credentials_router.delete(
+    "/{credential_uuid}", response_model=CredentialDeletedResponse, operation_id="delete_credential"
+)
 async def delete_credential(
     credential_uuid: Uuid, org: RequireMember, session: Session, references: References
 ) -> CredentialDeletedResponse:

@@ -1,6 +1,6 @@
 """The errors of tools and credentials."""
 
-from offhook.errors import Conflict, NotFound, Unprocessable
+from offhook.errors import Conflict, NotFound, UnprocessableRequest
 
 
 class ToolNotFound(NotFound):
@@ -15,19 +15,19 @@ class ToolArchived(Conflict):
     code = "tool_archived"
 
 
-class CategoryStays(Conflict):
+class CategoryImmutable(Conflict):
     """The category of a tool cannot be changed: make a new tool."""
 
     code = "tool_category_fixed"
 
 
-class ToolNotTestable(Unprocessable):
+class ToolNotTestable(UnprocessableRequest):
     """This kind of tool acts on a call and cannot be tried without one."""
 
     code = "tool_not_testable"
 
 
-class ToolIsNoMcp(Unprocessable):
+class ToolNotMcp(UnprocessableRequest):
     """Only tools of the category mcp have a catalogue that can be read again."""
 
     code = "tool_is_no_mcp"
@@ -39,13 +39,13 @@ class CredentialNotFound(NotFound):
     code = "credential_not_found"
 
 
-class CredentialUnknown(Unprocessable):
+class CredentialUnknown(UnprocessableRequest):
     """The credential that this refers to does not exist."""
 
     code = "credential_unknown"
 
 
-class CredentialHostRefused(Unprocessable):
+class CredentialHostRefused(UnprocessableRequest):
     """This credential may not be sent to this server."""
 
     code = "credential_host_refused"
@@ -69,7 +69,7 @@ class CredentialUnreadable(Conflict):
     code = "credential_unreadable"
 
 
-class CallFailed(Exception):
+class ToolCallFailed(Exception):
     """A tool could not do its work; the sentence is for the model."""
 
     def __init__(self, message: str, *, retryable: bool = False) -> None:

@@ -11,24 +11,24 @@ from pydantic import AfterValidator, Field, StringConstraints
 from offhook.kit.egress import UrlInvalid
 from offhook.kit.egress.policy import EgressPolicy
 
-MAX_HOST: Final = 253
+MAX_HOST_CHARS: Final = 253
 _ANY_URL: Final = EgressPolicy.parse("0.0.0.0/0,::/0")  # form only: where it leads is checked by every call
 
 
 def host_of(url: str) -> str:
     """The host of an address, or of a template of one, in ASCII and lower case. Raises UrlInvalid."""
-    host = _ANY_URL.read(re.sub(r"\{\{[^{}]*\}\}", "x", url.strip())).host
-    if len(host) > MAX_HOST:
-        raise UrlInvalid(f"A host has at most {MAX_HOST} characters.")
+    host = _ANY_URL.parse_url(re.sub(r"\{\{[^{}]*\}\}", "x", url.strip())).host
+    if len(host) > MAX_HOST_CHARS:
+        raise UrlInvalid(f"A host has at most {MAX_HOST_CHARS} characters.")
     return host
 
 
-def allows(allowed: Sequence[str], host: str) -> bool:
+def is_host_allowed(allowed: Sequence[str], host: str) -> bool:
     """Whether one of ``allowed`` is the host itself, or ``*.`` and a domain that the host is below."""
     return any(host == entry or (entry.startswith("*.") and host.endswith(entry[1:])) for entry in allowed)
 
 
-def _host(entry: str) -> str:
+def _normalize_host(entry: str) -> str:
     prefix = "*." if entry.startswith("*.") else ""
     name = entry.removeprefix("*.")
     if prefix and "." not in name:
@@ -41,10 +41,12 @@ def _host(entry: str) -> str:
         host = host_of(f"https://{name}/")
     except UrlInvalid as error:
         raise ValueError(error.message) from None
-    if len(prefix + host) > MAX_HOST:
-        raise ValueError(f"a host has at most {MAX_HOST} characters")
+    if len(prefix + host) > MAX_HOST_CHARS:
+        raise ValueError(f"a host has at most {MAX_HOST_CHARS} characters")
     return prefix + host
 
 
-Host = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=253), AfterValidator(_host)]
+Host = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=253), AfterValidator(_normalize_host)
+]
 Hosts = Annotated[list[Host], Field(max_length=20)]

@@ -9,20 +9,20 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from offhook.kit.egress import EgressAnswer, EgressClient, EgressError, check_header
-from offhook.kit.json_values import plain, plain_text
-from offhook.kit.template import lookup, render, render_json
+from offhook.kit.egress import EgressClient, EgressError, EgressResponse, check_header
+from offhook.kit.json_values import sanitize_json, sanitize_text
+from offhook.kit.template import lookup_path, render_json, render_template
 from offhook.tools.definitions import HttpApiConfig, ParameterType
-from offhook.tools.errors import CallFailed
+from offhook.tools.errors import ToolCallFailed
 
 MAX_ANSWER_BYTES: Final = 256_000
 # What a model is given to read; about 4,000 tokens.
 MAX_RESULT_CHARS: Final = 12_000
 _MAX_ERROR_CHARS: Final = 400
 _IDEMPOTENT: Final = {"GET", "PUT", "DELETE"}
-_TRY_AGAIN: Final = {502, 503, 504}
-_ATTEMPTS: Final = 2
-_PAUSE_S: Final = 0.25
+_RETRYABLE_STATUSES: Final = {502, 503, 504}
+_MAX_ATTEMPTS: Final = 2
+_RETRY_PAUSE_S: Final = 0.25
 _SLOT: Final = re.compile(r"\{\{([^{}|]+)(?:\|[^{}]*)?\}\}")
 _MEDIA: Final = {"application/json", "text/*", "application/*", ""}
 
@@ -57,40 +57,40 @@ class HttpResult:
 
 
 @dataclass(slots=True)
-class _Values:
+class _TemplateValues:
     """What templates may use: the tool's own arguments first, then the call's context."""
 
     arguments: Mapping[str, Any]
     context: Mapping[str, Any]
-    used: set[str] = field(default_factory=set)
+    used_names: set[str] = field(default_factory=set)
 
     @property
-    def merged(self) -> dict[str, Any]:
+    def merged_values(self) -> dict[str, Any]:
         # a name with its prefix means the call's value, even where an argument has the same name
         flat = {"initial_context": self.context, "gathered_context": self.context}
         return {**flat, **self.context, **self.arguments}
 
-    def text(self, template: str) -> str:
-        self._note(template)
-        return render(template, self.merged)
+    def render_text(self, template: str) -> str:
+        self._note_slots(template)
+        return render_template(template, self.merged_values)
 
-    def address(self, template: str) -> str:
-        self._note(template)
-        return address(template, self.merged)
+    def render_address(self, template: str) -> str:
+        self._note_slots(template)
+        return render_address(template, self.merged_values)
 
-    def value(self, template: Any) -> Any:
+    def render_value(self, template: Any) -> Any:
         """A JSON template with its variables filled; a text that is one variable becomes the value with its type."""
-        self._note(json.dumps(template, ensure_ascii=False))
+        self._note_slots(json.dumps(template, ensure_ascii=False))
         try:
-            return render_json(template, self.merged)
+            return render_json(template, self.merged_values)
         except ValueError:
-            raise CallFailed("The body is nested too deeply.") from None
+            raise ToolCallFailed("The body is nested too deeply.") from None
 
-    def _note(self, template: str) -> None:
-        self.used.update(slot[1].strip().partition(".")[0] for slot in _SLOT.finditer(template))
+    def _note_slots(self, template: str) -> None:
+        self.used_names.update(slot[1].strip().partition(".")[0] for slot in _SLOT.finditer(template))
 
 
-def address(template: str, context: Mapping[str, Any]) -> str:
+def render_address(template: str, context: Mapping[str, Any]) -> str:
     """An address template with every variable percent-encoded, so that a value stays within its part of the address.
 
     CallFailed when a value would lead up in the path, and for a variable in the place of the server: what a caller says
@@ -98,11 +98,11 @@ def address(template: str, context: Mapping[str, Any]) -> str:
     """
     origin = re.match(r"[a-z]+://[^/?#]*", template, re.IGNORECASE)
     if origin is None or "{{" in origin[0]:
-        raise CallFailed("An address begins with http:// or https:// and a host without variables.")
-    url = _SLOT.sub(lambda slot: quote(plain_text(render(slot[0], context)), safe=""), template)
+        raise ToolCallFailed("An address begins with http:// or https:// and a host without variables.")
+    url = _SLOT.sub(lambda slot: quote(sanitize_text(render_template(slot[0], context)), safe=""), template)
     path = url[origin.end() :].partition("?")[0].partition("#")[0]
     if any(part in {".", ".."} for part in path.split("/")):
-        raise CallFailed("One of the values cannot stand in the address.")
+        raise ToolCallFailed("One of the values cannot stand in the address.")
     return url
 
 
@@ -121,38 +121,40 @@ def resolve_arguments(
         value = given.get(parameter.name)
         if value is None or value == "":
             if parameter.required:
-                raise CallFailed(f"The argument {parameter.name!r} is missing. {parameter.description}".strip())
+                raise ToolCallFailed(f"The argument {parameter.name!r} is missing. {parameter.description}".strip())
             continue
-        arguments[parameter.name] = typed(parameter.name, parameter.type, value)
+        arguments[parameter.name] = coerce_argument(parameter.name, parameter.type, value)
     for preset in config.preset_parameters:
         filled = (presets or {}).get(preset.name)
-        value = filled if filled is not None else render(preset.value_template, context)
+        value = filled if filled is not None else render_template(preset.value_template, context)
         if value is None or value == "":
             if preset.required:
-                raise CallFailed(f"The value {preset.name!r} is not known in this call, so this cannot be done.")
+                raise ToolCallFailed(f"The value {preset.name!r} is not known in this call, so this cannot be done.")
             continue
-        arguments[preset.name] = typed(preset.name, preset.type, value)
+        arguments[preset.name] = coerce_argument(preset.name, preset.type, value)
     return arguments
 
 
-def typed(name: str, kind: ParameterType, value: Any) -> Any:
+def coerce_argument(name: str, kind: ParameterType, value: Any) -> Any:
     """The value as the type that was asked for; models and templates often give numbers as text."""
     try:
         if kind == "string":
-            return plain_text(value) if isinstance(value, str) else json.dumps(plain(value), ensure_ascii=False)
+            return (
+                sanitize_text(value) if isinstance(value, str) else json.dumps(sanitize_json(value), ensure_ascii=False)
+            )
         if kind == "number":
-            return _number(value)
+            return _to_number(value)
         if kind == "boolean":
-            return _boolean(value)
+            return _to_boolean(value)
         found = json.loads(value) if isinstance(value, str) else value
         if isinstance(found, dict if kind == "object" else list):
-            return plain(found)
+            return sanitize_json(found)
     except (ValueError, TypeError, OverflowError, RecursionError):
         pass
-    raise CallFailed(f"The argument {name!r} must be of type {kind}.")
+    raise ToolCallFailed(f"The argument {name!r} must be of type {kind}.")
 
 
-def _number(value: Any) -> int | float:
+def _to_number(value: Any) -> int | float:
     if isinstance(value, bool):
         raise TypeError
     number = float(value)
@@ -161,7 +163,7 @@ def _number(value: Any) -> int | float:
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
-def _boolean(value: Any) -> bool:
+def _to_boolean(value: Any) -> bool:
     if isinstance(value, bool):
         return value
     words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -172,23 +174,23 @@ def _no_boolean() -> bool:
     raise ValueError
 
 
-def build(
+def build_request(
     config: HttpApiConfig, arguments: Mapping[str, Any], context: Mapping[str, Any], secret_headers: Mapping[str, str]
 ) -> HttpRequest:
     """The request of one call. Every variable is escaped for its position; raises CallFailed."""
-    values = _Values(arguments, context)
-    url = values.address(config.url)
-    headers = {name: values.text(value) for name, value in config.headers.items()}
+    values = _TemplateValues(arguments, context)
+    url = values.render_address(config.url)
+    headers = {name: values.render_text(value) for name, value in config.headers.items()}
     try:
         for name, value in headers.items():
             check_header(name, value)
     except EgressError:
-        raise CallFailed("One of the values cannot stand in a header.") from None
+        raise ToolCallFailed("One of the values cannot stand in a header.") from None
     body: Any = None
     query: dict[str, str] = {}
-    rest = {name: value for name, value in arguments.items() if name not in values.used}
+    rest = {name: value for name, value in arguments.items() if name not in values.used_names}
     if config.body_template is not None:
-        body = values.value(config.body_template)
+        body = values.render_value(config.body_template)
     elif config.method in {"POST", "PUT", "PATCH"}:
         body = rest
     else:
@@ -198,9 +200,9 @@ def build(
             url = f"{base}{'&' if '?' in base else '?'}{urlencode(query)}{hash_}{fragment}"
     try:
         # the call's context is not checked as arguments are
-        body = plain(body)
+        body = sanitize_json(body)
     except ValueError:
-        raise CallFailed("The body is nested too deeply.") from None
+        raise ToolCallFailed("The body is nested too deeply.") from None
     return HttpRequest(config.method, url, headers, dict(secret_headers), body, query)
 
 
@@ -208,7 +210,7 @@ def _as_query(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-async def send(egress: EgressClient, config: HttpApiConfig, request: HttpRequest) -> HttpResult:
+async def send_request(egress: EgressClient, config: HttpApiConfig, request: HttpRequest) -> HttpResult:
     """Send it within the tool's time, again after a passing failure if the method allows; raises CallFailed.
 
     A status of 400 and above is a result, so that the test button can show it.
@@ -220,8 +222,8 @@ async def send(egress: EgressClient, config: HttpApiConfig, request: HttpRequest
     if request.body is not None:
         headers = {"Content-Type": "application/json", **headers}
         content = json.dumps(request.body, ensure_ascii=False, default=str).encode("utf-8", "replace")
-    for attempt in range(1, _ATTEMPTS + 1):
-        may_repeat = attempt < _ATTEMPTS and request.method in _IDEMPOTENT and not config.has_side_effects
+    for attempt in range(1, _MAX_ATTEMPTS + 1):
+        may_repeat = attempt < _MAX_ATTEMPTS and request.method in _IDEMPOTENT and not config.has_side_effects
         left_s = max(0.001, ends_at - loop.time())
         try:
             answer = await egress.request(
@@ -234,43 +236,43 @@ async def send(egress: EgressClient, config: HttpApiConfig, request: HttpRequest
                 media_types=_MEDIA,
             )
         except EgressError as error:
-            if not (error.retryable and may_repeat and ends_at - loop.time() > _PAUSE_S):
-                raise CallFailed(error.message) from error
+            if not (error.retryable and may_repeat and ends_at - loop.time() > _RETRY_PAUSE_S):
+                raise ToolCallFailed(error.message) from error
         else:
-            if not (answer.status in _TRY_AGAIN and may_repeat and ends_at - loop.time() > _PAUSE_S):
-                return HttpResult(answer.status, _read(config, answer), answer.elapsed_ms)
-        await asyncio.sleep(_PAUSE_S)
-    raise CallFailed("The other server could not be reached.")
+            if not (answer.status in _RETRYABLE_STATUSES and may_repeat and ends_at - loop.time() > _RETRY_PAUSE_S):
+                return HttpResult(answer.status, _map_answer(config, answer), answer.elapsed_ms)
+        await asyncio.sleep(_RETRY_PAUSE_S)
+    raise ToolCallFailed("The other server could not be reached.")
 
 
-def _read(config: HttpApiConfig, answer: EgressAnswer) -> Any:
-    data = parsed(answer)
+def _map_answer(config: HttpApiConfig, answer: EgressResponse) -> Any:
+    data = parse_answer(answer)
     if not answer.is_success:
-        return _shortened(data, _MAX_ERROR_CHARS)
+        return _truncate_data(data, _MAX_ERROR_CHARS)
     if config.response_mapping and isinstance(data, dict | list):
         root = data if isinstance(data, dict) else {str(index): item for index, item in enumerate(data)}
-        data = {name: lookup(root, path) for name, path in config.response_mapping.items()}
-    return _shortened(data, MAX_RESULT_CHARS)
+        data = {name: lookup_path(root, path) for name, path in config.response_mapping.items()}
+    return _truncate_data(data, MAX_RESULT_CHARS)
 
 
-def parsed(answer: EgressAnswer) -> Any:
+def parse_answer(answer: EgressResponse) -> Any:
     """JSON if it is JSON that we can pass on, whatever its label, else text; None when there is nothing."""
     if not answer.content.strip():
         return None
     try:
-        return plain(json.loads(answer.content))
+        return sanitize_json(json.loads(answer.content))
     except (ValueError, RecursionError):
-        return plain_text(answer.text)
+        return sanitize_text(answer.text)
 
 
-def _shortened(data: Any, limit: int) -> Any:
+def _truncate_data(data: Any, limit: int) -> Any:
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
     if len(text) <= limit:
         return data
     return {"truncated": True, "beginning": text[:limit]}
 
 
-def failure(result: HttpResult) -> str:
+def describe_failure(result: HttpResult) -> str:
     """What the model is told of an answer that says no."""
     said = result.data if isinstance(result.data, str) else json.dumps(result.data, ensure_ascii=False)
     return f"The service answered with status {result.status}" + (f": {said}" if result.data is not None else ".")

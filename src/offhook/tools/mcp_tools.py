@@ -7,45 +7,45 @@ from importlib import import_module
 from typing import Any, Final
 
 from offhook.kit.egress import EgressClient, EgressError
-from offhook.kit.json_values import plain, plain_text
+from offhook.kit.json_values import sanitize_json, sanitize_text
 from offhook.tools.definitions import McpConfig
-from offhook.tools.errors import CallFailed
+from offhook.tools.errors import ToolCallFailed
 
 MAX_ANSWER_BYTES: Final = 1_000_000
 MAX_TOOLS: Final = 128
 MAX_SCHEMA_CHARS: Final = 20_000
 MAX_RESULT_CHARS: Final = 12_000
-CATALOGUE_S: Final = 15.0
+CATALOG_TIMEOUT_S: Final = 15.0
 
 
-async def read_catalogue(egress: EgressClient, config: McpConfig, headers: Mapping[str, str]) -> list[dict[str, Any]]:
+async def read_catalog(egress: EgressClient, config: McpConfig, headers: Mapping[str, str]) -> list[dict[str, Any]]:
     """``[{name, description, parameters}]`` of everything that the server offers; CallFailed when it cannot be read."""
     found: list[dict[str, Any]] = []
-    async with _connected(egress, config, headers, min(CATALOGUE_S, _timeout_s(config))) as client:
+    async with _connect_client(egress, config, headers, min(CATALOG_TIMEOUT_S, _timeout_s(config))) as client:
         cursor = None
         while len(found) < MAX_TOOLS:
             page = await client.list_tools(cursor=cursor)
-            found += [entry for tool in page.tools if (entry := _entry(tool)) is not None]
+            found += [entry for tool in page.tools if (entry := _catalog_entry(tool)) is not None]
             cursor = page.next_cursor
             if not cursor:
                 break
     return found[:MAX_TOOLS]
 
 
-async def call(
+async def call_tool(
     egress: EgressClient, config: McpConfig, headers: Mapping[str, str], name: str, arguments: Mapping[str, Any]
 ) -> Any:
     """Call one tool of the server; what it answers, as plain JSON. CallFailed also for the server's own errors."""
-    async with _connected(egress, config, headers, _timeout_s(config)) as client:
+    async with _connect_client(egress, config, headers, _timeout_s(config)) as client:
         result = await client.call_tool(name, dict(arguments))
     texts = [block.text for block in result.content if getattr(block, "type", "") == "text"]
-    text = plain_text("\n".join(texts)[:MAX_RESULT_CHARS])
+    text = sanitize_text("\n".join(texts)[:MAX_RESULT_CHARS])
     if result.is_error:
-        raise CallFailed(text or "The tool failed without saying why.")
+        raise ToolCallFailed(text or "The tool failed without saying why.")
     structured = result.structured_content
     if structured is not None and len(str(structured)) <= MAX_RESULT_CHARS:
         with suppress(ValueError):  # nested too deeply: the text says the same
-            return plain(structured)
+            return sanitize_json(structured)
     return text or {"ok": True}
 
 
@@ -54,7 +54,7 @@ def _timeout_s(config: McpConfig) -> float:
 
 
 @asynccontextmanager
-async def _connected(
+async def _connect_client(
     egress: EgressClient, config: McpConfig, headers: Mapping[str, str], timeout_s: float
 ) -> AsyncIterator[Any]:
     # 1.4 s and 25 MB: loaded by the first call that needs it, off the loop that carries audio
@@ -70,30 +70,32 @@ async def _connected(
             async with sdk.Client(wire, read_timeout_seconds=timeout_s) as client:
                 yield client
     except TimeoutError:
-        raise CallFailed(f"The MCP server did not answer within {timeout_s:g} s.") from None
-    except CallFailed:
+        raise ToolCallFailed(f"The MCP server did not answer within {timeout_s:g} s.") from None
+    except ToolCallFailed:
         raise
     except EgressError as error:
-        raise CallFailed(error.message) from error
+        raise ToolCallFailed(error.message) from error
     except Exception as error:  # the vendor edge: the SDK raises groups of whatever happened
-        raise CallFailed(f"The MCP server failed: {_reason(error)}") from error
+        raise ToolCallFailed(f"The MCP server failed: {_error_reason(error)}") from error
 
 
-def _reason(error: BaseException) -> str:
+def _error_reason(error: BaseException) -> str:
     """One sentence from an SDK's nested groups of exceptions."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    said = plain_text(str(getattr(error, "message", None) or error or type(error).__name__))
+    said = sanitize_text(str(getattr(error, "message", None) or error or type(error).__name__))
     # the SDK's own check of each message: pages of it, about kinds of messages that nobody chose
     return "it does not answer as MCP servers do." if "validation error" in said else said.partition("\n")[0][:300]
 
 
-def _entry(tool: Any) -> dict[str, Any] | None:
+def _catalog_entry(tool: Any) -> dict[str, Any] | None:
     """What is kept of a tool; None for one whose schema no model could be given."""
     schema = tool.input_schema
     if not isinstance(schema, dict) or len(str(schema)) > MAX_SCHEMA_CHARS or not tool.name:
         return None
     try:
-        return plain({"name": tool.name[:128], "description": (tool.description or "")[:2000], "parameters": schema})  # type: ignore[no-any-return]
+        return sanitize_json(  # type: ignore[no-any-return]
+            {"name": tool.name[:128], "description": (tool.description or "")[:2000], "parameters": schema}
+        )
     except ValueError:
         return None

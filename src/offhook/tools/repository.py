@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.tools.tables import Credential, Tool
 
 
-def as_uuid(text: str) -> uuid.UUID | None:
+def parse_uuid(text: str) -> uuid.UUID | None:
     """Ids come from paths and definitions: whatever is no uuid names nothing."""
     try:
         return uuid.UUID(text)
@@ -17,8 +17,10 @@ def as_uuid(text: str) -> uuid.UUID | None:
         return None
 
 
-async def tool(session: AsyncSession, organization_id: int, tool_uuid: str, *, for_update: bool = False) -> Tool | None:
-    wanted = as_uuid(tool_uuid)
+async def find_tool(
+    session: AsyncSession, organization_id: int, tool_uuid: str, *, for_update: bool = False
+) -> Tool | None:
+    wanted = parse_uuid(tool_uuid)
     if wanted is None:
         return None
     query = select(Tool).where(Tool.organization_id == organization_id, Tool.tool_uuid == wanted)
@@ -27,7 +29,7 @@ async def tool(session: AsyncSession, organization_id: int, tool_uuid: str, *, f
     return (await session.execute(query)).scalar_one_or_none()
 
 
-async def tools(
+async def list_tools(
     session: AsyncSession,
     organization_id: int,
     *,
@@ -56,7 +58,7 @@ async def active_tools(session: AsyncSession, organization_id: int, tool_uuids: 
 
 async def named_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
     """Those of the ids that are tools of the organization, whatever their status."""
-    wanted = [found for text in tool_uuids if (found := as_uuid(text)) is not None]
+    wanted = [found for text in tool_uuids if (found := parse_uuid(text)) is not None]
     if not wanted:
         return []
     return (
@@ -64,10 +66,10 @@ async def named_tools(session: AsyncSession, organization_id: int, tool_uuids: C
     ).all()
 
 
-async def credential(
+async def find_credential(
     session: AsyncSession, organization_id: int, credential_uuid: str, *, for_update: bool = False
 ) -> Credential | None:
-    wanted = as_uuid(credential_uuid)
+    wanted = parse_uuid(credential_uuid)
     if wanted is None:
         return None
     query = select(Credential).where(
@@ -78,7 +80,7 @@ async def credential(
     return (await session.execute(query)).scalar_one_or_none()
 
 
-async def credentials(
+async def list_credentials(
     session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[Credential], int]:
     """By name, and how many there are in all."""

@@ -50,7 +50,7 @@ class UpdateToolRequest(BaseModel):
     definition: ToolDefinition | None = None
     status: Literal["active", "draft", "archived"] | None = None
 
-    def values(self) -> dict[str, Any]:
+    def given_values(self) -> dict[str, Any]:
         given = self.model_dump(exclude_unset=True, exclude={"definition"})
         return {name: value for name, value in given.items() if value is not None or name not in {"name", "status"}}
 
@@ -75,7 +75,7 @@ class ToolResponse(BaseModel):
     created_by: CreatedByResponse | None = None
 
     @classmethod
-    def of(cls, tool: Tool) -> "ToolResponse":
+    def from_tool(cls, tool: Tool) -> "ToolResponse":
         by = tool.created_by
         return cls(
             id=tool.id,
@@ -159,7 +159,7 @@ class UpdateCredentialRequest(BaseModel):
     credential_data: dict[str, Any] | None = None
     allowed_hosts: Hosts | None = None
 
-    def values(self) -> dict[str, Any]:
+    def given_values(self) -> dict[str, Any]:
         given = self.model_dump(exclude_unset=True, exclude={"credential_data"})
         return {
             name: value
@@ -180,7 +180,7 @@ class CredentialResponse(BaseModel):
     updated_at: datetime | None
 
     @classmethod
-    def of(cls, credential: Credential) -> "CredentialResponse":
+    def from_credential(cls, credential: Credential) -> "CredentialResponse":
         return cls.model_validate(
             {
                 "uuid": str(credential.credential_uuid),

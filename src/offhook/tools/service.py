@@ -9,12 +9,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import Forbidden
 from offhook.kit.crypto import Keyring
-from offhook.orgs import ADMINS, Caller, audit, nothing_changed
+from offhook.orgs import ADMINS, Caller, skip_audit_entry, write_audit_entry
 from offhook.tools import repository
-from offhook.tools.credentials import open_headers, read_data, seal
+from offhook.tools.credentials import open_headers, read_data, seal_data
 from offhook.tools.definitions import HttpApiDefinition, McpDefinition, ToolDefinition, credential_of
 from offhook.tools.errors import (
-    CategoryStays,
+    CategoryImmutable,
     CredentialHostRefused,
     CredentialInUse,
     CredentialNameTaken,
@@ -23,7 +23,7 @@ from offhook.tools.errors import (
     ToolArchived,
     ToolNotFound,
 )
-from offhook.tools.hosts import allows, host_of
+from offhook.tools.hosts import host_of, is_host_allowed
 from offhook.tools.ports import ReferenceFinder
 from offhook.tools.tables import Credential, Tool
 
@@ -31,7 +31,7 @@ ARCHIVED = "archived"
 
 
 async def get_tool(session: AsyncSession, organization_id: int, tool_uuid: str, *, for_update: bool = False) -> Tool:
-    found = await repository.tool(session, organization_id, tool_uuid, for_update=for_update)
+    found = await repository.find_tool(session, organization_id, tool_uuid, for_update=for_update)
     if found is None:
         raise ToolNotFound
     return found
@@ -45,14 +45,14 @@ async def create_tool(
     tool = Tool(
         organization_id=caller.organization_id,
         category=definition.type,
-        definition=stored(definition),
+        definition=dump_definition(definition),
         created_by=caller.user_id,
         **values,
     )
     session.add(tool)
     await session.flush()
     await session.refresh(tool)
-    await audit(session, caller, "tool.created", f"tool:{tool.tool_uuid}", {"category": tool.category})
+    await write_audit_entry(session, caller, "tool.created", f"tool:{tool.tool_uuid}", {"category": tool.category})
     return tool
 
 
@@ -67,20 +67,20 @@ async def update_tool(
     tool = await get_tool(session, caller.organization_id, tool_uuid, for_update=True)
     if definition is not None:
         if definition.type != tool.category:
-            raise CategoryStays
+            raise CategoryImmutable
         await _check_credential(session, caller.organization_id, definition)
         if isinstance(definition, McpDefinition):
             # what a server offers is read from it and from nobody else
             kept = tool.definition.get("config", {})
             is_same = kept.get("url") == definition.config.url
             definition.config.discovered_tools = kept.get("discovered_tools", []) if is_same else []
-        tool.definition = stored(definition)
+        tool.definition = dump_definition(definition)
     for name, value in values.items():
         setattr(tool, name, value)
     tool.updated_at = datetime.now(UTC)
     await session.flush()
     changed = sorted([*values, *(["definition"] if definition is not None else [])])
-    await audit(session, caller, "tool.updated", f"tool:{tool.tool_uuid}", {"changed": changed})
+    await write_audit_entry(session, caller, "tool.updated", f"tool:{tool.tool_uuid}", {"changed": changed})
     return tool
 
 
@@ -92,17 +92,17 @@ async def set_archived(session: AsyncSession, caller: Caller, tool_uuid: str, *,
         tool.updated_at = datetime.now(UTC)
         await session.flush()
         action = "tool.archived" if is_archived else "tool.unarchived"
-        await audit(session, caller, action, f"tool:{tool.tool_uuid}")
+        await write_audit_entry(session, caller, action, f"tool:{tool.tool_uuid}")
     else:
-        nothing_changed(session)
+        skip_audit_entry(session)
     return tool
 
 
-def stored(definition: ToolDefinition) -> dict[str, Any]:
+def dump_definition(definition: ToolDefinition) -> dict[str, Any]:
     return definition.model_dump(mode="json")
 
 
-async def keep_catalogue(
+async def store_catalog(
     session: AsyncSession, caller: Caller, tool_uuid: str, catalogue: Sequence[dict[str, Any]]
 ) -> None:
     """Store what an MCP server offers."""
@@ -110,7 +110,7 @@ async def keep_catalogue(
     config = {**tool.definition.get("config", {}), "discovered_tools": list(catalogue)}
     tool.definition = {**tool.definition, "config": config}
     await session.flush()
-    await audit(session, caller, "tool.refreshed", f"tool:{tool.tool_uuid}", {"count": len(catalogue)})
+    await write_audit_entry(session, caller, "tool.refreshed", f"tool:{tool.tool_uuid}", {"count": len(catalogue)})
 
 
 def check_usable(tool: Tool) -> None:
@@ -138,7 +138,7 @@ async def _check_credential(session: AsyncSession, organization_id: int, definit
 
 
 async def get_credential(session: AsyncSession, organization_id: int, credential_uuid: str) -> Credential:
-    found = await repository.credential(session, organization_id, credential_uuid)
+    found = await repository.find_credential(session, organization_id, credential_uuid)
     if found is None:
         raise CredentialNotFound
     return found
@@ -157,14 +157,14 @@ async def create_credential(
     await _check_name(session, caller.organization_id, values["name"])
     credential = Credential(
         organization_id=caller.organization_id,
-        sealed=seal(keyring, caller.organization_id, read),
+        sealed=seal_data(keyring, caller.organization_id, read),
         created_by=caller.user_id,
         **values,
     )
     session.add(credential)
     await _flush_named(session)
     await session.refresh(credential)
-    await audit(session, caller, "credential.created", f"credential:{credential.credential_uuid}")
+    await write_audit_entry(session, caller, "credential.created", f"credential:{credential.credential_uuid}")
     return credential
 
 
@@ -182,12 +182,12 @@ async def update_credential(
     """
     if "allowed_hosts" in values and data is None and caller.role not in ADMINS:
         raise Forbidden("Only an admin sends a secret elsewhere that he does not enter again.")
-    credential = await repository.credential(session, caller.organization_id, credential_uuid, for_update=True)
+    credential = await repository.find_credential(session, caller.organization_id, credential_uuid, for_update=True)
     if credential is None:
         raise CredentialNotFound
     kind = values.get("credential_type", credential.credential_type)
     if data is not None or kind != credential.credential_type:
-        credential.sealed = seal(keyring, caller.organization_id, read_data(kind, data or {}))
+        credential.sealed = seal_data(keyring, caller.organization_id, read_data(kind, data or {}))
     if "name" in values:
         await _check_name(session, caller.organization_id, values["name"], credential.id)
     for name, value in values.items():
@@ -195,7 +195,9 @@ async def update_credential(
     credential.updated_at = datetime.now(UTC)
     await _flush_named(session)
     changed = sorted([*values, *(["credential_data"] if data is not None else [])])
-    await audit(session, caller, "credential.updated", f"credential:{credential_uuid}", {"changed": changed})
+    await write_audit_entry(
+        session, caller, "credential.updated", f"credential:{credential_uuid}", {"changed": changed}
+    )
     return credential
 
 
@@ -203,7 +205,7 @@ async def delete_credential(
     session: AsyncSession, finder: ReferenceFinder, caller: Caller, credential_uuid: str
 ) -> Credential:
     """Refused (409, CredentialInUse) while a tool that is not archived, or an agent's draft or published version, names it."""
-    credential = await repository.credential(session, caller.organization_id, credential_uuid, for_update=True)
+    credential = await repository.find_credential(session, caller.organization_id, credential_uuid, for_update=True)
     if credential is None:
         raise CredentialNotFound
     uuid = str(credential.credential_uuid)
@@ -214,7 +216,7 @@ async def delete_credential(
         raise CredentialInUse(f"This credential is used by {users}.")
     await session.delete(credential)
     await session.flush()
-    await audit(session, caller, "credential.deleted", f"credential:{uuid}", {"name": credential.name})
+    await write_audit_entry(session, caller, "credential.deleted", f"credential:{uuid}", {"name": credential.name})
     return credential
 
 
@@ -223,18 +225,18 @@ async def credential_for(session: AsyncSession, organization_id: int, credential
 
     CredentialUnknown and CredentialHostRefused (422), UrlInvalid.
     """
-    found = await repository.credential(session, organization_id, credential_uuid)
+    found = await repository.find_credential(session, organization_id, credential_uuid)
     if found is None:
         raise CredentialUnknown
     host = host_of(url)
     if found.allowed_hosts is None:
-        found = await repository.credential(session, organization_id, credential_uuid, for_update=True)
+        found = await repository.find_credential(session, organization_id, credential_uuid, for_update=True)
         if found is None:
             raise CredentialUnknown
         if found.allowed_hosts is None:
             found.allowed_hosts = [host]
             await session.flush()
-    if not allows(found.allowed_hosts, host):
+    if not is_host_allowed(found.allowed_hosts, host):
         raise CredentialHostRefused(
             f"The credential “{found.name}” may not be sent to {host}: its allowed_hosts are "
             f"{', '.join(found.allowed_hosts) or 'none'}. Who enters its secret again, or an admin, may add this one."

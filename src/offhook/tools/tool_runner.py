@@ -7,10 +7,10 @@ from typing import Any
 
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Database
-from offhook.kit.egress import EgressAnswer, EgressClient, EgressError, UrlInvalid
-from offhook.orgs import Caller, audit
+from offhook.kit.egress import EgressClient, EgressError, EgressResponse, UrlInvalid
+from offhook.orgs import Caller, write_audit_entry
 from offhook.tools import http_api, mcp_tools, service
-from offhook.tools.calculator import calculate
+from offhook.tools.calculator import evaluate_expression
 from offhook.tools.definitions import (
     CalculatorDefinition,
     HttpApiConfig,
@@ -21,18 +21,18 @@ from offhook.tools.definitions import (
     read_definition,
 )
 from offhook.tools.errors import (
-    CallFailed,
     CredentialHostRefused,
     CredentialUnknown,
     CredentialUnreadable,
-    ToolIsNoMcp,
+    ToolCallFailed,
+    ToolNotMcp,
     ToolNotTestable,
 )
 from offhook.tools.http_api import HttpRequest, HttpResult
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ToolTrial:
     """How one try of a tool went; ``request`` is None for tools that send none or never came to it."""
 
     data: Any = None
@@ -42,7 +42,7 @@ class Trial:
     duration_ms: int = 0
 
 
-class ToolBench:
+class ToolRunner:
     """Each use opens its own short transactions; none is open while another server is asked."""
 
     def __init__(self, db: Database, egress: EgressClient, keyring: Keyring) -> None:
@@ -58,7 +58,7 @@ class ToolBench:
             async with self._db.transaction() as session:
                 return await service.credential_headers(session, self._keyring, organization_id, credential_uuid, url)
         except (CredentialUnknown, CredentialUnreadable, CredentialHostRefused, UrlInvalid) as error:
-            raise CallFailed(error.message) from error
+            raise ToolCallFailed(error.message) from error
 
     async def call_http(
         self, organization_id: int, config: HttpApiConfig, arguments: Mapping[str, Any], context: Mapping[str, Any]
@@ -66,17 +66,19 @@ class ToolBench:
         """Call an HTTP tool for an agent; its mapped answer. CallFailed with a sentence for the model."""
         secret = await self.credential_headers(organization_id, config.credential_uuid, config.url)
         resolved = http_api.resolve_arguments(config, arguments, context)
-        result = await http_api.send(self._egress, config, http_api.build(config, resolved, context, secret))
+        result = await http_api.send_request(
+            self._egress, config, http_api.build_request(config, resolved, context, secret)
+        )
         if not result.is_success:
-            raise CallFailed(http_api.failure(result))
+            raise ToolCallFailed(http_api.describe_failure(result))
         return {"ok": True} if result.data is None else result.data
 
     async def call_mcp(self, organization_id: int, config: McpConfig, name: str, arguments: Mapping[str, Any]) -> Any:
         """Call a tool of an MCP server for an agent; CallFailed with a sentence for the model."""
         secret = await self.credential_headers(organization_id, config.credential_uuid, config.url)
-        return await mcp_tools.call(self._egress, config, secret, name, arguments)
+        return await mcp_tools.call_tool(self._egress, config, secret, name, arguments)
 
-    async def send(
+    async def send_request(
         self,
         organization_id: int,
         method: str,
@@ -87,7 +89,7 @@ class ToolBench:
         content: bytes | None,
         timeout_s: float,
         max_bytes: int,
-    ) -> EgressAnswer:
+    ) -> EgressResponse:
         """One request with a credential, for the platform itself. CallFailed; its ``retryable`` says what may pass."""
         secret = await self.credential_headers(organization_id, credential_uuid, url)
         try:
@@ -100,78 +102,78 @@ class ToolBench:
                 max_bytes=max_bytes,
             )
         except EgressError as error:
-            raise CallFailed(error.message, retryable=error.retryable) from error
+            raise ToolCallFailed(error.message, retryable=error.retryable) from error
 
-    async def with_catalogue(self, caller: Caller, definition: ToolDefinition) -> ToolDefinition:
+    async def with_catalog(self, caller: Caller, definition: ToolDefinition) -> ToolDefinition:
         """An MCP definition with what its server offers now, if the server answers; any other one as it is."""
         if isinstance(definition, McpDefinition):
             config = definition.config
             config.discovered_tools = []
             try:
                 secret = await self.credential_headers(caller.organization_id, config.credential_uuid, config.url)
-                config.discovered_tools = await mcp_tools.read_catalogue(self._egress, config, secret)
-            except CallFailed:
+                config.discovered_tools = await mcp_tools.read_catalog(self._egress, config, secret)
+            except ToolCallFailed:
                 return definition
         return definition
 
-    async def refresh(self, caller: Caller, tool_uuid: str) -> tuple[list[dict[str, Any]], str | None]:
+    async def refresh_catalog(self, caller: Caller, tool_uuid: str) -> tuple[list[dict[str, Any]], str | None]:
         """Read an MCP server's catalogue again and keep it: ``(catalogue, error)``. On an error the old one stays."""
         async with self._db.transaction() as session:
             tool = await service.get_tool(session, caller.organization_id, tool_uuid)
             service.check_usable(tool)
             definition = read_definition(tool.definition)
         if not isinstance(definition, McpDefinition):
-            raise ToolIsNoMcp
+            raise ToolNotMcp
         config = definition.config
         try:
             secret = await self.credential_headers(caller.organization_id, config.credential_uuid, config.url)
-            catalogue = await mcp_tools.read_catalogue(self._egress, config, secret)
-        except CallFailed as error:
+            catalogue = await mcp_tools.read_catalog(self._egress, config, secret)
+        except ToolCallFailed as error:
             return config.discovered_tools, str(error)
         async with self._db.transaction() as session:
-            await service.keep_catalogue(session, caller, tool_uuid, catalogue)
+            await service.store_catalog(session, caller, tool_uuid, catalogue)
         return catalogue, None
 
     async def try_out(
         self, caller: Caller, tool_uuid: str, arguments: Mapping[str, Any], presets: Mapping[str, Any]
-    ) -> Trial:
+    ) -> ToolTrial:
         """Run a tool outside a call; nothing of it is stored but that it was tried. ToolNotTestable (422)."""
         async with self._db.transaction() as session:
             tool = await service.get_tool(session, caller.organization_id, tool_uuid)
             definition = read_definition(tool.definition)
             if not isinstance(definition, HttpApiDefinition | CalculatorDefinition | McpDefinition):
                 raise ToolNotTestable
-            await audit(session, caller, "tool.tested", f"tool:{tool.tool_uuid}")
+            await write_audit_entry(session, caller, "tool.tested", f"tool:{tool.tool_uuid}")
         if isinstance(definition, HttpApiDefinition):
             return await self._try_http(caller.organization_id, definition.config, arguments, presets)
         started = monotonic()
         try:
             if isinstance(definition, CalculatorDefinition):
-                data: Any = {"result": calculate(str(arguments.get("expression") or ""))}
+                data: Any = {"result": evaluate_expression(str(arguments.get("expression") or ""))}
             else:
                 name, given = arguments.get("tool_name"), arguments.get("arguments")
                 data = await self.call_mcp(
                     caller.organization_id, definition.config, str(name or ""), given if isinstance(given, dict) else {}
                 )
-        except CallFailed as error:
-            return Trial(error=str(error), duration_ms=_since(started))
-        return Trial(data=data, duration_ms=_since(started))
+        except ToolCallFailed as error:
+            return ToolTrial(error=str(error), duration_ms=_elapsed_ms(started))
+        return ToolTrial(data=data, duration_ms=_elapsed_ms(started))
 
     async def _try_http(
         self, organization_id: int, config: HttpApiConfig, arguments: Mapping[str, Any], presets: Mapping[str, Any]
-    ) -> Trial:
+    ) -> ToolTrial:
         started = monotonic()
         request: HttpRequest | None = None
         try:
             secret = await self.credential_headers(organization_id, config.credential_uuid, config.url)
             resolved = http_api.resolve_arguments(config, arguments, {}, presets)
-            request = http_api.build(config, resolved, {}, secret)
-            result: HttpResult = await http_api.send(self._egress, config, request)
-        except CallFailed as error:
-            return Trial(error=str(error), request=request, duration_ms=_since(started))
-        error_text = None if result.is_success else http_api.failure(result)
-        return Trial(result.data, error_text, result.status, request, _since(started))
+            request = http_api.build_request(config, resolved, {}, secret)
+            result: HttpResult = await http_api.send_request(self._egress, config, request)
+        except ToolCallFailed as error:
+            return ToolTrial(error=str(error), request=request, duration_ms=_elapsed_ms(started))
+        error_text = None if result.is_success else http_api.describe_failure(result)
+        return ToolTrial(result.data, error_text, result.status, request, _elapsed_ms(started))
 
 
-def _since(started: float) -> int:
+def _elapsed_ms(started: float) -> int:
     return round((monotonic() - started) * 1000)

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import NotFound
-from offhook.orgs import Caller, audit
+from offhook.orgs import Caller, write_audit_entry
 from offhook.orgs import service as orgs
 from offhook.usage import ledger, repository
 from offhook.usage.errors import OrganizationNotFound
@@ -16,11 +16,11 @@ from offhook.usage.tables import BillingAccount, LedgerEntry
 
 
 async def balance_cents(session: AsyncSession, organization_id: int) -> int:
-    account = await repository.account(session, organization_id)
+    account = await repository.find_account(session, organization_id)
     return account.balance_cents if account else 0
 
 
-async def balances(session: AsyncSession, organization_ids: Collection[int]) -> dict[int, int]:
+async def load_balances(session: AsyncSession, organization_ids: Collection[int]) -> dict[int, int]:
     """Cents of each of these organizations that ever had an account."""
     rows = await session.execute(
         select(BillingAccount.organization_id, BillingAccount.balance_cents).where(
@@ -34,17 +34,17 @@ async def add_credit(
     session: AsyncSession, caller: Caller, organization_id: int, cents: int, note: str | None
 ) -> LedgerEntry:
     """OrganizationNotFound (404)."""
-    await _require(session, organization_id)
+    await _require_organization(session, organization_id)
     entry = await ledger.add_credit(session, organization_id, cents, note=note, created_by=caller.user_id)
-    await _audit(session, caller, organization_id, "credit.added", {"cents": cents, "note": note})
+    await _audit_change(session, caller, organization_id, "credit.added", {"cents": cents, "note": note})
     return entry
 
 
-async def billing(session: AsyncSession, organization_id: int) -> BillingAccountResponse:
+async def get_billing(session: AsyncSession, organization_id: int) -> BillingAccountResponse:
     """The terms of an organization. OrganizationNotFound (404)."""
-    await _require(session, organization_id)
-    account = await repository.account(session, organization_id)
-    effective = ledger.terms_of(session, account)
+    await _require_organization(session, organization_id)
+    account = await repository.find_account(session, organization_id)
+    effective = ledger.effective_terms(session, account)
     return BillingAccountResponse(
         organization_id=organization_id,
         balance_cents=account.balance_cents if account else 0,
@@ -63,7 +63,7 @@ async def set_billing(
     session: AsyncSession, caller: Caller, organization_id: int, terms: BillingTerms
 ) -> BillingAccountResponse:
     """Replace the terms. OrganizationNotFound (404)."""
-    await _require(session, organization_id)
+    await _require_organization(session, organization_id)
     await ledger.set_terms(
         session,
         organization_id,
@@ -71,20 +71,20 @@ async def set_billing(
         included_minutes=terms.included_minutes,
         is_enforced=terms.is_enforced,
     )
-    await _audit(session, caller, organization_id, "billing.changed", terms.model_dump(mode="json"))
-    return await billing(session, organization_id)
+    await _audit_change(session, caller, organization_id, "billing.changed", terms.model_dump(mode="json"))
+    return await get_billing(session, organization_id)
 
 
-async def _require(session: AsyncSession, organization_id: int) -> None:
+async def _require_organization(session: AsyncSession, organization_id: int) -> None:
     try:
-        await orgs.organization(session, organization_id)
+        await orgs.get_organization(session, organization_id)
     except NotFound:
         raise OrganizationNotFound from None
 
 
-async def _audit(
+async def _audit_change(
     session: AsyncSession, caller: Caller, organization_id: int, action: str, data: dict[str, object]
 ) -> None:
     """In the log of the organization that it happened to, whoever did it."""
     there = replace(caller, organization_id=organization_id)
-    await audit(session, there, action, f"organization:{organization_id}", data)
+    await write_audit_entry(session, there, action, f"organization:{organization_id}", data)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Query
 from offhook.kit.database.database import Database, Session
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id
-from offhook.orgs import CurrentOrg, IdempotencyHeader, Now, RequireAdmin, RequireSuperuser, once
+from offhook.orgs import CurrentOrg, IdempotencyHeader, Now, RequireAdmin, RequireSuperuser, run_idempotent
 from offhook.root import database_of
 from offhook.usage import accounts, repository, summary
 from offhook.usage.schemas import (
@@ -39,7 +39,7 @@ async def daily_breakdown(
     org: CurrentOrg, session: Session, now: Now, days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 30
 ) -> list[UsageDay]:
     """One entry for each of the last days, the newest first, days without calls included."""
-    return await summary.daily(session, org.organization_id, now, days)
+    return await summary.daily_usage(session, org.organization_id, now, days)
 
 
 @router.get("/by-model", response_model=list[ModelUsageItem], operation_id="get_usage_by_model")
@@ -51,7 +51,7 @@ async def by_model(org: CurrentOrg, session: Session, now: Now) -> list[ModelUsa
 @router.get("/ledger", response_model=Ledger, operation_id="get_usage_ledger")
 async def ledger(org: RequireAdmin, session: Session, page: PageParams) -> Ledger:
     """Credits, runs and adjustments, the newest first."""
-    entries, total = await repository.entries(session, org.organization_id, limit=page.limit, offset=page.offset)
+    entries, total = await repository.list_entries(session, org.organization_id, limit=page.limit, offset=page.offset)
     return Ledger(
         entries=[LedgerEntryItem.model_validate(entry) for entry in entries],
         balance_cents=await accounts.balance_cents(session, org.organization_id),
@@ -72,19 +72,19 @@ async def add_credit(
 ) -> dict[str, Any]:
     """Add to an organization's balance; a negative amount takes from it."""
 
-    async def add() -> dict[str, Any]:
+    async def apply_credit() -> dict[str, Any]:
         async with db.transaction() as session:
             entry = await accounts.add_credit(session, caller, organization_id, body.cents, body.note)
             shown = LedgerEntryItem.model_validate(entry).model_dump(mode="json")
         return shown | {"organization_id": organization_id}
 
-    return await once(
+    return await run_idempotent(
         db,
         organization_id=caller.organization_id,
         scope=f"credits:{organization_id}",
         key=key,
         body=body.model_dump(mode="json"),
-        action=add,
+        action=apply_credit,
     )
 
 
@@ -92,7 +92,7 @@ async def add_credit(
     "/{organization_id}/billing", response_model=BillingAccountResponse, operation_id="get_organization_billing"
 )
 async def get_billing(organization_id: Id, caller: RequireSuperuser, session: Session) -> BillingAccountResponse:
-    return await accounts.billing(session, organization_id)
+    return await accounts.get_billing(session, organization_id)
 
 
 @superuser_router.put(

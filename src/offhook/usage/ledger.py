@@ -12,17 +12,17 @@ from offhook.orgs import service as orgs
 from offhook.root import settings_of
 from offhook.usage import repository
 from offhook.usage.errors import OutOfCredit
-from offhook.usage.periods import month_of, zone
+from offhook.usage.periods import load_time_zone, month_of
 from offhook.usage.tables import BillingAccount, LedgerEntry
 
-CREDIT: Final = "credit"
-RUN: Final = "run"
-ADJUSTMENT: Final = "adjustment"
+CREDIT_ENTRY: Final = "credit"
+RUN_ENTRY: Final = "run"
+ADJUSTMENT_ENTRY: Final = "adjustment"
 _MINUTE_MS: Final = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class EffectiveTerms:
     """What holds for an organization: its own terms, or the installation's where it has none."""
 
     platform_cents_per_minute: Decimal
@@ -31,67 +31,69 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BalanceStatus:
     """``minutes_remaining``: what included minutes and balance allow at the platform's price.
 
     ``is_unlimited``: the platform takes nothing for a minute, so that minutes run out by the vendors' prices alone.
     """
 
-    terms: Terms
+    terms: EffectiveTerms
     balance_cents: int
     included_minutes_left: float
     minutes_remaining: float
     is_unlimited: bool
 
     @property
-    def may_start(self) -> bool:
+    def can_start_call(self) -> bool:
         return not self.terms.is_enforced or self.balance_cents > 0 or self.included_minutes_left > 0
 
 
-def terms_of(session: AsyncSession, account: BillingAccount | None) -> Terms:
+def effective_terms(session: AsyncSession, account: BillingAccount | None) -> EffectiveTerms:
     """The terms of an account; None is an account that nobody has touched yet."""
     settings = settings_of(session)
     price = account.platform_cents_per_minute if account else None
     included = account.included_minutes if account else None
     enforced = account.is_enforced if account else None
-    return Terms(
+    return EffectiveTerms(
         platform_cents_per_minute=settings.platform_cents_per_minute if price is None else price,
         included_minutes=settings.included_minutes if included is None else included,
         is_enforced=settings.billing_enforced if enforced is None else enforced,
     )
 
 
-async def standing(session: AsyncSession, organization_id: int, *, now: datetime | None = None) -> Standing:
+async def get_balance_status(
+    session: AsyncSession, organization_id: int, *, now: datetime | None = None
+) -> BalanceStatus:
     """The money and the minutes of an organization now."""
-    account = await repository.account(session, organization_id)
-    terms = terms_of(session, account)
+    account = await repository.find_account(session, organization_id)
+    terms = effective_terms(session, account)
     balance = account.balance_cents if account else 0
     left = 0.0
     if terms.included_minutes:
-        organization = await orgs.organization(session, organization_id)
-        period = month_of(now or datetime.now(UTC), zone(organization.time_zone))
-        used_ms = (await repository.totals(session, organization_id, period)).billable_ms
+        organization = await orgs.get_organization(session, organization_id)
+        period = month_of(now or datetime.now(UTC), load_time_zone(organization.time_zone))
+        used_ms = (await repository.period_totals(session, organization_id, period)).billable_ms
         left = max(0.0, terms.included_minutes - int(used_ms) / _MINUTE_MS)
     price = terms.platform_cents_per_minute
     bought = max(0.0, balance / float(price)) if price else 0.0
-    return Standing(terms, balance, left, round(left + bought, 2), not price)
+    return BalanceStatus(terms, balance, left, round(left + bought, 2), not price)
 
 
 async def is_enforced(session: AsyncSession, organization_id: int) -> bool:
     """Whether an empty balance refuses new calls of this organization."""
-    return terms_of(session, await repository.account(session, organization_id)).is_enforced
+    return effective_terms(session, await repository.find_account(session, organization_id)).is_enforced
 
 
-async def may_start(session: AsyncSession, organization_id: int) -> bool:
+async def can_start_call(session: AsyncSession, organization_id: int) -> bool:
     """Whether a new call may begin: always, unless credit is enforced and used up."""
     if not await is_enforced(session, organization_id):
         return True
-    return (await standing(session, organization_id)).may_start
+    return (await get_balance_status(session, organization_id)).can_start_call
 
 
 async def require_credit(session: AsyncSession, organization_id: int) -> None:
     """Raise :class:`OutOfCredit` (402) when a new call may not begin."""
-    if not await may_start(session, organization_id):
+    if not await can_start_call(session, organization_id):
         raise OutOfCredit
 
 
@@ -99,8 +101,8 @@ async def add_credit(
     session: AsyncSession, organization_id: int, cents: int, *, note: str | None = None, created_by: int | None = None
 ) -> LedgerEntry:
     """Add ``cents`` to the balance; a negative amount is an adjustment."""
-    await repository.locked_account(session, organization_id)
-    kind = CREDIT if cents > 0 else ADJUSTMENT
+    await repository.lock_account(session, organization_id)
+    kind = CREDIT_ENTRY if cents > 0 else ADJUSTMENT_ENTRY
     entry = {"kind": kind, "amount_cents": cents, "note": note, "created_by": created_by}
     (made,) = await repository.append_entries(session, organization_id, [entry])
     await session.refresh(made)
@@ -108,7 +110,7 @@ async def add_credit(
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class RunCharge:
     """What a run costs more (or less) than it was charged; ``is_first``: it was never charged before."""
 
     run_id: int
@@ -116,14 +118,14 @@ class Due:
     is_first: bool
 
 
-async def charge_runs(session: AsyncSession, organization_id: int, runs: Sequence[Due]) -> None:
+async def post_run_charges(session: AsyncSession, organization_id: int, runs: Sequence[RunCharge]) -> None:
     """Take what runs cost off the balance, an entry each. Free runs leave none.
 
     The caller holds the lock on the account.
     """
     entries = [
         {
-            "kind": RUN if due.is_first else ADJUSTMENT,
+            "kind": RUN_ENTRY if due.is_first else ADJUSTMENT_ENTRY,
             "amount_cents": -due.cents,
             "run_id": due.run_id,
             "note": None if due.is_first else "Counted again",
@@ -144,7 +146,7 @@ async def set_terms(
     is_enforced: bool | None,
 ) -> None:
     """Replace an organization's terms; None is the installation's. Runs that are over keep what they cost."""
-    account = await repository.locked_account(session, organization_id)
+    account = await repository.lock_account(session, organization_id)
     account.platform_cents_per_minute = platform_cents_per_minute
     account.included_minutes = included_minutes
     account.is_enforced = is_enforced

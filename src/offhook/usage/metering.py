@@ -11,55 +11,55 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.orgs import service as orgs
 from offhook.usage import ledger, repository
 from offhook.usage.outcomes import OutcomeSums
-from offhook.usage.periods import Period, bucket_of, month_of, zone
-from offhook.usage.run_facts import Charge, RunFacts
+from offhook.usage.periods import TimeRange, bucket_of, load_time_zone, month_of
+from offhook.usage.run_facts import RunCost, RunFacts
 from offhook.usage.tables import RunUsage
 
 _MINUTE_MS = 60_000
-_BUCKET = ("duration_ms", "billable_ms", "cost_cents")
+_BUCKET_COLUMNS = ("duration_ms", "billable_ms", "cost_cents")
 
 
-async def record_run(session: AsyncSession, facts: RunFacts) -> Charge:
+async def record_run(session: AsyncSession, facts: RunFacts) -> RunCost:
     """Count one run as :func:`record_runs` does; what it costs in all."""
     return (await record_runs(session, facts.organization_id, [facts]))[0]
 
 
-async def record_runs(session: AsyncSession, organization_id: int, runs: Sequence[RunFacts]) -> list[Charge]:
+async def record_runs(session: AsyncSession, organization_id: int, runs: Sequence[RunFacts]) -> list[RunCost]:
     """Add finished runs of one organization to its sums and charge them; what each costs in all.
 
     Idempotent by the run's id: a second telling with other figures changes sums and balance by the difference. Locks
     the organization's account until the transaction ends, so call it late. No run may stand in ``runs`` twice.
     """
-    account = await repository.locked_account(session, organization_id)
+    account = await repository.lock_account(session, organization_id)
     known = await repository.run_usages(session, organization_id, [facts.run_id for facts in runs])
-    tariff = _Tariff(session, ledger.terms_of(session, account), organization_id)
-    sums, outcomes = _Sums(), OutcomeSums()
+    tariff = _PlatformTariff(session, ledger.effective_terms(session, account), organization_id)
+    sums, outcomes = _BucketSums(), OutcomeSums()
     charges, due = [], []
     for facts in runs:
         stored = known.get(facts.run_id)
-        before = _amounts(stored)
+        before = _counted_amounts(stored)
         models_before = stored.models if stored else []
-        charge = await tariff.charge(facts, before["billable_ms"])
+        charge = await tariff.price_run(facts, before["billable_ms"])
         if stored is None:
             stored = RunUsage(
                 run_id=facts.run_id, organization_id=organization_id, bucket_at=bucket_of(facts.created_at)
             )
             session.add(stored)
         if before["calls"]:
-            outcomes.take(stored)
+            outcomes.subtract_run(stored)
         _fill(stored, facts, charge)
-        outcomes.give(stored)
-        added = sums.add(stored, before, models_before)
+        outcomes.add_run(stored)
+        added = sums.add_run(stored, before, models_before)
         charges.append(charge)
-        due.append(ledger.Due(facts.run_id, added["cost_cents"], is_first=before["calls"] == 0))
+        due.append(ledger.RunCharge(facts.run_id, added["cost_cents"], is_first=before["calls"] == 0))
     await session.flush()
     await sums.write(session, organization_id)
     await outcomes.write(session, organization_id)
-    await ledger.charge_runs(session, organization_id, due)
+    await ledger.post_run_charges(session, organization_id, due)
     return charges
 
 
-def _fill(stored: RunUsage, facts: RunFacts, charge: Charge) -> None:
+def _fill(stored: RunUsage, facts: RunFacts, charge: RunCost) -> None:
     stored.workflow_id, stored.campaign_id = facts.workflow_id, facts.campaign_id
     stored.duration_ms, stored.cost_cents = facts.duration_ms, charge.cost_cents
     stored.outcome = facts.outcome
@@ -67,16 +67,16 @@ def _fill(stored: RunUsage, facts: RunFacts, charge: Charge) -> None:
     stored.models = _by_model(use.as_sums() for use in facts.models)
 
 
-class _Sums:
+class _BucketSums:
     """What runs add to the quarters of an hour in which they began."""
 
     def __init__(self) -> None:
         self._added: dict[datetime, dict[str, int]] = {}
         self._models: dict[datetime, tuple[list[Any], list[Any]]] = {}
 
-    def add(self, stored: RunUsage, before: Mapping[str, int], models_before: Sequence[Any]) -> dict[str, int]:
+    def add_run(self, stored: RunUsage, before: Mapping[str, int], models_before: Sequence[Any]) -> dict[str, int]:
         """What this run adds."""
-        after = _amounts(stored)
+        after = _counted_amounts(stored)
         added = {name: after[name] - before[name] for name in after}
         total = self._added.setdefault(stored.bucket_at, dict.fromkeys(after, 0))
         for name, amount in added.items():
@@ -90,75 +90,75 @@ class _Sums:
         for bucket_at in sorted(self._added):
             if any(self._added[bucket_at].values()):
                 await repository.add_to_bucket(session, organization_id, bucket_at, self._added[bucket_at])
-            difference = _difference(*self._models[bucket_at])
+            difference = _model_difference(*self._models[bucket_at])
             await repository.add_to_model_buckets(session, organization_id, bucket_at, difference)
 
 
-class _Tariff:
+class _PlatformTariff:
     """What the platform takes for runs, one after the other: the minutes of one are no longer included for the next."""
 
-    def __init__(self, session: AsyncSession, terms: ledger.Terms, organization_id: int) -> None:
+    def __init__(self, session: AsyncSession, terms: ledger.EffectiveTerms, organization_id: int) -> None:
         self._session = session
         self._terms = terms
         self._organization_id = organization_id
         self._zone: ZoneInfo | None = None
-        self._used_ms: dict[Period, int] = {}
+        self._used_ms: dict[TimeRange, int] = {}
 
-    async def charge(self, facts: RunFacts, billed_before_ms: int) -> Charge:
+    async def price_run(self, facts: RunFacts, billed_before_ms: int) -> RunCost:
         """``billed_before_ms``: what the same run was counted with, when it is told again."""
         price = self._terms.platform_cents_per_minute
         billed_ms = facts.duration_ms if facts.is_billable and price else 0
         if self._terms.included_minutes and price:
-            period = await self._period(facts.created_at)
+            period = await self._load_period(facts.created_at)
             self._used_ms[period] -= billed_before_ms
             left_ms = max(0, self._terms.included_minutes * _MINUTE_MS - self._used_ms[period])
             self._used_ms[period] += facts.duration_ms if facts.is_billable else 0
             billed_ms = max(0, billed_ms - left_ms)
         seconds = Decimal(billed_ms) / 1000
         total = facts.cost_cents + seconds * price / 60
-        return Charge(int(total.quantize(Decimal(1), ROUND_HALF_UP)), seconds, price)
+        return RunCost(int(total.quantize(Decimal(1), ROUND_HALF_UP)), seconds, price)
 
-    async def _period(self, at: datetime) -> Period:
+    async def _load_period(self, at: datetime) -> TimeRange:
         """The month of a run, of which the minutes that were used so far are known from now on."""
         if self._zone is None:
-            self._zone = zone((await orgs.organization(self._session, self._organization_id)).time_zone)
+            self._zone = load_time_zone((await orgs.get_organization(self._session, self._organization_id)).time_zone)
         period = month_of(at, self._zone)
         if period not in self._used_ms:
-            totals = await repository.totals(self._session, self._organization_id, period)
+            totals = await repository.period_totals(self._session, self._organization_id, period)
             self._used_ms[period] = int(totals.billable_ms)
         return period
 
 
-def _amounts(known: RunUsage | None) -> dict[str, int]:
+def _counted_amounts(known: RunUsage | None) -> dict[str, int]:
     if known is None:
-        return dict.fromkeys(("calls", *_BUCKET), 0)
-    return {"calls": 1, **{name: getattr(known, name) for name in _BUCKET}}
+        return dict.fromkeys(("calls", *_BUCKET_COLUMNS), 0)
+    return {"calls": 1, **{name: getattr(known, name) for name in _BUCKET_COLUMNS}}
 
 
 def _by_model(rows: Any) -> list[dict[str, Any]]:
     """In one order, so that transactions never wait for each other crosswise; names are cut to their columns."""
     cut = [row | {"provider": row["provider"][:32], "model": row["model"][:64]} for row in rows]
-    return sorted(cut, key=_key)
+    return sorted(cut, key=_model_key)
 
 
-def _key(row: Mapping[str, Any]) -> tuple[str, str, str]:
+def _model_key(row: Mapping[str, Any]) -> tuple[str, str, str]:
     return row["kind"], row["provider"], row["model"]
 
 
-def _difference(after: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _model_difference(after: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """What to add to the sums so that they hold ``after`` where they held ``before``; nothing where nothing changed."""
     sums: dict[tuple[str, str, str], dict[str, Decimal]] = {}
     for sign, rows in ((1, after), (-1, before)):
         for row in rows:
-            counted = sums.setdefault(_key(row), dict.fromkeys(repository.COUNTED, Decimal(0)))
+            counted = sums.setdefault(_model_key(row), dict.fromkeys(repository.COUNTED, Decimal(0)))
             for name in repository.COUNTED:
                 counted[name] += sign * Decimal(str(row[name]))
     return [
-        {"kind": kind, "provider": provider, "model": model, **_columns(counted)}
+        {"kind": kind, "provider": provider, "model": model, **_as_columns(counted)}
         for (kind, provider, model), counted in sorted(sums.items())
         if any(counted.values())
     ]
 
 
-def _columns(counted: Mapping[str, Decimal]) -> dict[str, Any]:
+def _as_columns(counted: Mapping[str, Decimal]) -> dict[str, Any]:
     return {name: value if name in {"seconds", "cost_cents"} else int(value) for name, value in counted.items()}

@@ -21,13 +21,13 @@ class OutcomeSums:
         self._outcomes: Counter[tuple[datetime, str]] = Counter()
         self._agents: dict[tuple[date, int, str], Counter[str]] = defaultdict(Counter)
 
-    def take(self, counted: RunUsage) -> None:
-        self._add(counted, -1)
+    def subtract_run(self, counted: RunUsage) -> None:
+        self._apply_run(counted, -1)
 
-    def give(self, counted: RunUsage) -> None:
-        self._add(counted, 1)
+    def add_run(self, counted: RunUsage) -> None:
+        self._apply_run(counted, 1)
 
-    def _add(self, counted: RunUsage, sign: int) -> None:
+    def _apply_run(self, counted: RunUsage, sign: int) -> None:
         self._outcomes[counted.bucket_at, counted.outcome] += sign
         agent = self._agents[counted.bucket_at.astimezone(UTC).date(), counted.workflow_id, counted.outcome]
         agent.update(
@@ -64,6 +64,6 @@ async def _upsert(session: AsyncSession, table: Any, rows: Sequence[Mapping[str,
     await session.execute(statement.on_conflict_do_update(index_elements=keys, set_=added))
 
 
-def ordered(outcomes: Mapping[str, int | Decimal]) -> dict[str, int]:
+def sort_by_frequency(outcomes: Mapping[str, int | Decimal]) -> dict[str, int]:
     """The most frequent first; those that no run has any more are left out."""
     return dict(Counter({outcome: int(calls) for outcome, calls in outcomes.items() if calls}).most_common())

@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-BUCKET = timedelta(minutes=15)
+BUCKET_LENGTH = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class TimeRange:
     """From ``start`` up to and without ``end``, both in UTC."""
 
     start: datetime
     end: datetime
 
 
-def zone(name: str) -> ZoneInfo:
+def load_time_zone(name: str) -> ZoneInfo:
     """The time zone of this name; UTC when this machine does not know it."""
     try:
         return ZoneInfo(name)
@@ -24,11 +24,11 @@ def zone(name: str) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
-def month_of(moment: datetime, where: ZoneInfo) -> Period:
+def month_of(moment: datetime, where: ZoneInfo) -> TimeRange:
     """The calendar month of ``moment`` by the clocks of ``where``."""
     first = moment.astimezone(where).date().replace(day=1)
     following = (first + timedelta(days=32)).replace(day=1)
-    return Period(midnight(first, where), midnight(following, where))
+    return TimeRange(day_start(first, where), day_start(following, where))
 
 
 def last_days(moment: datetime, count: int, where: ZoneInfo) -> list[date]:
@@ -37,12 +37,12 @@ def last_days(moment: datetime, count: int, where: ZoneInfo) -> list[date]:
     return [today - timedelta(days=back) for back in range(count - 1, -1, -1)]
 
 
-def boundaries(days: Sequence[date], where: ZoneInfo) -> list[datetime]:
+def day_boundaries(days: Sequence[date], where: ZoneInfo) -> list[datetime]:
     """Where each of these following days begins, and where the last one ends: one more than there are days."""
-    return [midnight(day, where) for day in (*days, days[-1] + timedelta(days=1))]
+    return [day_start(day, where) for day in (*days, days[-1] + timedelta(days=1))]
 
 
-def midnight(day: date, where: ZoneInfo) -> datetime:
+def day_start(day: date, where: ZoneInfo) -> datetime:
     """When a day begins, in UTC: on days whose midnight the clocks leave out, when they go on."""
     return datetime.combine(day, time(), where).astimezone(UTC)
 

@@ -19,7 +19,7 @@ def _number_of_day(table: type[UsageBucket] | type[OutcomeBucket]) -> ColumnElem
     return func.width_bucket(table.bucket_at, _BOUNDARIES)
 
 
-def _between(table: type[UsageBucket] | type[OutcomeBucket]) -> list[ColumnElement[bool]]:
+def _period_conditions(table: type[UsageBucket] | type[OutcomeBucket]) -> list[ColumnElement[bool]]:
     return [
         table.organization_id == _ORGANIZATION,
         table.bucket_at >= bindparam("start", type_=DateTime(timezone=True)),
@@ -27,7 +27,7 @@ def _between(table: type[UsageBucket] | type[OutcomeBucket]) -> list[ColumnEleme
     ]
 
 
-def _period(organization_id: int, boundaries: Sequence[datetime]) -> dict[str, Any]:
+def _period_parameters(organization_id: int, boundaries: Sequence[datetime]) -> dict[str, Any]:
     return {
         "organization_id": organization_id,
         "boundaries": list(boundaries),
@@ -36,38 +36,38 @@ def _period(organization_id: int, boundaries: Sequence[datetime]) -> dict[str, A
     }
 
 
-def _calls(table: type[UsageBucket] | type[OutcomeBucket] | type[AgentDay]) -> ColumnElement[int]:
+def _sum_calls(table: type[UsageBucket] | type[OutcomeBucket] | type[AgentDay]) -> ColumnElement[int]:
     """Runs of one row are few enough for the sum that PostgreSQL makes without NUMERIC, in less time."""
     return func.sum(cast(table.calls, Integer))
 
 
-def _whole(column: Any) -> ColumnElement[int]:
+def _sum_bigint(column: Any) -> ColumnElement[int]:
     return cast(func.sum(column), BigInteger)
 
 
 _SUMS: Final = (
     select(
         _number_of_day(UsageBucket).label("day"),
-        _calls(UsageBucket).label("calls"),
-        _whole(UsageBucket.duration_ms).label("duration_ms"),
-        _whole(UsageBucket.cost_cents).label("cost_cents"),
+        _sum_calls(UsageBucket).label("calls"),
+        _sum_bigint(UsageBucket.duration_ms).label("duration_ms"),
+        _sum_bigint(UsageBucket.cost_cents).label("cost_cents"),
     )
-    .where(*_between(UsageBucket))
+    .where(*_period_conditions(UsageBucket))
     .group_by(_number_of_day(UsageBucket))
 )
-_CALLS: Final = _calls(OutcomeBucket)
+_OUTCOME_CALLS: Final = _sum_calls(OutcomeBucket)
 _OUTCOMES: Final = (
-    select(_number_of_day(OutcomeBucket).label("day"), OutcomeBucket.outcome, _CALLS.label("calls"))
-    .where(*_between(OutcomeBucket))
+    select(_number_of_day(OutcomeBucket).label("day"), OutcomeBucket.outcome, _OUTCOME_CALLS.label("calls"))
+    .where(*_period_conditions(OutcomeBucket))
     .group_by(_number_of_day(OutcomeBucket), OutcomeBucket.outcome)
-    .having(_CALLS != 0)
-    .order_by(_CALLS.desc(), OutcomeBucket.outcome)
+    .having(_OUTCOME_CALLS != 0)
+    .order_by(_OUTCOME_CALLS.desc(), OutcomeBucket.outcome)
 )
 
 
 async def by_day(session: AsyncSession, organization_id: int, boundaries: Sequence[datetime]) -> Mapping[int, Any]:
     """calls, duration_ms and cost_cents by the number of the day (from 0) between these boundaries."""
-    rows = await session.execute(_SUMS, _period(organization_id, boundaries))
+    rows = await session.execute(_SUMS, _period_parameters(organization_id, boundaries))
     return {row.day - 1: row for row in rows}
 
 
@@ -76,28 +76,28 @@ async def outcomes_by_day(
 ) -> dict[int, dict[str, int]]:
     """Runs by outcome, by the number of the day (from 0) between these boundaries; the most frequent first."""
     found: dict[int, dict[str, int]] = defaultdict(dict)
-    for row in await session.execute(_OUTCOMES, _period(organization_id, boundaries)):
+    for row in await session.execute(_OUTCOMES, _period_parameters(organization_id, boundaries)):
         found[row.day - 1][row.outcome] = row.calls
     return found
 
 
 _SINCE: Final = (AgentDay.organization_id == _ORGANIZATION, AgentDay.day >= bindparam("since", type_=Date))
-_MOST: Final = _calls(AgentDay)
+_TOTAL_CALLS: Final = _sum_calls(AgentDay)
 _BUSIEST: Final = (
     select(AgentDay.workflow_id)
     .where(*_SINCE)
     .group_by(AgentDay.workflow_id)
-    .having(_MOST > 0)
-    .order_by(_MOST.desc(), AgentDay.workflow_id)
+    .having(_TOTAL_CALLS > 0)
+    .order_by(_TOTAL_CALLS.desc(), AgentDay.workflow_id)
     .limit(bindparam("most", type_=Integer))
 )
 _BY_OUTCOME: Final = (
     select(
         AgentDay.workflow_id,
         AgentDay.outcome,
-        _calls(AgentDay).label("calls"),
-        _whole(AgentDay.duration_ms).label("duration_ms"),
-        _whole(AgentDay.cost_cents).label("cost_cents"),
+        _sum_calls(AgentDay).label("calls"),
+        _sum_bigint(AgentDay.duration_ms).label("duration_ms"),
+        _sum_bigint(AgentDay.cost_cents).label("cost_cents"),
     )
     .where(*_SINCE, AgentDay.workflow_id == any_(bindparam("workflow_ids", type_=ARRAY(Integer))))
     .group_by(AgentDay.workflow_id, AgentDay.outcome)
@@ -106,7 +106,7 @@ _BY_OUTCOME: Final = (
 _AGENTS: Final = (
     select(
         _BY_OUTCOME.c.workflow_id,
-        *(_whole(_BY_OUTCOME.c[name]).label(name) for name in ("calls", "duration_ms", "cost_cents")),
+        *(_sum_bigint(_BY_OUTCOME.c[name]).label(name) for name in ("calls", "duration_ms", "cost_cents")),
         func.jsonb_object_agg(_BY_OUTCOME.c.outcome, _BY_OUTCOME.c.calls).label("outcomes"),
     )
     .group_by(_BY_OUTCOME.c.workflow_id)

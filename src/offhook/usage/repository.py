@@ -9,7 +9,7 @@ from sqlalchemy import Row, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.usage.periods import Period
+from offhook.usage.periods import TimeRange
 from offhook.usage.tables import BillingAccount, LedgerEntry, ModelUsageBucket, RunUsage, UsageBucket
 
 COUNTED = (
@@ -25,11 +25,11 @@ COUNTED = (
 _MODEL_KEY = ("kind", "provider", "model")
 
 
-async def account(session: AsyncSession, organization_id: int) -> BillingAccount | None:
+async def find_account(session: AsyncSession, organization_id: int) -> BillingAccount | None:
     return await session.get(BillingAccount, organization_id, populate_existing=True)
 
 
-async def locked_account(session: AsyncSession, organization_id: int) -> BillingAccount:
+async def lock_account(session: AsyncSession, organization_id: int) -> BillingAccount:
     """The account, made when there is none; locked until the transaction ends."""
     query = (
         select(BillingAccount)
@@ -68,7 +68,7 @@ async def append_entries(
     return made
 
 
-async def entries(
+async def list_entries(
     session: AsyncSession, organization_id: int, *, limit: int, offset: int
 ) -> tuple[Sequence[LedgerEntry], int]:
     """The newest first, and how many there are in all."""
@@ -124,7 +124,7 @@ async def add_to_model_buckets(
     )
 
 
-async def totals(session: AsyncSession, organization_id: int, period: Period) -> Any:
+async def period_totals(session: AsyncSession, organization_id: int, period: TimeRange) -> Any:
     """A row of calls, duration_ms, billable_ms and cost_cents of a period."""
     columns = (UsageBucket.calls, UsageBucket.duration_ms, UsageBucket.billable_ms, UsageBucket.cost_cents)
     found = await session.execute(
@@ -137,7 +137,7 @@ async def totals(session: AsyncSession, organization_id: int, period: Period) ->
     return found.one()
 
 
-async def by_model(session: AsyncSession, organization_id: int, period: Period) -> Sequence[Row[Any]]:
+async def by_model(session: AsyncSession, organization_id: int, period: TimeRange) -> Sequence[Row[Any]]:
     """The columns of :data:`COUNTED` by kind, provider and model, the dearest first."""
     keys = (ModelUsageBucket.kind, ModelUsageBucket.provider, ModelUsageBucket.model)
     cost = func.sum(ModelUsageBucket.cost_cents)

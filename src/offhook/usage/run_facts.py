@@ -57,7 +57,7 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Charge:
+class RunCost:
     """What a run costs in all, in whole cents, and the platform's part: seconds beyond the included ones, at a price."""
 
     cost_cents: int
@@ -65,7 +65,7 @@ class Charge:
     platform_cents_per_minute: Decimal
 
 
-def counters(entry: Mapping[str, Any]) -> dict[str, Any]:
+def parse_counters(entry: Mapping[str, Any]) -> dict[str, Any]:
     """The counters of one entry of a run's ``usage`` as arguments of :class:`ModelUse`."""
     return {
         "prompt_tokens": int(entry.get("prompt_tokens") or 0),

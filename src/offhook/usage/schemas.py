@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator
 
-from offhook.kit.json_numbers import Whole, no_boolean
+from offhook.kit.json_numbers import WholeNumber, reject_boolean
 
-_MOST_CENTS = 10**12
-Price = Annotated[Decimal, BeforeValidator(no_boolean), Field(ge=0, le=100_000, decimal_places=4)]
+_MAX_CENTS = 10**12
+Price = Annotated[Decimal, BeforeValidator(reject_boolean), Field(ge=0, le=100_000, decimal_places=4)]
 
 
 class CurrentPeriod(BaseModel):
@@ -85,7 +85,7 @@ class Ledger(BaseModel):
 class AddCreditRequest(BaseModel):
     """A negative amount is an adjustment."""
 
-    cents: Whole = Field(ge=-_MOST_CENTS, le=_MOST_CENTS)
+    cents: WholeNumber = Field(ge=-_MAX_CENTS, le=_MAX_CENTS)
     note: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] | None = None
 
     @field_validator("cents")
@@ -111,7 +111,7 @@ class BillingTerms(BaseModel):
     """Null is the installation's own setting."""
 
     platform_cents_per_minute: Price | None = None
-    included_minutes: Whole | None = Field(default=None, ge=0, le=10**9)
+    included_minutes: WholeNumber | None = Field(default=None, ge=0, le=10**9)
     is_enforced: bool | None = None
 
 

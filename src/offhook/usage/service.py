@@ -7,31 +7,38 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.usage import reports, repository
-from offhook.usage.ledger import Standing, add_credit, is_enforced, may_start, require_credit, standing
+from offhook.usage.ledger import (
+    BalanceStatus,
+    add_credit,
+    can_start_call,
+    get_balance_status,
+    is_enforced,
+    require_credit,
+)
 from offhook.usage.metering import record_run, record_runs
-from offhook.usage.outcomes import ordered
+from offhook.usage.outcomes import sort_by_frequency
 from offhook.usage.reports import by_agent
-from offhook.usage.run_facts import UNKNOWN, Charge, ModelUse, RunFacts, counters
+from offhook.usage.run_facts import UNKNOWN, ModelUse, RunCost, RunFacts, parse_counters
 
 __all__ = [
     "UNKNOWN",
-    "Charge",
+    "BalanceStatus",
     "ModelUse",
+    "RunCost",
     "RunFacts",
-    "Standing",
     "add_credit",
     "by_agent",
     "by_day",
     "campaign_spend_cents",
-    "counters",
+    "can_start_call",
+    "get_balance_status",
     "is_counted",
     "is_enforced",
-    "may_start",
-    "ordered",
+    "parse_counters",
     "record_run",
     "record_runs",
     "require_credit",
-    "standing",
+    "sort_by_frequency",
 ]
 
 

@@ -8,22 +8,22 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import service as orgs
 from offhook.usage import ledger, reports, repository
-from offhook.usage.periods import boundaries, last_days, month_of, zone
+from offhook.usage.periods import day_boundaries, last_days, load_time_zone, month_of
 from offhook.usage.schemas import CurrentPeriod, ModelUsageItem, UsageDay
 
 
 async def current_period(session: AsyncSession, organization_id: int, now: datetime) -> CurrentPeriod:
-    organization = await orgs.organization(session, organization_id)
-    period = month_of(now, zone(organization.time_zone))
-    totals = await repository.totals(session, organization_id, period)
-    standing = await ledger.standing(session, organization_id, now=now)
+    organization = await orgs.get_organization(session, organization_id)
+    period = month_of(now, load_time_zone(organization.time_zone))
+    totals = await repository.period_totals(session, organization_id, period)
+    standing = await ledger.get_balance_status(session, organization_id, now=now)
     price = standing.terms.platform_cents_per_minute
     cost = int(totals.cost_cents)
     return CurrentPeriod(
         period_start=period.start,
         period_end=period.end,
         total_calls=int(totals.calls),
-        total_minutes=_minutes(totals.duration_ms),
+        total_minutes=_to_minutes(totals.duration_ms),
         total_cost_cents=cost,
         minutes_remaining=standing.minutes_remaining,
         balance_cents=standing.balance_cents,
@@ -37,16 +37,16 @@ async def current_period(session: AsyncSession, organization_id: int, now: datet
     )
 
 
-async def daily(session: AsyncSession, organization_id: int, now: datetime, count: int) -> list[UsageDay]:
+async def daily_usage(session: AsyncSession, organization_id: int, now: datetime, count: int) -> list[UsageDay]:
     """The last ``count`` days by the organization's clocks, the newest first."""
-    where = zone((await orgs.organization(session, organization_id)).time_zone)
+    where = load_time_zone((await orgs.get_organization(session, organization_id)).time_zone)
     days = last_days(now, count, where)
-    sums = await reports.by_day(session, organization_id, boundaries(days, where))
+    sums = await reports.by_day(session, organization_id, day_boundaries(days, where))
     shown = [
         UsageDay(
             date=day,
             call_count=int(sums[number].calls) if number in sums else 0,
-            total_minutes=_minutes(sums[number].duration_ms) if number in sums else 0.0,
+            total_minutes=_to_minutes(sums[number].duration_ms) if number in sums else 0.0,
             total_cost_cents=int(sums[number].cost_cents) if number in sums else 0,
         )
         for number, day in enumerate(days)
@@ -55,7 +55,7 @@ async def daily(session: AsyncSession, organization_id: int, now: datetime, coun
 
 
 async def by_model(session: AsyncSession, organization_id: int, now: datetime) -> list[ModelUsageItem]:
-    where = zone((await orgs.organization(session, organization_id)).time_zone)
+    where = load_time_zone((await orgs.get_organization(session, organization_id)).time_zone)
     rows = await repository.by_model(session, organization_id, month_of(now, where))
     return [_model_item(row) for row in rows if row.runs > 0]
 
@@ -78,5 +78,5 @@ def _model_item(row: Any) -> ModelUsageItem:
     )
 
 
-def _minutes(duration_ms: int | Decimal) -> float:
+def _to_minutes(duration_ms: int | Decimal) -> float:
     return round(int(duration_ms) / 60_000, 2)

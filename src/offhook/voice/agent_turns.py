@@ -8,33 +8,33 @@ from typing import Any, Final
 
 from offhook.models.ports import Expectation
 from offhook.voice import events
-from offhook.voice.call_context import Line
+from offhook.voice.call_context import CallContext
 from offhook.voice.config import CallConfig
-from offhook.voice.dialog.conversation import Conversation, Ended, Moved, Speech, ToolStarted
+from offhook.voice.dialog.conversation import AgentSpeech, Conversation, ConversationEnded, NodeEntered, ToolStarted
 from offhook.voice.errors import AllModelsFailed, EmptyTurn
 from offhook.voice.events import TurnTiming
 from offhook.voice.output.playback import Playback
-from offhook.voice.output.speech import Speaker
+from offhook.voice.output.speech import CallSpeaker
 from offhook.voice.output.utterance import Utterance
-from offhook.voice.ports import Sound
+from offhook.voice.ports import RecordedSound
 from offhook.workflows.graph import Edge
 
 # Empty model turns in a row before the agent apologizes and ends.
 MAX_EMPTY_TURNS: Final = 2
-Work = Callable[[], Coroutine[Any, Any, None]]
+TurnBody = Callable[[], Coroutine[Any, Any, None]]
 
 
-class Floor:
+class AgentTurns:
     """At most one turn of the agent at a time. ``on_end`` gets the end reason, ``on_move`` what is expected now."""
 
     def __init__(
         self,
         *,
-        line: Line,
+        line: CallContext,
         config: CallConfig,
         conversation: Conversation,
         playback: Playback,
-        speaker: Speaker,
+        speaker: CallSpeaker,
         on_move: Callable[[Expectation], None],
         on_end: Callable[[str], None],
     ) -> None:
@@ -47,67 +47,69 @@ class Floor:
         self._on_end = on_end
         self._turn: asyncio.Task[None] | None = None
         self._utterance: Utterance | None = None
-        self._held: list[str] = []
+        self._queued_texts: list[str] = []
         self._empty_turns = 0
         self.is_closing = False
         self.is_mute = False
-        self._resuming: asyncio.TimerHandle | None = None
-        self.owes_since: float | None = None
+        self._resume_timer: asyncio.TimerHandle | None = None
+        self.reply_due_since: float | None = None
         self.is_tool_running = False
-        self._is_tool_holding = False
+        self._is_tool_uninterruptible = False
         self.tags: list[str] = []
 
     # -- state ----------------------------------------------------------------------------------------------------
 
     @property
-    def is_agents(self) -> bool:
+    def is_agent_busy(self) -> bool:
         """The agent thinks or speaks."""
         return self._utterance is not None
 
     @property
-    def is_held(self) -> bool:
+    def is_uninterruptible(self) -> bool:
         """The agent is audible and may not be interrupted here."""
-        return self._is_tool_holding or (self._playback.is_audible and not self._conversation.node.allow_interrupt)
+        return self._is_tool_uninterruptible or (
+            self._playback.is_audible and not self._conversation.node.allow_interrupt
+        )
 
     # -- turns ----------------------------------------------------------------------------------------------------
 
-    def greet(self, delay_s: float) -> None:
-        self._start(partial(self._greet, delay_s))
+    def start_greeting(self, delay_s: float) -> None:
+        self._start_turn(partial(self._run_greeting, delay_s))
 
-    async def _greet(self, delay_s: float) -> None:
+    async def _run_greeting(self, delay_s: float) -> None:
         if delay_s:
-            self.owes_since = None
+            self.reply_due_since = None
             await asyncio.sleep(delay_s)
-            self.owes_since = self._line.now()
-        await self._answer(None, TurnTiming(), None)
+            self.reply_due_since = self._line.now()
+        await self._run_answer(None, TurnTiming(), None)
 
-    def answer(self, heard: str | None, timing: TurnTiming, edge: Edge | None = None) -> None:
+    def answer_caller(self, heard: str | None, timing: TurnTiming, edge: Edge | None = None) -> None:
         """Answer what was heard; what the agent was still saying or thinking is over."""
-        if self._is_tool_holding and not self.is_closing:
-            self._held += [heard] if heard else []
+        if self._is_tool_uninterruptible and not self.is_closing:
+            self._queued_texts += [heard] if heard else []
         elif not self.is_closing and not self.is_mute:
             self.interrupt()
-            self._start(partial(self._answer, heard, timing, edge))
+            self._start_turn(partial(self._run_answer, heard, timing, edge))
 
-    def hold(self, heard: str) -> None:
+    def queue_caller_text(self, heard: str) -> None:
         """The agent may not be interrupted here: answer this when it has finished."""
-        self._held.append(heard)
+        self._queued_texts.append(heard)
 
-    def remark(self, phrase: str) -> None:
+    def say_phrase(self, phrase: str) -> None:
         """Say a fixed sentence of our own (asking again, an idle caller) unless the agent is busy."""
-        if not self.is_closing and not self.is_mute and not self.is_agents:
-            self._start(partial(self._remark, phrase))
+        if not self.is_closing and not self.is_mute and not self.is_agent_busy:
+            self._start_turn(partial(self._run_phrase, phrase))
 
-    def fill(self) -> None:
+    def say_filler(self) -> None:
         """Say that an answer takes a moment; the turn goes on."""
         if self._utterance is not None:
             self._utterance.say_canned(self._phrases.filler, is_answer=False)
 
-    def _start(self, work: Work) -> None:
-        previous, self.owes_since = self._turn, self._line.now()
-        self._turn = asyncio.create_task(self._guarded(work, previous))
+    def _start_turn(self, work: TurnBody) -> None:
+        previous, self.reply_due_since = self._turn, self._line.now()
+        self._turn = asyncio.create_task(self._run_turn(work, previous))
 
-    async def _guarded(self, work: Work, previous: asyncio.Task[None] | None) -> None:
+    async def _run_turn(self, work: TurnBody, previous: asyncio.Task[None] | None) -> None:
         try:
             if previous is not None:
                 previous.cancel()
@@ -115,13 +117,13 @@ class Floor:
             await work()
         except AllModelsFailed as failure:
             self.tags.append(f"{failure.kind}_failed")
-            self.close(self._phrases.apology, "error")
+            self.end_with_phrase(self._phrases.apology, "error")
         finally:
-            self.is_tool_running = self._is_tool_holding = False
+            self.is_tool_running = self._is_tool_uninterruptible = False
 
     async def stop(self) -> None:
-        if self._resuming is not None:
-            self._resuming.cancel()
+        if self._resume_timer is not None:
+            self._resume_timer.cancel()
         turn, self._turn = self._turn, None
         if turn is not None:
             turn.cancel()
@@ -129,65 +131,65 @@ class Floor:
 
     # -- one answer -----------------------------------------------------------------------------------------------
 
-    async def _answer(self, heard: str | None, timing: TurnTiming, edge: Edge | None) -> None:
-        utterance = self._begin(timing)
+    async def _run_answer(self, heard: str | None, timing: TurnTiming, edge: Edge | None) -> None:
+        utterance = self._begin_utterance(timing)
         end_reason: str | None = None
         try:
             try:
-                end_reason = await self._converse(utterance, heard, edge)
+                end_reason = await self._stream_answer(utterance, heard, edge)
             except EmptyTurn:
                 self._empty_turns += 1
                 if self._empty_turns >= MAX_EMPTY_TURNS:
-                    self.close(self._phrases.apology, "error")
+                    self.end_with_phrase(self._phrases.apology, "error")
                     return
                 utterance.say_canned(self._phrases.reprompt)
-                self._conversation.history.note(self._phrases.reprompt)
+                self._conversation.history.add_canned_text(self._phrases.reprompt)
             await utterance.finish()
         except (asyncio.CancelledError, AllModelsFailed):
-            self._commit(utterance, interrupted=True)
+            self._commit_utterance(utterance, interrupted=True)
             raise
         finally:
             await utterance.cancel()
-        self._commit(utterance, interrupted=False)
+        self._commit_utterance(utterance, interrupted=False)
         if end_reason is not None:
             self._on_end(end_reason)
 
-    async def _converse(self, utterance: Utterance, heard: str | None, edge: Edge | None) -> str | None:
+    async def _stream_answer(self, utterance: Utterance, heard: str | None, edge: Edge | None) -> str | None:
         """Let the graph answer into the utterance; why the call is over when it came to its end."""
         end_reason: str | None = None
         async with aclosing(self._conversation.respond(heard, edge=edge)) as steps:
             async for step in steps:
-                await utterance.check()
-                self.is_tool_running = self._is_tool_holding = False
-                if isinstance(step, Speech):
-                    if step.is_fixed:
-                        utterance.add_fixed(step.text, step.sound)
+                await utterance.raise_if_failed()
+                self.is_tool_running = self._is_tool_uninterruptible = False
+                if isinstance(step, AgentSpeech):
+                    if step.is_scripted:
+                        utterance.add_scripted(step.text, step.sound)
                     else:
-                        utterance.add(step.text)
+                        utterance.add_text(step.text)
                     continue
                 utterance.flush()
-                if isinstance(step, Moved):
-                    self._on_move(self._conversation.expectation())
+                if isinstance(step, NodeEntered):
+                    self._on_move(self._conversation.caller_expectation())
                 elif isinstance(step, ToolStarted):
-                    self.is_tool_running, self._is_tool_holding = True, step.holds_floor
-                elif isinstance(step, Ended):
+                    self.is_tool_running, self._is_tool_uninterruptible = True, step.holds_floor
+                elif isinstance(step, ConversationEnded):
                     end_reason = step.reason
-        self.is_tool_running = self._is_tool_holding = False
+        self.is_tool_running = self._is_tool_uninterruptible = False
         self._empty_turns = 0
         return end_reason
 
-    async def _remark(self, phrase: str) -> None:
-        utterance = self._begin(TurnTiming())
+    async def _run_phrase(self, phrase: str) -> None:
+        utterance = self._begin_utterance(TurnTiming())
         try:
             utterance.say_canned(phrase)
-            self._conversation.history.note(phrase)
+            self._conversation.history.add_canned_text(phrase)
             await utterance.finish()
         except asyncio.CancelledError:
-            self._commit(utterance, interrupted=True)
+            self._commit_utterance(utterance, interrupted=True)
             raise
-        self._commit(utterance, interrupted=False)
+        self._commit_utterance(utterance, interrupted=False)
 
-    def _begin(self, timing: TurnTiming) -> Utterance:
+    def _begin_utterance(self, timing: TurnTiming) -> Utterance:
         self._utterance = Utterance(
             speaker=self._speaker,
             playback=self._playback,
@@ -197,16 +199,16 @@ class Floor:
         )
         return self._utterance
 
-    def _commit(self, utterance: Utterance, *, interrupted: bool) -> None:
+    def _commit_utterance(self, utterance: Utterance, *, interrupted: bool) -> None:
         """The utterance is over: transcript and history get what was heard."""
         if self._utterance is utterance:
             self._utterance = None
-            self.owes_since = None
+            self.reply_due_since = None
         now = self._line.now()
-        heard = utterance.freeze(now) if interrupted else utterance.heard(float("inf"))
+        heard = utterance.freeze_heard(now) if interrupted else utterance.heard_text(float("inf"))
         if interrupted:
-            self._conversation.history.cut(heard)
-        span = utterance.span()
+            self._conversation.history.truncate_to_heard(heard)
+        span = utterance.audible_span()
         if span is not None and heard:
             said = {
                 "text": heard,
@@ -216,9 +218,11 @@ class Floor:
                 "node_id": self._conversation.node.id,
             }
             self._line.emit(events.AGENT_SAID, said)
-        if not interrupted and self._held and not self._conversation.is_over:
-            text, self._held = " ".join(self._held), []
-            asyncio.get_running_loop().call_soon(self.answer, text, TurnTiming(turn_decided=self._line.since_start()))
+        if not interrupted and self._queued_texts and not self._conversation.is_over:
+            text, self._queued_texts = " ".join(self._queued_texts), []
+            asyncio.get_running_loop().call_soon(
+                self.answer_caller, text, TurnTiming(turn_decided=self._line.since_start())
+            )
 
     # -- interruption and end -------------------------------------------------------------------------------------
 
@@ -228,24 +232,24 @@ class Floor:
         if utterance is None:
             return
         was_audible = self._playback.is_audible or self._playback.is_paused
-        heard = utterance.freeze(self._line.now())
-        dropped_ms = self._playback.clear()
+        heard = utterance.freeze_heard(self._line.now())
+        dropped_ms = self._playback.drop_unheard()
         if was_audible:
             self._line.emit(events.BARGED_IN, {"heard": heard, "dropped_ms": dropped_ms})
-        self.owes_since = None
+        self.reply_due_since = None
         if self._turn is not None:
             self._turn.cancel()
 
     def pause(self, for_s: float) -> None:
         """Stop speaking and listen; unless :meth:`interrupt` comes meanwhile, go on where we were after ``for_s``."""
         if not self._playback.is_paused:
-            if self._resuming is not None:
-                self._resuming.cancel()
+            if self._resume_timer is not None:
+                self._resume_timer.cancel()
             self._playback.pause()
             self._line.emit(events.AGENT_PAUSED, {})
-            self._resuming = asyncio.get_running_loop().call_later(for_s, self._resume)
+            self._resume_timer = asyncio.get_running_loop().call_later(for_s, self._resume_playback)
 
-    def _resume(self) -> None:
+    def _resume_playback(self) -> None:
         if self._playback.is_paused:
             self._line.emit(events.AGENT_RESUMED, {})
             self._playback.resume()
@@ -256,25 +260,25 @@ class Floor:
         self.interrupt()
         if self._turn is not None:
             self._turn.cancel()
-        self.owes_since = None
+        self.reply_due_since = None
 
-    def close(self, phrase: str, reason: str, sound: Sound | None = None) -> None:
+    def end_with_phrase(self, phrase: str, reason: str, sound: RecordedSound | None = None) -> None:
         """Say (or play) one last sentence, whatever else was going on, and end."""
         if self.is_closing:
             return
         self.is_closing = True
         if self._utterance is not None:
-            self._utterance.freeze(self._line.now())
-        self._playback.clear()
-        self._start(partial(self._last_words, phrase, reason, sound))
+            self._utterance.freeze_heard(self._line.now())
+        self._playback.drop_unheard()
+        self._start_turn(partial(self._run_closing_phrase, phrase, reason, sound))
 
-    async def _last_words(self, phrase: str, reason: str, sound: Sound | None) -> None:
-        utterance = self._begin(TurnTiming())
+    async def _run_closing_phrase(self, phrase: str, reason: str, sound: RecordedSound | None) -> None:
+        utterance = self._begin_utterance(TurnTiming())
         try:
             if sound is not None:
-                utterance.add_fixed(phrase, sound)
+                utterance.add_scripted(phrase, sound)
             elif self._speaker.canned.get(phrase) is None and reason not in ("error", "watchdog"):
-                utterance.add_fixed(phrase)
+                utterance.add_scripted(phrase)
             else:
                 utterance.say_canned(phrase)
             await utterance.finish()
@@ -283,5 +287,5 @@ class Floor:
             await self._playback.wait_played()
         finally:
             await utterance.cancel()
-            self._commit(utterance, interrupted=False)
+            self._commit_utterance(utterance, interrupted=False)
             self._on_end(reason)

@@ -6,26 +6,35 @@ from typing import Any
 
 from offhook.voice.config import CallConfig
 from offhook.voice.events import VoiceEvent
-from offhook.voice.ports import CallLeg, Knowledge, NoKnowledge, NoSounds, Recorder, RunSink, Sounds, Toolbox
-from offhook.workflows.graph import Graph
+from offhook.voice.ports import (
+    AgentToolbox,
+    CallLeg,
+    CallRecorder,
+    EmptyKnowledgeSource,
+    EmptySoundLibrary,
+    KnowledgeSource,
+    RunSink,
+    SoundLibrary,
+)
+from offhook.workflows.graph import WorkflowGraph
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class CallAgent:
     """Who answers: a graph with its settings, tools, recordings and documents; ``context`` fills the template variables and grows."""
 
-    graph: Graph
+    graph: WorkflowGraph
     config: CallConfig
-    toolbox: Toolbox
+    toolbox: AgentToolbox
     context: dict[str, Any]
-    sounds: Sounds = field(default_factory=NoSounds)
-    knowledge: Knowledge = field(default_factory=NoKnowledge)
+    sounds: SoundLibrary = field(default_factory=EmptySoundLibrary)
+    knowledge: KnowledgeSource = field(default_factory=EmptyKnowledgeSource)
 
 
-class Line:
+class CallContext:
     """One call's leg, clock and events. ``now`` is loop time, ``since_start`` seconds on the call's audio clock."""
 
-    def __init__(self, leg: CallLeg, sink: RunSink, recorder: Recorder | None) -> None:
+    def __init__(self, leg: CallLeg, sink: RunSink, recorder: CallRecorder | None) -> None:
         self._loop = asyncio.get_running_loop()
         self.started_at = self._loop.time()
         self.leg = leg

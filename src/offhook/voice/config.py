@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Literal, cast, get_args
 
-from offhook.voice.input.dictionary import NO_WORDS, Dictionary, parse_dictionary
-from offhook.voice.output.ambience import Ambience
+from offhook.voice.input.dictionary import EMPTY_DICTIONARY, SpeechDictionary, parse_dictionary
+from offhook.voice.output.ambience import AmbienceConfig
 from offhook.voice.safety.voicemail_detector import VoicemailAction, VoicemailConfig
 
 TurnStart = Literal["default", "min_words", "provisional_vad", "never"]
@@ -14,7 +14,7 @@ TurnStop = Literal["default", "transcription", "silence", "turn_analyzer"]
 
 
 @dataclass(frozen=True, slots=True)
-class Phrases:
+class CannedPhrases:
     """What the agent says when no model may be trusted to; cached as audio when the first call begins."""
 
     filler: str = "One moment, please."
@@ -56,16 +56,16 @@ class CallConfig:
     give_up_after_s: float = 9.0
     deaf_after_s: float = 1.6
     max_unheard_turns: int = 4
-    ambience: Ambience | None = None
-    dictionary: Dictionary = NO_WORDS
+    ambience: AmbienceConfig | None = None
+    dictionary: SpeechDictionary = EMPTY_DICTIONARY
     is_compaction_on: bool = False
     voicemail: VoicemailConfig = field(default_factory=VoicemailConfig)
-    phrases: Phrases = Phrases()
+    phrases: CannedPhrases = CannedPhrases()
 
     @classmethod
     def from_configurations(cls, configurations: Mapping[str, Any]) -> "CallConfig":
-        number = partial(_number, configurations)
-        vad = partial(_number, _part(configurations, "vad_configuration"))
+        number = partial(_clamped_number, configurations)
+        vad = partial(_clamped_number, _config_section(configurations, "vad_configuration"))
         start = configurations.get("turn_start_strategy")
         stop = configurations.get("turn_stop_strategy")
         confidence = vad("confidence", 0.5, 0.05, 0.99)
@@ -81,46 +81,48 @@ class CallConfig:
             vad_start_probability=confidence,
             vad_stop_probability=min(0.35, confidence * 0.7),
             interrupt_after_s=vad("start_seconds", 0.12, 0.06, 2),
-            interrupt_min_level_db=_level(_part(configurations, "vad_configuration")),
+            interrupt_min_level_db=_level(_config_section(configurations, "vad_configuration")),
             vad_stop_after_s=vad("stop_seconds", 0.3, 0.1, 2),
-            ambience=_ambience(_part(configurations, "ambient_noise_configuration")),
+            ambience=_parse_ambience(_config_section(configurations, "ambient_noise_configuration")),
             dictionary=parse_dictionary(configurations.get("dictionary")),
             is_compaction_on=configurations.get("context_compaction_enabled") is True,
-            voicemail=_voicemail(_part(configurations, "voicemail_detection")),
-            phrases=_phrases(_part(configurations, "phrases")),
+            voicemail=_parse_voicemail(_config_section(configurations, "voicemail_detection")),
+            phrases=_phrases(_config_section(configurations, "phrases")),
         )
 
 
-def _part(configurations: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def _config_section(configurations: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     part = configurations.get(key)
     return part if isinstance(part, Mapping) else {}
 
 
-def _number(values: Mapping[str, Any], key: str, default: float, low: float, high: float) -> float:
+def _clamped_number(values: Mapping[str, Any], key: str, default: float, low: float, high: float) -> float:
     value = values.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return default
     return min(max(float(value), low), high)
 
 
-def _text(values: Mapping[str, Any], key: str) -> str:
+def _stripped_text(values: Mapping[str, Any], key: str) -> str:
     value = values.get(key)
     return value.strip() if isinstance(value, str) else ""
 
 
 def _level(vad: Mapping[str, Any]) -> float | None:
-    return _number(vad, "minimum_level_db", 0, -90, 0) if vad.get("minimum_level_db") is not None else None
+    return _clamped_number(vad, "minimum_level_db", 0, -90, 0) if vad.get("minimum_level_db") is not None else None
 
 
-def _ambience(values: Mapping[str, Any]) -> Ambience | None:
-    volume = _number(values, "volume", 0.3, 0, 1)
+def _parse_ambience(values: Mapping[str, Any]) -> AmbienceConfig | None:
+    volume = _clamped_number(values, "volume", 0.3, 0, 1)
     if values.get("enabled") is not True or not volume:
         return None
-    return Ambience(volume, _text(values, "sound") or "office", _text(values, "recording_id") or None)
+    return AmbienceConfig(
+        volume, _stripped_text(values, "sound") or "office", _stripped_text(values, "recording_id") or None
+    )
 
 
-def _voicemail(values: Mapping[str, Any]) -> VoicemailConfig:
-    message, recording = _text(values, "message"), _text(values, "message_recording_id")
+def _parse_voicemail(values: Mapping[str, Any]) -> VoicemailConfig:
+    message, recording = _stripped_text(values, "message"), _stripped_text(values, "message_recording_id")
     action = values.get("action")
     if action not in get_args(VoicemailAction) or (action == "message" and not (message or recording)):
         action = "hang_up"
@@ -129,11 +131,13 @@ def _voicemail(values: Mapping[str, Any]) -> VoicemailConfig:
         action=cast(VoicemailAction, action),
         message=message,
         recording_id=recording or None,
-        long_speech_s=_number(values, "long_speech_timeout", 8, 2, 30),
+        long_speech_s=_clamped_number(values, "long_speech_timeout", 8, 2, 30),
         asks_model=values.get("use_workflow_llm") is True,
-        instruction=_text(values, "system_prompt"),
+        instruction=_stripped_text(values, "system_prompt"),
     )
 
 
-def _phrases(values: Mapping[str, Any]) -> Phrases:
-    return Phrases(**{phrase.name: text for phrase in fields(Phrases) if (text := _text(values, phrase.name))})
+def _phrases(values: Mapping[str, Any]) -> CannedPhrases:
+    return CannedPhrases(
+        **{phrase.name: text for phrase in fields(CannedPhrases) if (text := _stripped_text(values, phrase.name))}
+    )

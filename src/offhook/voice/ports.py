@@ -29,7 +29,7 @@ class CallLeg(Protocol):
         """Ask the far end to report ``name`` when everything sent before it was played."""
         ...
 
-    def clear(self) -> None:
+    def clear_buffer(self) -> None:
         """Drop what the far end has buffered and not played yet."""
         ...
 
@@ -42,12 +42,12 @@ class CallLeg(Protocol):
         ...
 
 
-class Recorder(Protocol):
+class CallRecorder(Protocol):
     """Writes both directions on one clock. ``payload`` is in the leg's codec, any whole number of frames."""
 
-    def caller(self, at_s: float, payload: bytes) -> None: ...
+    def record_caller(self, at_s: float, payload: bytes) -> None: ...
 
-    def agent(self, at_s: float, payload: bytes) -> None: ...
+    def record_agent(self, at_s: float, payload: bytes) -> None: ...
 
     async def close(self) -> None: ...
 
@@ -63,7 +63,7 @@ class CallResult:
     outcome: str
     end_reason: str
     duration_s: float
-    gathered: dict[str, Any] = field(default_factory=dict)
+    gathered_context: dict[str, Any] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
 
 
@@ -74,18 +74,18 @@ class RunSink(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Announcement:
+class ToolAnnouncement:
     """What the agent says when it calls a tool: a text that may hold variables, a recording's id, or nothing."""
 
     text: str | None = None
     recording: str | None = None
 
 
-SILENT: Final = Announcement()
+NO_ANNOUNCEMENT: Final = ToolAnnouncement()
 
 
 @dataclass(frozen=True, slots=True)
-class CallOver:
+class EndCallRequest:
     """What a tool returns to end the conversation once everything that was said has been played.
 
     ``result`` goes to the model should the caller interrupt the goodbye. ``handover`` takes the place of hanging up (the
@@ -97,7 +97,7 @@ class CallOver:
     reason: str = "agent_ended"
     outcome: str | None = None
     tags: tuple[str, ...] = ()
-    gathered: Mapping[str, Any] = field(default_factory=dict)
+    gathered_context: Mapping[str, Any] = field(default_factory=dict)
     handover: Callable[[], Awaitable[None]] | None = None
     abandon: Callable[[], Awaitable[None]] | None = None
 
@@ -106,7 +106,7 @@ class HandoverFailed(Exception):
     """The caller could not be connected to the destination that had answered."""
 
 
-class Tool(Protocol):
+class AgentTool(Protocol):
     """A function that an agent may call. ``has_side_effects``: never cancelled by barge-in, never run twice.
 
     ``holds_floor``: the caller cannot interrupt while it runs, and it ends when the call does (a transfer that rings).
@@ -122,15 +122,15 @@ class Tool(Protocol):
     def timeout_s(self) -> float: ...
 
     @property
-    def holds_floor(self) -> bool: ...
+    def blocks_barge_in(self) -> bool: ...
 
     @property
-    def announcement(self) -> Announcement:
+    def announcement(self) -> ToolAnnouncement:
         """Said before the call."""
         ...
 
     @property
-    def remark(self) -> Announcement:
+    def success_announcement(self) -> ToolAnnouncement:
         """Said after a call that succeeded, before the model goes on."""
         ...
 
@@ -143,16 +143,16 @@ class ToolError(Exception):
     """A tool failed; the message goes to the model."""
 
 
-class Toolbox(Protocol):
+class AgentToolbox(Protocol):
     """Finds the tools of a node (``data.tool_uuids``). ``mcp_filters``: of which MCP tool only these functions."""
 
     def for_node(
         self, tool_uuids: Sequence[str], mcp_filters: Mapping[str, Sequence[str]] | None = None
-    ) -> Sequence[Tool]: ...
+    ) -> Sequence[AgentTool]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Sound:
+class RecordedSound:
     """A recording that an agent plays instead of speaking; ``transcript`` is what is said in it."""
 
     recording_id: str
@@ -160,18 +160,18 @@ class Sound:
     samples: Samples
 
 
-class Sounds(Protocol):
+class SoundLibrary(Protocol):
     """The recordings that the agent of one call may play, at the rate of the call's line."""
 
-    async def find(self, recording_id: str, sample_rate: int) -> Sound | None:
+    async def find_sound(self, recording_id: str, sample_rate: int) -> RecordedSound | None:
         """None when there is no such recording or it cannot be read."""
         ...
 
 
-class NoSounds:
+class EmptySoundLibrary:
     """The shelf of an agent without recordings."""
 
-    async def find(self, recording_id: str, sample_rate: int) -> Sound | None:
+    async def find_sound(self, recording_id: str, sample_rate: int) -> RecordedSound | None:
         return None
 
 
@@ -187,7 +187,7 @@ class Passage:
     score: float = 1.0
     is_whole: bool = False
 
-    def source(self) -> dict[str, Any]:
+    def as_source(self) -> dict[str, Any]:
         """For the run's events."""
         return {
             "document_id": self.document_id,
@@ -198,10 +198,10 @@ class Passage:
         }
 
 
-class Knowledge(Protocol):
+class KnowledgeSource(Protocol):
     """The documents that the agent of one call may use."""
 
-    async def consult(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
+    async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
         """What these documents say to the question, the best first; without one, only those that are given whole.
 
         Documents that are not ready, or archived, say nothing. Never raises: nothing is what a failure finds.
@@ -209,14 +209,14 @@ class Knowledge(Protocol):
         ...
 
 
-class NoKnowledge:
+class EmptyKnowledgeSource:
     """Of an agent without documents."""
 
-    async def consult(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
+    async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
         return ()
 
 
-class Vad(Protocol):
+class VadStream(Protocol):
     """Speech probability of one caller, window by window; shared engines batch the windows of many calls."""
 
     def push(self, samples_8k: Any) -> None:
@@ -227,7 +227,7 @@ class Vad(Protocol):
 
 
 class VadEngine(Protocol):
-    def open(self, on_window: "OnWindow") -> Vad: ...
+    def open_stream(self, on_window: "OnWindow") -> VadStream: ...
 
 
 class OnWindow(Protocol):

@@ -5,22 +5,22 @@ from typing import Final
 
 from offhook.models.ports import CallModels
 from offhook.voice import events
-from offhook.voice.agent_turns import Floor
-from offhook.voice.call_context import Agent, Line
+from offhook.voice.agent_turns import AgentTurns
+from offhook.voice.call_context import CallAgent, CallContext
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.conversation import Conversation
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.events import TurnTiming
 from offhook.voice.input.digit_collector import DigitCollector
-from offhook.voice.input.listener import Listener
-from offhook.voice.input.turns import Listening
+from offhook.voice.input.listener import CallerListener
+from offhook.voice.input.turns import CallerTurnState
 from offhook.voice.output.ambience import AmbientLeg
 from offhook.voice.output.playback import Playback
-from offhook.voice.output.speech import Speaker
-from offhook.voice.ports import CallLeg, CallResult, Recorder, RunSink, VadEngine
-from offhook.voice.safety.call_termination import Parting
-from offhook.voice.safety.voicemail_handler import MachineAnswer
-from offhook.voice.safety.watchdog import Watchdog
+from offhook.voice.output.speech import CallSpeaker
+from offhook.voice.ports import CallLeg, CallRecorder, CallResult, RunSink, VadEngine
+from offhook.voice.safety.call_termination import CallTermination
+from offhook.voice.safety.voicemail_handler import VoicemailHandler
+from offhook.voice.safety.watchdog import CallWatchdog
 from offhook.voice.usage_counter import UsageCounter
 from offhook.workflows.graph import Edge
 
@@ -33,22 +33,22 @@ class CallSession:
     def __init__(
         self,
         *,
-        agent: Agent,
+        agent: CallAgent,
         leg: CallLeg,
         models: CallModels,
         sink: RunSink,
         vad: VadEngine,
-        recorder: Recorder | None = None,
+        recorder: CallRecorder | None = None,
     ) -> None:
         self._config: CallConfig = agent.config
         ambience = self._config.ambience
-        self._room = AmbientLeg(leg, ambience, agent.sounds) if ambience is not None else None
-        self._leg = leg = self._room or leg
+        self._ambient_leg = AmbientLeg(leg, ambience, agent.sounds) if ambience is not None else None
+        self._leg = leg = self._ambient_leg or leg
         self._recorder = recorder
         self._usage = UsageCounter()
-        self._line = line = Line(leg, sink, recorder)
+        self._line = line = CallContext(leg, sink, recorder)
         self._playback = Playback(leg, recorder, line.started_at)
-        self._speaker = Speaker(
+        self._speaker = CallSpeaker(
             playback=self._playback,
             codec=leg.codec,
             ttss=models.tts,
@@ -68,28 +68,30 @@ class CallSession:
         self._duration_s = 0.0
         self._end_reason = ""
         self._has_caller_spoken = False
-        self._connect(agent, models, vad)
+        self._connect_parts(agent, models, vad)
 
-    def _connect(self, agent: Agent, models: CallModels, vad: VadEngine) -> None:
+    def _connect_parts(self, agent: CallAgent, models: CallModels, vad: VadEngine) -> None:
         """The parts that call back into this session or into each other."""
         line, codec = self._line, self._leg.codec
-        self._listener = Listener(codec=codec, vad=vad, models=models, config=self._config, emit=line.emit, owner=self)
-        self._floor = Floor(
+        self._listener = CallerListener(
+            codec=codec, vad=vad, models=models, config=self._config, emit=line.emit, owner=self
+        )
+        self._turns = AgentTurns(
             line=line,
             config=self._config,
             conversation=self._conversation,
             playback=self._playback,
             speaker=self._speaker,
-            on_move=self._listener.expect,
-            on_end=self._end,
+            on_move=self._listener.set_expectation,
+            on_end=self._end_call,
         )
-        self._machine = MachineAnswer(
+        self._voicemail = VoicemailHandler(
             self._config.voicemail,
             line=line,
             conversation=self._conversation,
-            floor=self._floor,
+            floor=self._turns,
             is_outbound=agent.context.get("direction") == "outbound",
-            on_end=self._end,
+            on_end=self._end_call,
         )
         self._digits = DigitCollector(self._digits_took_edge, self._digits_entered)
 
@@ -100,15 +102,15 @@ class CallSession:
         if self._ended.is_set():
             return
         if self._recorder is not None:
-            self._recorder.caller(self._line.since_start(), payload)
-        self._listener.feed(payload)
+            self._recorder.record_caller(self._line.since_start(), payload)
+        self._listener.feed_audio(payload)
 
     def feed_digit(self, digit: str) -> None:
         """A key that the caller pressed (0-9, *, #, A-D)."""
-        if not self._floor.is_closing and not self._ended.is_set():
+        if not self._turns.is_closing and not self._ended.is_set():
             self._digits_at = self._line.now()
             self._has_caller_spoken = True
-            self._digits.press(digit, self._conversation.digit_edges())
+            self._digits.press_key(digit, self._conversation.digit_edges())
 
     def feed_mark(self, name: str) -> None:
         """The far end has played everything that was sent before this mark."""
@@ -116,22 +118,22 @@ class CallSession:
 
     def leg_ended(self, reason: str = "caller_hung_up") -> None:
         """The caller is gone (``caller_hung_up``) or their media is (``media_lost``)."""
-        self._end(reason)
+        self._end_call(reason)
 
     def stop(self, reason: str = "server_stopped") -> None:
-        self._end(reason)
+        self._end_call(reason)
 
     def voicemail_detected(self, by: str) -> None:
         """An answering machine took the call; ``by`` says who noticed."""
-        self._machine.found(by)
+        self._voicemail.on_detected(by)
 
     @property
-    def _outcome(self) -> str:
-        return self._parting.outcome(is_voicemail=self._machine.is_found)
+    def _call_outcome(self) -> str:
+        return self._termination.outcome(is_voicemail=self._voicemail.is_detected)
 
     @property
-    def _parting(self) -> Parting:
-        return Parting(self._conversation.over, self._end_reason)
+    def _termination(self) -> CallTermination:
+        return CallTermination(self._conversation.end_request, self._end_reason)
 
     # -- the call -------------------------------------------------------------------------------------------------
 
@@ -139,23 +141,23 @@ class CallSession:
         """Carry the call to its end: the leg is hung up and the recorder closed when it returns."""
         codec = self._leg.codec
         self._line.emit(events.CALL_STARTED, {"codec": codec.name, "sample_rate": codec.sample_rate})
-        watchdog = Watchdog(self, self._config, self._line.emit, self._line.started_at)
+        watchdog = CallWatchdog(self, self._config, self._line.emit, self._line.started_at)
         beside = [asyncio.create_task(watchdog.run()), asyncio.create_task(self._prepare_canned())]
-        if self._room is not None:
-            beside.append(asyncio.create_task(self._room.fill(self._line.emit)))
-        self._listener.tap = self._machine.ears
+        if self._ambient_leg is not None:
+            beside.append(asyncio.create_task(self._ambient_leg.start_background(self._line.emit)))
+        self._listener.audio_tap = self._voicemail.audio_tap
         self._listener.start()
-        self._conversation.begin()
-        self._listener.expect(self._conversation.expectation())
-        self._floor.greet(self._start_delay_s())
+        self._conversation.enter_start_node()
+        self._listener.set_expectation(self._conversation.caller_expectation())
+        self._turns.start_greeting(self._start_delay_s())
         try:
             await self._ended.wait()
         finally:
-            self._end("server_stopped")
+            self._end_call("server_stopped")
             for task in beside:
                 task.cancel()
             await self._clean_up()
-        return self._result()
+        return self._build_result()
 
     def _start_delay_s(self) -> float:
         data = self._conversation.node.data
@@ -172,115 +174,115 @@ class CallSession:
         )
 
     async def _clean_up(self) -> None:
-        self._machine.close()
-        await self._floor.stop()
+        self._voicemail.close()
+        await self._turns.stop()
         self._digits.cancel()
-        self._floor.tags += await self._parting.part(self._leg)
+        self._turns.tags += await self._termination.execute(self._leg)
         await self._listener.close()
         await self._conversation.finish()
         self._listener.count_usage(self._usage)
         self._line.emit(events.USAGE_COUNTED, self._usage.as_dict())
-        self._line.emit(events.CALL_ENDED, {"end_reason": self._end_reason, "outcome": self._outcome})
+        self._line.emit(events.CALL_ENDED, {"end_reason": self._end_reason, "outcome": self._call_outcome})
         if self._recorder is not None:
             await self._recorder.close()
 
-    def _result(self) -> CallResult:
-        is_silent = not self._has_caller_spoken and self._outcome == "answered"
+    def _build_result(self) -> CallResult:
+        is_silent = not self._has_caller_spoken and self._call_outcome == "answered"
         return CallResult(
-            outcome=self._outcome,
+            outcome=self._call_outcome,
             end_reason=self._end_reason,
             duration_s=round(self._duration_s, 3),
-            gathered=self._conversation.gathered,
-            tags=(*self._floor.tags, *(["silent_caller"] if is_silent else [])),
+            gathered_context=self._conversation.gathered_context,
+            tags=(*self._turns.tags, *(["silent_caller"] if is_silent else [])),
         )
 
-    def _end(self, reason: str) -> None:
+    def _end_call(self, reason: str) -> None:
         if not self._ended.is_set():
             self._end_reason = reason
-            self._floor.tags += self._parting.tags
-            self._floor.is_closing = True
-            self._floor.owes_since = None
+            self._turns.tags += self._termination.tags
+            self._turns.is_closing = True
+            self._turns.reply_due_since = None
             self._duration_s = self._line.since_start()
             self._ended.set()
 
     # -- TurnListener: what the caller does -----------------------------------------------------------------------
 
-    def caller_started(self) -> None:
+    def on_caller_started(self) -> None:
         self._has_caller_spoken = True
 
-    def caller_progressed(self, state: Listening) -> None:
+    def on_caller_speech(self, state: CallerTurnState) -> None:
         if state.is_speaking:
-            self._machine.caller_speaks()
-        floor, playback = self._floor, self._playback
-        self._conversation.retriever.overhear(self._conversation.node, f"{state.text} {state.partial}")
-        if floor.is_closing or not floor.is_agents or not (playback.is_audible or playback.is_paused):
+            self._voicemail.on_caller_speaking()
+        floor, playback = self._turns, self._playback
+        self._conversation.retriever.prefetch(self._conversation.node, f"{state.text} {state.partial}")
+        if floor.is_closing or not floor.is_agent_busy or not (playback.is_audible or playback.is_paused):
             return
-        if floor.is_held:
+        if floor.is_uninterruptible:
             return
-        if self._listener.interrupts():
+        if self._listener.should_interrupt():
             floor.interrupt()
-        elif self._listener.pauses():
+        elif self._listener.should_pause():
             floor.pause(self._config.provisional_pause_s)
 
-    def turn_ended(self, text: str, started_at: float, stopped_at: float) -> None:
-        if self._floor.is_closing:
+    def on_turn_ended(self, text: str, started_at: float, stopped_at: float) -> None:
+        if self._turns.is_closing:
             return
         now, t0 = self._line.since_start(), self._line.started_at
         started, stopped = max(0.0, started_at - t0), max(0.0, stopped_at - t0)
         self._line.emit(events.CALLER_SAID, {"text": text, "start_s": round(started, 3), "end_s": round(stopped, 3)})
-        self._machine.turn_ended(text, self._llm)
-        if self._ended.is_set() or self._floor.is_mute:
+        self._voicemail.on_turn_ended(text, self._llm)
+        if self._ended.is_set() or self._turns.is_mute:
             return
-        if self._floor.is_held or (self._playback.is_audible and not self._listener.cuts_off(text)):
-            self._floor.hold(text)
+        if self._turns.is_uninterruptible or (self._playback.is_audible and not self._listener.should_cut_off(text)):
+            self._turns.queue_caller_text(text)
         else:
-            self._floor.answer(text, TurnTiming(caller_stopped=stopped, turn_decided=now))
+            self._turns.answer_caller(text, TurnTiming(caller_stopped=stopped, turn_decided=now))
 
-    def turn_unheard(self, count: int) -> None:
-        if self._floor.is_closing or self._floor.is_agents:
+    def on_turn_without_transcript(self, count: int) -> None:
+        if self._turns.is_closing or self._turns.is_agent_busy:
             return
         if count >= self._config.max_unheard_turns:
-            self._floor.tags.append("stt_deaf")
-            self._apologise("nothing_recognised")
+            self._turns.tags.append("stt_deaf")
+            self._apologize_and_end("nothing_recognised")
         else:
-            self._acted("retry", "nothing_recognised")
-            self._floor.remark(self._config.phrases.reprompt)
+            self._emit_watchdog_action("retry", "nothing_recognised")
+            self._turns.say_phrase(self._config.phrases.reprompt)
 
-    def recognition_lost(self) -> None:
-        self._floor.tags.append("stt_failed")
-        self._apologise("recognition_lost")
+    def on_recognition_lost(self) -> None:
+        self._turns.tags.append("stt_failed")
+        self._apologize_and_end("recognition_lost")
 
-    def _apologise(self, reason: str) -> None:
-        self._acted("apology", reason)
-        self._floor.close(self._config.phrases.apology, "error")
+    def _apologize_and_end(self, reason: str) -> None:
+        self._emit_watchdog_action("apology", reason)
+        self._turns.end_with_phrase(self._config.phrases.apology, "error")
 
-    def _acted(self, step: str, reason: str) -> None:
+    def _emit_watchdog_action(self, step: str, reason: str) -> None:
         self._line.emit(events.WATCHDOG_ACTED, {"step": step, "reason": reason, "silent_ms": 0})
 
     # -- keys -----------------------------------------------------------------------------------------------------
 
     def _digits_took_edge(self, edge: Edge, digits: str) -> None:
         self._line.emit(events.DIGITS_PRESSED, {"digits": digits})
-        if edge in self._conversation.edges():
-            self._floor.answer(None, self._pressed(), edge)
+        if edge in self._conversation.outgoing_edges():
+            self._turns.answer_caller(None, self._keypress_timing(), edge)
 
     def _digits_entered(self, digits: str) -> None:
         self._line.emit(events.DIGITS_PRESSED, {"digits": digits})
-        self._floor.answer(f"(entered on the keypad) {digits}", self._pressed())
+        self._turns.answer_caller(f"(entered on the keypad) {digits}", self._keypress_timing())
 
-    def _pressed(self) -> TurnTiming:
+    def _keypress_timing(self) -> TurnTiming:
         now = self._line.since_start()
         return TurnTiming(caller_stopped=now, turn_decided=now)
 
     # -- Watched: what the watchdog sees and does -----------------------------------------------------------------
 
     @property
-    def owes_since(self) -> float | None:
-        return self._floor.owes_since
+    def reply_due_since(self) -> float | None:
+        return self._turns.reply_due_since
 
     @property
     def is_tool_running(self) -> bool:
-        return self._floor.is_tool_running
+        return self._turns.is_tool_running
 
     @property
     def is_audible(self) -> bool:
@@ -298,26 +300,26 @@ class CallSession:
     def is_caller_speaking(self) -> bool:
         return self._listener.is_speaking or self._listener.has_words
 
-    def poll(self) -> None:
-        self._listener.poll()
-        self._listener.tap = self._machine.ears
+    def poll_turn(self) -> None:
+        self._listener.evaluate_turn()
+        self._listener.audio_tap = self._voicemail.audio_tap
 
-    def fill(self) -> None:
-        self._floor.fill()
+    def say_filler(self) -> None:
+        self._turns.say_filler()
 
     def give_up(self) -> None:
-        self._floor.tags.append("watchdog")
-        self._floor.close(self._config.phrases.apology, "watchdog")
+        self._turns.tags.append("watchdog")
+        self._turns.end_with_phrase(self._config.phrases.apology, "watchdog")
 
     def prompt_idle(self, count: int) -> None:
-        self._floor.remark(self._config.phrases.idle)
+        self._turns.say_phrase(self._config.phrases.idle)
 
     def end_idle(self) -> None:
-        self._floor.close(self._config.phrases.idle_goodbye, "idle")
+        self._turns.end_with_phrase(self._config.phrases.idle_goodbye, "idle")
 
     def warn_duration(self, left_s: float) -> None:
         if not self.is_caller_speaking:
-            self._floor.remark(self._config.phrases.time_warning)
+            self._turns.say_phrase(self._config.phrases.time_warning)
 
     def end_duration(self) -> None:
-        self._floor.close(self._config.phrases.time_over, "max_duration")
+        self._turns.end_with_phrase(self._config.phrases.time_over, "max_duration")

@@ -18,7 +18,7 @@ T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 
-class Ears(Protocol):
+class CallInput(Protocol):
     """The part of ``voice.CallSession`` that a leg feeds."""
 
     def feed_audio(self, payload: bytes) -> None: ...
@@ -36,28 +36,28 @@ class SocketLeg:
     is a lost line.
     """
 
-    goodbyes: frozenset[int] = frozenset()
+    clean_close_codes: frozenset[int] = frozenset()
 
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
         self._socket: PushSocket | None = None
-        self._ears: Ears | None = None
+        self._input: CallInput | None = None
         self._early: list[bytes] = []
         self._early_bytes = 0
         self._max_early_bytes = MAX_EARLY_FRAMES * codec.frame_bytes
-        self._ended_as: str | None = None
+        self._end_reason: str | None = None
 
     def attach_socket(self, socket: PushSocket) -> None:
         self._socket = socket
 
-    def attach_session(self, ears: Ears) -> None:
+    def attach_session(self, ears: CallInput) -> None:
         """From here the session hears everything, first of all what came while it was made."""
-        self._ears = ears
+        self._input = ears
         for payload in self._early:
             ears.feed_audio(payload)
         self._early.clear()
-        if self._ended_as is not None:
-            self._tell_end(ears, self._ended_as)
+        if self._end_reason is not None:
+            self._notify_end(ears, self._end_reason)
 
     @property
     def codec(self) -> Codec:
@@ -65,7 +65,7 @@ class SocketLeg:
 
     @property
     def is_open(self) -> bool:
-        return self._ended_as is None
+        return self._end_reason is None
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
         if self._socket is not None:
@@ -74,31 +74,31 @@ class SocketLeg:
     def on_closed(self, code: int, reason: str) -> None:
         """The socket is gone, whoever closed it (``kit.sockets.Receiver``)."""
         if code == GOING_AWAY and reason == "the server stops":
-            self._end("server_stopped")
+            self._end_once("server_stopped")
         else:
-            self._end("caller_hung_up" if code in self.goodbyes else "media_lost")
+            self._end_once("caller_hung_up" if code in self.clean_close_codes else "media_lost")
 
-    def _hear(self, payload: bytes) -> None:
-        if self._ears is not None:
-            self._ears.feed_audio(payload)
+    def _receive_audio(self, payload: bytes) -> None:
+        if self._input is not None:
+            self._input.feed_audio(payload)
         elif self._early_bytes + len(payload) <= self._max_early_bytes:
             self._early.append(payload)
             self._early_bytes += len(payload)
 
-    def _guarded(self, work: Callable[[T], None], value: T) -> None:
+    def _run_guarded(self, work: Callable[[T], None], value: T) -> None:
         try:
             work(value)
         except Exception:  # the media-socket edge: one call's fault must not reach the loop's other calls
             log.exception("media_message_failed")
             self.close(FAULT, "this call failed")
 
-    def _end(self, reason: str) -> None:
-        if self._ended_as is None:
-            self._ended_as = reason
-            if self._ears is not None:
-                self._tell_end(self._ears, reason)
+    def _end_once(self, reason: str) -> None:
+        if self._end_reason is None:
+            self._end_reason = reason
+            if self._input is not None:
+                self._notify_end(self._input, reason)
 
-    def _tell_end(self, ears: Ears, reason: str) -> None:
+    def _notify_end(self, ears: CallInput, reason: str) -> None:
         if reason == "server_stopped":
             ears.stop(reason)
         else:

@@ -6,8 +6,8 @@ from typing import Any
 
 from offhook.models.ports import CallModels
 from offhook.voice import events
-from offhook.voice.call_context import Agent
-from offhook.voice.dialog.conversation import Conversation, Speech
+from offhook.voice.call_context import CallAgent
+from offhook.voice.dialog.conversation import AgentSpeech, Conversation
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.errors import AllModelsFailed, EmptyTurn
 from offhook.voice.events import VoiceEvent
@@ -24,7 +24,7 @@ class TextSession:
     def __init__(
         self,
         *,
-        agent: Agent,
+        agent: CallAgent,
         models: CallModels,
         sink: RunSink,
         state: dict[str, Any] | None = None,
@@ -37,8 +37,8 @@ class TextSession:
         self._usage = UsageCounter(state.get("usage") if state is not None else None)
         self._conversation = Conversation(
             agent=agent,
-            llm=LlmChain(models.llm, emit=self._emit, usage=self._usage, stall_s=agent.config.give_up_after_s),
-            emit=self._emit,
+            llm=LlmChain(models.llm, emit=self._emit_event, usage=self._usage, stall_s=agent.config.give_up_after_s),
+            emit=self._emit_event,
             is_spoken=False,
         )
         self.result: CallResult | None = None
@@ -59,42 +59,42 @@ class TextSession:
 
     async def start(self) -> list[str]:
         """The agent's first messages."""
-        self._emit(events.CALL_STARTED, {"channel": "text"})
-        self._conversation.begin()
-        return await self._answer(None)
+        self._emit_event(events.CALL_STARTED, {"channel": "text"})
+        self._conversation.enter_start_node()
+        return await self._run_turn(None)
 
     async def say(self, text: str) -> list[str]:
         """The agent's answer, one string for each node that spoke."""
         at = self._since_start()
-        self._emit(events.CALLER_SAID, {"text": text, "start_s": at, "end_s": at})
-        return await self._answer(text)
+        self._emit_event(events.CALLER_SAID, {"text": text, "start_s": at, "end_s": at})
+        return await self._run_turn(text)
 
     async def end(self, reason: str = "caller_hung_up") -> CallResult:
         """Extract what is left and close the chat; idempotent."""
         if self.result is None:
             await self._conversation.finish()
             self._conversation.is_over = True
-            self._emit(events.USAGE_COUNTED, self._usage.as_dict())
-            self._emit(events.CALL_ENDED, {"end_reason": reason, "outcome": "answered"})
-            self.result = CallResult("answered", reason, self._since_start(), self._conversation.gathered)
+            self._emit_event(events.USAGE_COUNTED, self._usage.as_dict())
+            self._emit_event(events.CALL_ENDED, {"end_reason": reason, "outcome": "answered"})
+            self.result = CallResult("answered", reason, self._since_start(), self._conversation.gathered_context)
         return self.result
 
-    async def _answer(self, text: str | None) -> list[str]:
+    async def _run_turn(self, text: str | None) -> list[str]:
         messages: list[str] = []
         current = ""
         reason = "agent_ended"
         try:
             async with aclosing(self._conversation.respond(text)) as steps:
                 async for step in steps:
-                    if isinstance(step, Speech) and not step.is_fixed:
+                    if isinstance(step, AgentSpeech) and not step.is_scripted:
                         current += step.text
                         continue
                     messages, current = [*messages, current], ""
-                    if isinstance(step, Speech):
+                    if isinstance(step, AgentSpeech):
                         messages.append(step.text)
         except EmptyTurn:
             current = self._phrases.reprompt
-            self._conversation.history.note(current)
+            self._conversation.history.add_canned_text(current)
         except AllModelsFailed:
             current = self._phrases.apology
             self._conversation.is_over = True
@@ -103,17 +103,17 @@ class TextSession:
         for message in messages:
             at = self._since_start()
             said = {"text": message, "start_s": at, "end_s": at, "interrupted": False, "node_id": self.node_id}
-            self._emit(events.AGENT_SAID, said)
+            self._emit_event(events.AGENT_SAID, said)
         if self._conversation.is_over:
             await self.end(reason)
         else:
             # the snapshot that follows must hold what this turn has set going
-            await self._conversation.settle()
-            self._emit(events.USAGE_COUNTED, self._usage.as_dict())
+            await self._conversation.wait_until_settled()
+            self._emit_event(events.USAGE_COUNTED, self._usage.as_dict())
         return messages
 
     def _since_start(self) -> float:
         return round(self._loop.time() - self._t0, 3)
 
-    def _emit(self, kind: str, data: dict[str, Any]) -> None:
+    def _emit_event(self, kind: str, data: dict[str, Any]) -> None:
         self._sink.emit(VoiceEvent(kind, self._since_start(), data))

@@ -22,26 +22,26 @@ class UsageCounter:
                 counts = self._counts[ModelRef(kind, entry["provider"], entry["model"])]
                 counts.update({name: value for name, value in entry.items() if name not in ("provider", "model")})
 
-    def llm(self, ref: ModelRef, usage: LlmUsage) -> None:
+    def add_llm_usage(self, ref: ModelRef, usage: LlmUsage) -> None:
         counts = self._counts[ref]
         counts["prompt_tokens"] += usage.prompt_tokens
         counts["completion_tokens"] += usage.completion_tokens
         if usage.cached_tokens:
             counts["cached_tokens"] += usage.cached_tokens
 
-    def llm_estimate(self, ref: ModelRef, request: LlmRequest, said: str, *, has_prompt: bool = False) -> None:
+    def add_llm_estimate(self, ref: ModelRef, request: LlmRequest, said: str, *, has_prompt: bool = False) -> None:
         """For an answer that was cut off before the vendor said what it used, and that it charges all the same."""
         prompt = 0 if has_prompt else sum(len(message.content) for message in request.messages)
-        self.llm(ref, LlmUsage(-(-prompt // CHARACTERS_PER_TOKEN), -(-len(said) // CHARACTERS_PER_TOKEN)))
+        self.add_llm_usage(ref, LlmUsage(-(-prompt // CHARACTERS_PER_TOKEN), -(-len(said) // CHARACTERS_PER_TOKEN)))
         self._counts[ref]["estimated"] += 1
 
-    def llm_call(self, ref: ModelRef) -> None:
+    def add_llm_call(self, ref: ModelRef) -> None:
         self._counts[ref]["calls"] += 1
 
-    def tts(self, ref: ModelRef, text: str) -> None:
+    def add_tts_text(self, ref: ModelRef, text: str) -> None:
         self._counts[ref]["characters"] += len(text)
 
-    def stt(self, ref: ModelRef, seconds: float) -> None:
+    def add_stt_seconds(self, ref: ModelRef, seconds: float) -> None:
         self._counts[ref]["seconds"] += seconds
 
     def as_dict(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from offhook.kit.crypto import Keyring
 from offhook.kit.egress import EgressClient
 from offhook.root import Root
 from offhook.webhooks import endpoints
-from offhook.webhooks.delivery import Deliverer
+from offhook.webhooks.delivery import WebhookDeliverer
 from offhook.webhooks.tasks import add_jobs
 
 __all__ = ["register"]
@@ -12,8 +12,8 @@ __all__ = ["register"]
 
 def register(root: Root) -> None:
     """Add the routes and the jobs that deliver."""
-    deliverer = Deliverer(root.db, root.clock, root.get(Keyring), root.get(EgressClient))
-    root.provide(Deliverer, deliverer)
+    deliverer = WebhookDeliverer(root.db, root.clock, root.get(Keyring), root.get(EgressClient))
+    root.provide(WebhookDeliverer, deliverer)
     add_jobs(root, deliverer)
     root.api.include_router(endpoints.router)
-    root.api.include_router(endpoints.events)
+    root.api.include_router(endpoints.events_router)

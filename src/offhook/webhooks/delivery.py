@@ -18,29 +18,29 @@ from standardwebhooks import Webhook
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring, SecretUnreadable
 from offhook.kit.database.database import Database
-from offhook.kit.egress import EgressAnswer, EgressClient, EgressError
-from offhook.orgs import Caller, audit
+from offhook.kit.egress import EgressClient, EgressError, EgressResponse
+from offhook.orgs import Caller, write_audit_entry
 from offhook.webhooks import repository, service
 from offhook.webhooks.errors import WebhookDisabled, WebhookSecretUnreadable
-from offhook.webhooks.repository import Due
+from offhook.webhooks.repository import DueDelivery
 from offhook.webhooks.retry_schedule import SWITCH_OFF_AFTER, next_delay_s
 from offhook.webhooks.tables import WebhookAttempt, WebhookEndpoint, WebhookEvent
 
 TIMEOUT_S: Final = 15.0
 MAX_ANSWER_BYTES: Final = 64 * 1024
-_SHOWN_ANSWER: Final = 500
+_MAX_SHOWN_ANSWER: Final = 500
 _GONE: Final = 410
 # One slow endpoint must not take the workers' hands from everyone else's jobs.
-AT_ONCE_PER_ENDPOINT: Final = 4
-AT_ONCE: Final = 8
+MAX_CONCURRENT_PER_ENDPOINT: Final = 4
+MAX_CONCURRENT: Final = 8
 BUSY_DELAY_S: Final = 2.0
 OVERDUE_AFTER: Final = timedelta(minutes=5)
-_SWEEP_AT_ONCE: Final = 500
+_SWEEP_BATCH: Final = 500
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class SignedDelivery:
     """What is sent: the same bytes at every attempt; headers are signed anew."""
 
     organization_id: int
@@ -52,21 +52,21 @@ class Letter:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DeliveryOutcome:
     """``status_code`` None: no answer came. ``wish_s`` is the endpoint's Retry-After."""
 
     status_code: int | None
     error: str | None
     answer: str | None
     duration_ms: int
-    wish_s: float | None = None
+    retry_after_s: float | None = None
 
     @property
     def is_success(self) -> bool:
         return self.error is None
 
 
-class Deliverer:
+class WebhookDeliverer:
     """Makes attempts; one per process, so that it can bound how many are under way at once."""
 
     def __init__(self, db: Database, clock: Clock, keyring: Keyring, egress: EgressClient) -> None:
@@ -76,44 +76,46 @@ class Deliverer:
         self._egress = egress
         self._under_way: Counter[int] = Counter()
 
-    async def handle(self, payload: dict[str, Any]) -> None:
+    async def handle_job(self, payload: dict[str, Any]) -> None:
         """The job ``webhook.deliver``."""
         delivery_id, in_round, attempts = payload["delivery_id"], payload["round"], payload["attempts"]
         async with self._db.transaction() as session:
-            due = await repository.due(session, None, delivery_id)
+            due = await repository.find_delivery(session, None, delivery_id)
             if not _is_current(due, in_round, attempts):
                 return
             assert due is not None
             endpoint_id = due.endpoint.id
-            if self._under_way[endpoint_id] >= AT_ONCE_PER_ENDPOINT or self._under_way.total() >= AT_ONCE:
+            if self._under_way[endpoint_id] >= MAX_CONCURRENT_PER_ENDPOINT or self._under_way.total() >= MAX_CONCURRENT:
                 await service.enqueue_attempt(session, delivery_id, in_round, attempts, delay_s=BUSY_DELAY_S)
                 return
             try:
                 if due.endpoint.status != service.ENABLED:
                     raise WebhookDisabled("The webhook is switched off.")
-                letter = self.letter(due.endpoint, due.event, due.delivery.sequence, attempts + 1)
+                letter = self.sign_delivery(due.endpoint, due.event, due.delivery.sequence, attempts + 1)
             except (WebhookDisabled, WebhookSecretUnreadable) as error:
-                due = await repository.due(session, None, delivery_id, lock=True)
+                due = await repository.find_delivery(session, None, delivery_id, lock=True)
                 if due is not None and _is_current(due, in_round, attempts):
-                    _bury(due, error.message)
+                    _mark_dead(due, error.message)
                 return
         self._under_way[endpoint_id] += 1
         try:
             outcome = await self.send(letter)
         finally:
             self._under_way[endpoint_id] -= 1
-        await self._write(delivery_id, in_round, attempts, outcome)
+        await self._record_outcome(delivery_id, in_round, attempts, outcome)
 
-    async def sweep(self, _: dict[str, Any]) -> None:
+    async def sweep_overdue(self, _: dict[str, Any]) -> None:
         """The job ``webhook.sweep``: deliveries whose attempt is long overdue lost their job and get another one."""
         async with self._db.transaction() as session:
             before = self._clock.now() - OVERDUE_AFTER
-            for delivery_id, in_round, attempts in await repository.overdue(
-                session, None, before, limit=_SWEEP_AT_ONCE
+            for delivery_id, in_round, attempts in await repository.find_overdue(
+                session, None, before, limit=_SWEEP_BATCH
             ):
                 await service.enqueue_attempt(session, delivery_id, in_round, attempts)
 
-    def letter(self, endpoint: WebhookEndpoint, event: WebhookEvent, sequence: int, attempt: int) -> Letter:
+    def sign_delivery(
+        self, endpoint: WebhookEndpoint, event: WebhookEvent, sequence: int, attempt: int
+    ) -> SignedDelivery:
         """The signed request; an endpoint whose secret was just rotated gets a signature by either.
 
         WebhookSecretUnreadable when the key is gone that sealed its secret.
@@ -129,7 +131,7 @@ class Deliverer:
         }
         body = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         now = self._clock.now()
-        secrets = self._secrets(endpoint, now)
+        secrets = self._signing_secrets(endpoint, now)
         headers = {
             "content-type": "application/json",
             "user-agent": "Offhook-Webhooks/1",
@@ -140,31 +142,31 @@ class Deliverer:
             "offhook-sequence": str(sequence),
             "offhook-attempt": str(attempt),
         }
-        return Letter(endpoint.organization_id, endpoint.id, endpoint.url, message_id, body.encode(), headers)
+        return SignedDelivery(endpoint.organization_id, endpoint.id, endpoint.url, message_id, body.encode(), headers)
 
-    def _secrets(self, endpoint: WebhookEndpoint, now: datetime) -> list[str]:
+    def _signing_secrets(self, endpoint: WebhookEndpoint, now: datetime) -> list[str]:
         try:
-            secrets = [service.opened(self._keyring, endpoint.organization_id, endpoint.secret)]
+            secrets = [service.open_secret(self._keyring, endpoint.organization_id, endpoint.secret)]
         except SecretUnreadable as error:
             raise WebhookSecretUnreadable from error
         until = endpoint.old_secret_until
         if endpoint.old_secret is not None and until is not None and until > now:
             with suppress(SecretUnreadable):  # of a lost key: the new one signs alone
-                secrets.append(service.opened(self._keyring, endpoint.organization_id, endpoint.old_secret))
+                secrets.append(service.open_secret(self._keyring, endpoint.organization_id, endpoint.old_secret))
         return secrets
 
-    def test_letter(self, endpoint: WebhookEndpoint) -> Letter:
+    def sign_test_delivery(self, endpoint: WebhookEndpoint) -> SignedDelivery:
         """An event of type ``webhook.test`` that is in no list and takes no sequence number. WebhookSecretUnreadable."""
         event = WebhookEvent(
             id=0,
             organization_id=endpoint.organization_id,
-            type=service.TEST,
+            type=service.TEST_EVENT,
             data={"webhook_id": endpoint.id, "message": "This is a test."},
             created_at=self._clock.now(),
         )
-        return self.letter(endpoint, event, 0, 1)
+        return self.sign_delivery(endpoint, event, 0, 1)
 
-    async def send(self, letter: Letter) -> Outcome:
+    async def send(self, letter: SignedDelivery) -> DeliveryOutcome:
         """Send it; whatever happens is an outcome. A redirect is a failure: it would lead the event elsewhere."""
         started = self._clock.now()
         try:
@@ -179,14 +181,14 @@ class Deliverer:
             )
         except EgressError as error:
             elapsed = self._clock.now() - started
-            return Outcome(None, str(error)[:500], None, max(0, round(elapsed.total_seconds() * 1000)))
-        shown = answer.text[:_SHOWN_ANSWER].replace("\0", "") or None
+            return DeliveryOutcome(None, str(error)[:500], None, max(0, round(elapsed.total_seconds() * 1000)))
+        shown = answer.text[:_MAX_SHOWN_ANSWER].replace("\0", "") or None
         error_text = None if answer.is_success else f"The endpoint answered {answer.status}."
-        return Outcome(answer.status, error_text, shown, answer.elapsed_ms, _wish(answer))
+        return DeliveryOutcome(answer.status, error_text, shown, answer.elapsed_ms, _wish(answer))
 
-    async def _write(self, delivery_id: int, in_round: int, attempts: int, outcome: Outcome) -> None:
+    async def _record_outcome(self, delivery_id: int, in_round: int, attempts: int, outcome: DeliveryOutcome) -> None:
         async with self._db.transaction() as session:
-            due = await repository.due(session, None, delivery_id, lock=True)
+            due = await repository.find_delivery(session, None, delivery_id, lock=True)
             if not _is_current(due, in_round, attempts):
                 return  # another worker made the same attempt, or it was sent again from the beginning
             assert due is not None
@@ -211,23 +213,23 @@ class Deliverer:
                 due.endpoint.failing_since, due.endpoint.last_success_at = None, now
                 return
             due.endpoint.failing_since = due.endpoint.failing_since or now
-            delay_s = next_delay_s(attempts + 1, wish_s=outcome.wish_s)
+            delay_s = next_delay_s(attempts + 1, wish_s=outcome.retry_after_s)
             if self._is_hopeless(due.endpoint, outcome, now):
                 await _switch_off(session, due.endpoint, outcome)
                 delay_s = None
             if delay_s is None:
-                _bury(due, outcome.error or "")
+                _mark_dead(due, outcome.error or "")
                 return
             delivery.next_attempt_at = now + timedelta(seconds=delay_s)
             await service.enqueue_attempt(session, delivery_id, in_round, attempts + 1, delay_s=delay_s)
 
     @staticmethod
-    def _is_hopeless(endpoint: WebhookEndpoint, outcome: Outcome, now: datetime) -> bool:
+    def _is_hopeless(endpoint: WebhookEndpoint, outcome: DeliveryOutcome, now: datetime) -> bool:
         since = endpoint.failing_since
         return outcome.status_code == _GONE or (since is not None and now - since >= SWITCH_OFF_AFTER)
 
 
-def _is_current(due: Due | None, in_round: int, attempts: int) -> bool:
+def _is_current(due: DueDelivery | None, in_round: int, attempts: int) -> bool:
     return (
         due is not None
         and due.delivery.status == service.PENDING
@@ -236,21 +238,21 @@ def _is_current(due: Due | None, in_round: int, attempts: int) -> bool:
     )
 
 
-def _bury(due: Due, error: str) -> None:
+def _mark_dead(due: DueDelivery, error: str) -> None:
     due.delivery.status, due.delivery.next_attempt_at = service.DEAD, None
     due.delivery.last_error = error[:500]
     log.info("webhook_dead", endpoint_id=due.endpoint.id, delivery_id=due.delivery.id)
 
 
-async def _switch_off(session: Any, endpoint: WebhookEndpoint, outcome: Outcome) -> None:
+async def _switch_off(session: Any, endpoint: WebhookEndpoint, outcome: DeliveryOutcome) -> None:
     """Nothing more is sent to it until somebody enables it; its events stay in ``GET /events``."""
     endpoint.status = service.FAILING
     nobody = Caller(endpoint.organization_id, user_id=None, key_id=None, role="member", is_superuser=False)
     reason = "gone" if outcome.status_code == _GONE else "failed for three days"
-    await audit(session, nobody, "webhook.switched_off", f"webhook:{endpoint.id}", {"reason": reason})
+    await write_audit_entry(session, nobody, "webhook.switched_off", f"webhook:{endpoint.id}", {"reason": reason})
     log.warning("webhook_switched_off", endpoint_id=endpoint.id, reason=reason)
 
 
-def _wish(answer: EgressAnswer) -> float | None:
+def _wish(answer: EgressResponse) -> float | None:
     text = str(answer.headers.get("retry-after", ""))
     return float(text) if text.isdecimal() and len(text) < 7 else None

@@ -4,18 +4,18 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 
-from offhook.errors import Unprocessable
+from offhook.errors import UnprocessableRequest
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Database, Session
 from offhook.kit.egress import EgressClient, EgressError
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, Now, RequireAdmin
-from offhook.root import database_of, use
+from offhook.root import database_of, use_service
 from offhook.webhooks import repository, service
-from offhook.webhooks.delivery import Deliverer
+from offhook.webhooks.delivery import WebhookDeliverer
 from offhook.webhooks.errors import WebhookUrlRefused
-from offhook.webhooks.repository import Due
+from offhook.webhooks.repository import DueDelivery
 from offhook.webhooks.schemas import (
     AttemptResponse,
     DeliveryDetail,
@@ -35,14 +35,14 @@ from offhook.webhooks.schemas import (
 from offhook.webhooks.service import EVENT_TYPES, NewEndpoint
 
 router = APIRouter(prefix="/organizations/webhooks", tags=["webhooks"])
-events = APIRouter(prefix="/events", tags=["webhooks"])
+events_router = APIRouter(prefix="/events", tags=["webhooks"])
 
-Keys = Annotated[Keyring, Depends(use(Keyring))]
-Egress = Annotated[EgressClient, Depends(use(EgressClient))]
-Sender = Annotated[Deliverer, Depends(use(Deliverer))]
+KeyringDep = Annotated[Keyring, Depends(use_service(Keyring))]
+EgressDep = Annotated[EgressClient, Depends(use_service(EgressClient))]
+DelivererDep = Annotated[WebhookDeliverer, Depends(use_service(WebhookDeliverer))]
 
 
-class EventTypeUnknown(Unprocessable):
+class EventTypeUnknown(UnprocessableRequest):
     """This is no event type."""
 
     code = "event_type_unknown"
@@ -51,41 +51,41 @@ class EventTypeUnknown(Unprocessable):
 def _check_url(egress: EgressClient, url: str) -> None:
     """422 for what can never be called; that a name leads to a public address is looked at before each attempt."""
     try:
-        target = egress.read_url(url)
+        target = egress.parse_url(url)
     except EgressError as error:
         raise WebhookUrlRefused(error.message) from None
     if target.url.userinfo:
         raise WebhookUrlRefused("An address with a password in it is shown to everyone who may see the webhook.")
 
 
-def _created(new: NewEndpoint) -> WebhookCreated:
+def _created_response(new: NewEndpoint) -> WebhookCreated:
     return WebhookCreated(**WebhookResponse.model_validate(new.record).model_dump(), secret=new.secret)
 
 
 @router.get("", response_model=WebhookList, operation_id="list_webhooks")
 async def list_webhooks(org: RequireAdmin, session: Session) -> dict[str, Any]:
-    found = await repository.endpoints(session, org.organization_id)
+    found = await repository.list_endpoints(session, org.organization_id)
     return {"webhooks": found, "event_types": list(EVENT_TYPES)}
 
 
 @router.post("", response_model=WebhookCreated, operation_id="create_webhook")
 async def create_webhook(
-    body: WebhookCreate, org: RequireAdmin, session: Session, keyring: Keys, egress: Egress
+    body: WebhookCreate, org: RequireAdmin, session: Session, keyring: KeyringDep, egress: EgressDep
 ) -> WebhookCreated:
     """Events from now on are sent to the address, signed with the secret in the answer."""
     _check_url(egress, body.url)
     values = {"url": body.url, "events": sorted(set(body.events)), "description": body.description}
-    return _created(await service.create(session, keyring, org, values))
+    return _created_response(await service.create_endpoint(session, keyring, org, values))
 
 
 @router.get("/{webhook_id}", response_model=WebhookResponse, operation_id="get_webhook")
 async def get_webhook(webhook_id: Id, org: RequireAdmin, session: Session) -> Any:
-    return await service.get(session, org.organization_id, webhook_id)
+    return await service.get_endpoint(session, org.organization_id, webhook_id)
 
 
 @router.patch("/{webhook_id}", response_model=WebhookResponse, operation_id="update_webhook")
 async def update_webhook(
-    webhook_id: Id, body: WebhookUpdate, org: RequireAdmin, session: Session, egress: Egress
+    webhook_id: Id, body: WebhookUpdate, org: RequireAdmin, session: Session, egress: EgressDep
 ) -> Any:
     """Switching one on again forgets its failures; what it missed is in `GET /events`."""
     values = body.model_dump(exclude_unset=True)
@@ -93,32 +93,32 @@ async def update_webhook(
         _check_url(egress, values["url"])
     if "events" in values:
         values["events"] = sorted(set(values["events"]))
-    return await service.change(session, org, webhook_id, values)
+    return await service.update_endpoint(session, org, webhook_id, values)
 
 
 @router.delete("/{webhook_id}", response_model=WebhookDeleted, operation_id="delete_webhook")
 async def delete_webhook(webhook_id: Id, org: RequireAdmin, session: Session) -> WebhookDeleted:
     """With its deliveries, also those that still wait."""
-    await service.delete(session, org, webhook_id)
+    await service.delete_endpoint(session, org, webhook_id)
     return WebhookDeleted(id=webhook_id)
 
 
 @router.post("/{webhook_id}/rotate-secret", response_model=WebhookCreated, operation_id="rotate_webhook_secret")
 async def rotate_webhook_secret(
-    webhook_id: Id, org: RequireAdmin, session: Session, keyring: Keys, now: Now
+    webhook_id: Id, org: RequireAdmin, session: Session, keyring: KeyringDep, now: Now
 ) -> WebhookCreated:
     """A new secret; until `old_secret_until` deliveries are signed with both."""
-    return _created(await service.rotate_secret(session, keyring, org, webhook_id, now))
+    return _created_response(await service.rotate_secret(session, keyring, org, webhook_id, now))
 
 
 @router.post("/{webhook_id}/test", response_model=WebhookTested, operation_id="test_webhook")
 async def test_webhook(
-    webhook_id: Id, org: RequireAdmin, db: Annotated[Database, Depends(database_of)], sender: Sender
+    webhook_id: Id, org: RequireAdmin, db: Annotated[Database, Depends(database_of)], sender: DelivererDep
 ) -> Any:
     """Sends an event of type `webhook.test` now and answers what came back; it is neither stored nor repeated."""
     async with db.transaction() as session:
-        endpoint = await service.get(session, org.organization_id, webhook_id)
-        letter = sender.test_letter(endpoint)
+        endpoint = await service.get_endpoint(session, org.organization_id, webhook_id)
+        letter = sender.sign_test_delivery(endpoint)
     outcome = await sender.send(letter)
     return {
         "delivered": outcome.is_success,
@@ -138,8 +138,8 @@ async def list_webhook_deliveries(
     status: Annotated[DeliveryStatus | None, Query(description="`dead` for the dead letters")] = None,
 ) -> dict[str, Any]:
     """The newest first; kept for 30 days."""
-    await service.get(session, org.organization_id, webhook_id)
-    rows, total = await repository.deliveries(session, org.organization_id, webhook_id, status=status, page=page)
+    await service.get_endpoint(session, org.organization_id, webhook_id)
+    rows, total = await repository.list_deliveries(session, org.organization_id, webhook_id, status=status, page=page)
     return {
         "deliveries": rows,
         "total_count": total,
@@ -156,10 +156,10 @@ async def get_webhook_delivery(
     webhook_id: Id, delivery_id: LongId, org: RequireAdmin, session: Session
 ) -> dict[str, Any]:
     """With its log: every attempt and what came back."""
-    found = await service.delivery(session, org.organization_id, webhook_id, delivery_id)
-    log = await repository.attempts(session, org.organization_id, delivery_id)
+    found = await service.get_delivery(session, org.organization_id, webhook_id, delivery_id)
+    log = await repository.list_attempts(session, org.organization_id, delivery_id)
     shown = [AttemptResponse.model_validate(attempt) for attempt in log]
-    return {**_delivery(found), "attempt_log": shown, "data": found.event.data}
+    return {**_delivery_item(found), "attempt_log": shown, "data": found.event.data}
 
 
 @router.post(
@@ -171,16 +171,16 @@ async def resend_webhook_delivery(
     webhook_id: Id, delivery_id: LongId, org: RequireAdmin, session: Session
 ) -> dict[str, Any]:
     """Sends it again now, whatever became of it, with the same `webhook-id` and sequence number."""
-    return _delivery(await service.resend(session, org, webhook_id, delivery_id))
+    return _delivery_item(await service.resend_delivery(session, org, webhook_id, delivery_id))
 
 
 @router.post("/{webhook_id}/resend-dead", response_model=ResentResponse, operation_id="resend_dead_webhook_deliveries")
 async def resend_dead_webhook_deliveries(webhook_id: Id, org: RequireAdmin, session: Session) -> ResentResponse:
     """Sends the dead letters again, the oldest 1000 at most."""
-    return ResentResponse(resent=await service.resend_dead(session, org, webhook_id))
+    return ResentResponse(resent=await service.resend_dead_deliveries(session, org, webhook_id))
 
 
-@events.get("", response_model=EventList, operation_id="list_events")
+@events_router.get("", response_model=EventList, operation_id="list_events")
 async def list_events(
     org: CurrentOrg,
     session: Session,
@@ -212,6 +212,6 @@ async def list_events(
     }
 
 
-def _delivery(due: Due) -> dict[str, Any]:
+def _delivery_item(due: DueDelivery) -> dict[str, Any]:
     shown = {name: getattr(due.delivery, name) for name in DeliveryResponse.model_fields if name != "event_type"}
     return {**shown, "event_type": due.event.type}

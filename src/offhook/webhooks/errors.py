@@ -1,6 +1,6 @@
 """What can be wrong with a customer's webhook."""
 
-from offhook.errors import Conflict, NotFound, Unprocessable
+from offhook.errors import Conflict, NotFound, UnprocessableRequest
 
 
 class WebhookNotFound(NotFound):
@@ -21,7 +21,7 @@ class TooManyWebhooks(Conflict):
     code = "too_many_webhooks"
 
 
-class WebhookUrlRefused(Unprocessable):
+class WebhookUrlRefused(UnprocessableRequest):
     """This address cannot be called."""
 
     code = "webhook_url_refused"

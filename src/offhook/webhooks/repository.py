@@ -9,12 +9,12 @@ from sqlalchemy import any_, func, literal, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.http.pagination import Page
+from offhook.kit.http.pagination import PageRequest
 from offhook.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueDelivery:
     """A delivery with all that an attempt needs."""
 
     delivery: WebhookDelivery
@@ -22,7 +22,7 @@ class Due:
     event: WebhookEvent
 
 
-async def endpoints(session: AsyncSession, organization_id: int) -> Sequence[WebhookEndpoint]:
+async def list_endpoints(session: AsyncSession, organization_id: int) -> Sequence[WebhookEndpoint]:
     found = await session.scalars(
         select(WebhookEndpoint)
         .where(WebhookEndpoint.organization_id == organization_id)
@@ -31,7 +31,7 @@ async def endpoints(session: AsyncSession, organization_id: int) -> Sequence[Web
     return found.all()
 
 
-async def endpoint(
+async def find_endpoint(
     session: AsyncSession, organization_id: int, endpoint_id: int, *, lock: bool = False
 ) -> WebhookEndpoint | None:
     query = select(WebhookEndpoint).where(
@@ -113,8 +113,8 @@ async def events_after(
     return (await session.scalars(query.order_by(WebhookEvent.id).limit(limit))).all()
 
 
-async def deliveries(
-    session: AsyncSession, organization_id: int, endpoint_id: int, *, status: str | None, page: Page
+async def list_deliveries(
+    session: AsyncSession, organization_id: int, endpoint_id: int, *, status: str | None, page: PageRequest
 ) -> tuple[list[dict[str, Any]], int]:
     """The newest first, each with its event's type; and how many there are in all."""
     conditions = [WebhookDelivery.organization_id == organization_id, WebhookDelivery.endpoint_id == endpoint_id]
@@ -132,9 +132,9 @@ async def deliveries(
     return [dict(row) for row in rows.mappings()], total or 0
 
 
-async def due(
+async def find_delivery(
     session: AsyncSession, organization_id: int | None, delivery_id: int, *, lock: bool = False
-) -> Due | None:
+) -> DueDelivery | None:
     """One delivery with its endpoint and event. Without an organization for a job, which knows nothing but its id."""
     query = (
         select(WebhookDelivery, WebhookEndpoint, WebhookEvent)
@@ -150,10 +150,10 @@ async def due(
         await session.execute(select(WebhookEndpoint.id).where(WebhookEndpoint.id == of_delivery).with_for_update())
         query = query.with_for_update(of=[WebhookDelivery, WebhookEndpoint]).execution_options(populate_existing=True)
     row = (await session.execute(query)).first()
-    return None if row is None else Due(row[0], row[1], row[2])
+    return None if row is None else DueDelivery(row[0], row[1], row[2])
 
 
-async def attempts(session: AsyncSession, organization_id: int, delivery_id: int) -> Sequence[WebhookAttempt]:
+async def list_attempts(session: AsyncSession, organization_id: int, delivery_id: int) -> Sequence[WebhookAttempt]:
     found = await session.scalars(
         select(WebhookAttempt)
         .where(WebhookAttempt.organization_id == organization_id, WebhookAttempt.delivery_id == delivery_id)
@@ -173,7 +173,7 @@ async def dead_ids(session: AsyncSession, organization_id: int, endpoint_id: int
     return found.all()
 
 
-async def overdue(session: AsyncSession, organization_id: None, before: datetime, *, limit: int) -> Sequence[Any]:
+async def find_overdue(session: AsyncSession, organization_id: None, before: datetime, *, limit: int) -> Sequence[Any]:
     """(id, round, attempts) of pending deliveries of all organizations whose time passed: their job was lost."""
     assert organization_id is None
     rows = await session.execute(

@@ -9,7 +9,7 @@ DELAYS_S: Final = (5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800, 28_500)
 _JITTER: Final = 0.1
 # An endpoint at which nothing has arrived for so long is switched off: three days bridge a weekend.
 SWITCH_OFF_AFTER: Final = timedelta(hours=72)
-_LONGEST_WISH_S: Final = 3600
+_MAX_RETRY_AFTER_S: Final = 3600
 
 
 def next_delay_s(attempts: int, *, wish_s: float | None = None) -> float | None:
@@ -21,4 +21,4 @@ def next_delay_s(attempts: int, *, wish_s: float | None = None) -> float | None:
     if attempts > len(DELAYS_S):
         return None
     delay_s = DELAYS_S[attempts - 1] * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311 - not a secret
-    return max(delay_s, min(wish_s or 0.0, _LONGEST_WISH_S))
+    return max(delay_s, min(wish_s or 0.0, _MAX_RETRY_AFTER_S))

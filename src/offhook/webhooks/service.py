@@ -1,4 +1,4 @@
-"""Webhooks: what customers are told. ``publish`` is how the other domains tell it, in their own transaction."""
+"""Webhooks: what customers are told. ``publish_event`` is how the other domains tell it, in their own transaction."""
 
 import base64
 import secrets
@@ -11,14 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.jobs import enqueue
 from offhook.kit.crypto import Keyring
-from offhook.orgs import Caller, audit, nothing_changed
+from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.webhooks import repository
 from offhook.webhooks.errors import DeliveryNotFound, TooManyWebhooks, WebhookDisabled, WebhookNotFound
-from offhook.webhooks.repository import Due
+from offhook.webhooks.repository import DueDelivery
 from offhook.webhooks.tables import WebhookDelivery, WebhookEndpoint
 
-DELIVER: Final = "webhook.deliver"
-TEST: Final = "webhook.test"
+DELIVER_JOB: Final = "webhook.deliver"
+TEST_EVENT: Final = "webhook.test"
 ENABLED: Final = "enabled"
 DISABLED: Final = "disabled"
 FAILING: Final = "failing"
@@ -38,7 +38,7 @@ EventType = Literal[
 EVENT_TYPES: Final[tuple[str, ...]] = get_args(EventType)
 MAX_ENDPOINTS: Final = 20
 MAX_RESEND: Final = 1000
-OLD_SECRET_LIVES: Final = timedelta(hours=24)
+OLD_SECRET_TTL: Final = timedelta(hours=24)
 _SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the scheme's prefix, no secret
 _SECRET_BYTES: Final = 32
 
@@ -52,7 +52,7 @@ class NewEndpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class OutgoingEvent:
     """An event to tell. ``data`` is plain JSON without secrets. ``key`` names it within the organization
     (``"run.completed:12"``): the same key again is told once, then and later."""
 
@@ -61,14 +61,16 @@ class News:
     key: str | None = None
 
 
-async def publish(
+async def publish_event(
     session: AsyncSession, organization_id: int, event_type: str, data: dict[str, Any], *, key: str | None = None
 ) -> int | None:
-    """Tell customers of one event as :func:`publish_all` does: its id, or None when it was told before."""
-    return (await publish_all(session, organization_id, [News(event_type, data, key)]))[0]
+    """Tell customers of one event as :func:`publish_events` does: its id, or None when it was told before."""
+    return (await publish_events(session, organization_id, [OutgoingEvent(event_type, data, key)]))[0]
 
 
-async def publish_all(session: AsyncSession, organization_id: int, news: Sequence[News]) -> list[int | None]:
+async def publish_events(
+    session: AsyncSession, organization_id: int, news: Sequence[OutgoingEvent]
+) -> list[int | None]:
     """Tell customers of events, in the caller's transaction: they are told when that commits, and not otherwise.
 
     The answer is each event's id, or None where it was told before. Call it near the end of the transaction: until that
@@ -86,12 +88,12 @@ async def publish_all(session: AsyncSession, organization_id: int, news: Sequenc
     ids = await repository.insert_events(session, organization_id, told, now)
     fresh = [(kind, ids[key]) for kind, key, _ in told if key in ids]
     if fresh:
-        await _deliver(session, organization_id, fresh, now)
+        await _create_deliveries(session, organization_id, fresh, now)
     by_news = {id(one): ids.get(key) for key, one in keyed.items()}
     return [by_news.get(id(one)) for one in news]
 
 
-async def _deliver(
+async def _create_deliveries(
     session: AsyncSession, organization_id: int, events: Sequence[tuple[str, int]], now: datetime
 ) -> None:
     """``(kind, id)`` of new events, to every endpoint that wants them."""
@@ -121,7 +123,7 @@ async def enqueue_attempt(
     """A job for the next attempt; it does nothing when that attempt was made by another one."""
     await enqueue(
         session,
-        DELIVER,
+        DELIVER_JOB,
         {"delivery_id": delivery_id, "round": in_round, "attempts": after_attempts},
         delay_s=delay_s,
     )
@@ -131,50 +133,56 @@ def new_secret() -> str:
     return _SECRET_PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
-def seal(keyring: Keyring, organization_id: int, secret: str) -> bytes:
-    return keyring.seal(secret.encode(), _associated(organization_id))
+def seal_secret(keyring: Keyring, organization_id: int, secret: str) -> bytes:
+    return keyring.seal(secret.encode(), _associated_data(organization_id))
 
 
-def opened(keyring: Keyring, organization_id: int, sealed: bytes) -> str:
+def open_secret(keyring: Keyring, organization_id: int, sealed: bytes) -> str:
     """Raises :class:`SecretUnreadable` when the key that sealed it is gone."""
-    return keyring.open(sealed, _associated(organization_id)).decode()
+    return keyring.open(sealed, _associated_data(organization_id)).decode()
 
 
-def _associated(organization_id: int) -> bytes:
+def _associated_data(organization_id: int) -> bytes:
     return f"webhook:{organization_id}".encode()
 
 
-async def create(session: AsyncSession, keyring: Keyring, caller: Caller, values: dict[str, Any]) -> NewEndpoint:
+async def create_endpoint(
+    session: AsyncSession, keyring: Keyring, caller: Caller, values: dict[str, Any]
+) -> NewEndpoint:
     """``values``: url, events, description, already checked. :class:`TooManyWebhooks` (409)."""
     # counted one after the other, or many who add at once would all be below the limit
     await repository.lock_order(session, caller.organization_id)
-    if len(await repository.endpoints(session, caller.organization_id)) >= MAX_ENDPOINTS:
+    if len(await repository.list_endpoints(session, caller.organization_id)) >= MAX_ENDPOINTS:
         raise TooManyWebhooks
     secret = new_secret()
     record = WebhookEndpoint(
         organization_id=caller.organization_id,
-        secret=seal(keyring, caller.organization_id, secret),
+        secret=seal_secret(keyring, caller.organization_id, secret),
         created_by=caller.user_id,
         **values,
     )
     session.add(record)
     await session.flush()
     await session.refresh(record)
-    await audit(session, caller, "webhook.created", f"webhook:{record.id}", {"url": record.url})
+    await write_audit_entry(session, caller, "webhook.created", f"webhook:{record.id}", {"url": record.url})
     return NewEndpoint(record, secret)
 
 
-async def get(session: AsyncSession, organization_id: int, endpoint_id: int, *, lock: bool = False) -> WebhookEndpoint:
+async def get_endpoint(
+    session: AsyncSession, organization_id: int, endpoint_id: int, *, lock: bool = False
+) -> WebhookEndpoint:
     """Raises :class:`WebhookNotFound` (404)."""
-    found = await repository.endpoint(session, organization_id, endpoint_id, lock=lock)
+    found = await repository.find_endpoint(session, organization_id, endpoint_id, lock=lock)
     if found is None:
         raise WebhookNotFound
     return found
 
 
-async def change(session: AsyncSession, caller: Caller, endpoint_id: int, values: dict[str, Any]) -> WebhookEndpoint:
+async def update_endpoint(
+    session: AsyncSession, caller: Caller, endpoint_id: int, values: dict[str, Any]
+) -> WebhookEndpoint:
     """Set what is in ``values``; ``is_enabled`` true also forgets a long failure."""
-    record = await get(session, caller.organization_id, endpoint_id, lock=True)
+    record = await get_endpoint(session, caller.organization_id, endpoint_id, lock=True)
     if "is_enabled" in values:
         is_enabled = values.pop("is_enabled")
         if is_enabled and record.status != ENABLED:
@@ -186,72 +194,72 @@ async def change(session: AsyncSession, caller: Caller, endpoint_id: int, values
         setattr(record, name, values[name])
     if changed:
         record.updated_at = datetime.now(UTC)
-        await audit(session, caller, "webhook.updated", f"webhook:{endpoint_id}", {"fields": changed})
+        await write_audit_entry(session, caller, "webhook.updated", f"webhook:{endpoint_id}", {"fields": changed})
     else:
-        nothing_changed(session)
+        skip_audit_entry(session)
     return record
 
 
-async def delete(session: AsyncSession, caller: Caller, endpoint_id: int) -> None:
+async def delete_endpoint(session: AsyncSession, caller: Caller, endpoint_id: int) -> None:
     """With its deliveries; the events stay readable."""
-    record = await get(session, caller.organization_id, endpoint_id, lock=True)
+    record = await get_endpoint(session, caller.organization_id, endpoint_id, lock=True)
     await session.delete(record)
-    await audit(session, caller, "webhook.deleted", f"webhook:{endpoint_id}", {"url": record.url})
+    await write_audit_entry(session, caller, "webhook.deleted", f"webhook:{endpoint_id}", {"url": record.url})
 
 
 async def rotate_secret(
     session: AsyncSession, keyring: Keyring, caller: Caller, endpoint_id: int, now: datetime
 ) -> NewEndpoint:
     """A new secret; for 24 hours deliveries carry a signature by the old one too."""
-    record = await get(session, caller.organization_id, endpoint_id, lock=True)
+    record = await get_endpoint(session, caller.organization_id, endpoint_id, lock=True)
     secret = new_secret()
-    record.old_secret, record.old_secret_until = record.secret, now + OLD_SECRET_LIVES
-    record.secret = seal(keyring, caller.organization_id, secret)
+    record.old_secret, record.old_secret_until = record.secret, now + OLD_SECRET_TTL
+    record.secret = seal_secret(keyring, caller.organization_id, secret)
     record.updated_at = now
-    await audit(session, caller, "webhook.secret_rotated", f"webhook:{endpoint_id}")
+    await write_audit_entry(session, caller, "webhook.secret_rotated", f"webhook:{endpoint_id}")
     return NewEndpoint(record, secret)
 
 
-async def delivery(
+async def get_delivery(
     session: AsyncSession, organization_id: int, endpoint_id: int, delivery_id: int, *, lock: bool = False
-) -> Due:
+) -> DueDelivery:
     """Raises :class:`DeliveryNotFound` (404)."""
-    found = await repository.due(session, organization_id, delivery_id, lock=lock)
+    found = await repository.find_delivery(session, organization_id, delivery_id, lock=lock)
     if found is None or found.endpoint.id != endpoint_id:
         raise DeliveryNotFound
     return found
 
 
-async def resend(session: AsyncSession, caller: Caller, endpoint_id: int, delivery_id: int) -> Due:
+async def resend_delivery(session: AsyncSession, caller: Caller, endpoint_id: int, delivery_id: int) -> DueDelivery:
     """Send it again from the first attempt, whatever became of it: now, with the same id and sequence number."""
-    found = await delivery(session, caller.organization_id, endpoint_id, delivery_id, lock=True)
+    found = await get_delivery(session, caller.organization_id, endpoint_id, delivery_id, lock=True)
     if found.endpoint.status != ENABLED:
         raise WebhookDisabled
-    await _from_the_beginning(session, found.delivery)
-    await audit(session, caller, "webhook.resent", f"webhook:{endpoint_id}", {"delivery_id": delivery_id})
+    await _restart_delivery(session, found.delivery)
+    await write_audit_entry(session, caller, "webhook.resent", f"webhook:{endpoint_id}", {"delivery_id": delivery_id})
     return found
 
 
-async def resend_dead(session: AsyncSession, caller: Caller, endpoint_id: int) -> int:
+async def resend_dead_deliveries(session: AsyncSession, caller: Caller, endpoint_id: int) -> int:
     """Send the dead letters of an endpoint again, the oldest 1000 at most; how many."""
-    record = await get(session, caller.organization_id, endpoint_id, lock=True)
+    record = await get_endpoint(session, caller.organization_id, endpoint_id, lock=True)
     if record.status != ENABLED:
         raise WebhookDisabled
     ids: Sequence[int] = await repository.dead_ids(session, caller.organization_id, endpoint_id, limit=MAX_RESEND)
     count = 0
     for delivery_id in ids:
-        found = await repository.due(session, caller.organization_id, delivery_id, lock=True)
+        found = await repository.find_delivery(session, caller.organization_id, delivery_id, lock=True)
         if found is not None and found.delivery.status == DEAD:
-            await _from_the_beginning(session, found.delivery)
+            await _restart_delivery(session, found.delivery)
             count += 1
     if count:
-        await audit(session, caller, "webhook.resent", f"webhook:{endpoint_id}", {"deliveries": count})
+        await write_audit_entry(session, caller, "webhook.resent", f"webhook:{endpoint_id}", {"deliveries": count})
     else:
-        nothing_changed(session)
+        skip_audit_entry(session)
     return count
 
 
-async def _from_the_beginning(session: AsyncSession, record: WebhookDelivery) -> None:
+async def _restart_delivery(session: AsyncSession, record: WebhookDelivery) -> None:
     record.status, record.attempts, record.round = PENDING, 0, record.round + 1
     record.next_attempt_at = datetime.now(UTC)
     await session.flush()

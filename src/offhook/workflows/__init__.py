@@ -8,15 +8,15 @@ from offhook.tools import ReferenceFinder
 from offhook.workflows import endpoints, node_type_endpoints, repository
 from offhook.workflows.folders import endpoints as folder_endpoints
 from offhook.workflows.generation import endpoints as template_endpoints
-from offhook.workflows.hooks import Duplication, WorkflowHooks
-from offhook.workflows.lifecycle import ERASE, Erasing
-from offhook.workflows.ports import NoRuns, NoTools, RunCounter, ToolCatalogue
-from offhook.workflows.recording_references import WorkflowsWithRecordings, copy_recordings
+from offhook.workflows.hooks import WorkflowDuplication, WorkflowHooks
+from offhook.workflows.lifecycle import ERASE, WorkflowEraser
+from offhook.workflows.ports import NoRuns, NoTools, RunCounter, ToolCatalog
+from offhook.workflows.recording_references import WorkflowRecordingUsers, copy_recordings
 
-__all__ = ["Duplication", "WorkflowHooks", "register"]
+__all__ = ["WorkflowDuplication", "WorkflowHooks", "register"]
 
 
-class _References:
+class _WorkflowReferences:
     """Implements ``tools.ReferenceFinder``."""
 
     async def workflows_naming(self, session: AsyncSession, organization_id: int, uuid: str) -> list[str]:
@@ -28,12 +28,12 @@ def register(root: Root) -> None:
     hooks = WorkflowHooks()
     root.provide(WorkflowHooks, hooks)
     root.provide(RunCounter, NoRuns())  # type: ignore[type-abstract]
-    root.provide(ToolCatalogue, NoTools())  # type: ignore[type-abstract]
-    root.provide(RecordingUsers, WorkflowsWithRecordings())  # type: ignore[type-abstract]
-    root.provide(ReferenceFinder, _References())  # type: ignore[type-abstract]
+    root.provide(ToolCatalog, NoTools())  # type: ignore[type-abstract]
+    root.provide(RecordingUsers, WorkflowRecordingUsers())  # type: ignore[type-abstract]
+    root.provide(ReferenceFinder, _WorkflowReferences())  # type: ignore[type-abstract]
     hooks.on_duplicate(copy_recordings)
-    root.jobs.add(ERASE, Erasing(root.db, hooks).handle)
+    root.jobs.add(ERASE, WorkflowEraser(root.db, hooks).erase_workflow)
     root.api.include_router(template_endpoints.router)
-    root.api.include_router(endpoints.workflows)
+    root.api.include_router(endpoints.router)
     root.api.include_router(folder_endpoints.router)
     root.api.include_router(node_type_endpoints.router)

@@ -5,50 +5,52 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from offhook.kit.json_numbers import Number, Whole
-from offhook.models.configuration.overrides import WorkflowModels, of_reference
+from offhook.kit.json_numbers import Number, WholeNumber
+from offhook.models.configuration.overrides import WorkflowModels, parse_compatible_overrides
 
 Flag = Annotated[bool, Field(strict=True)]
 
 
-def _refused(why: str) -> Callable[[Any], Any]:
+def _only_empty(why: str) -> Callable[[Any], Any]:
     """Nothing but an empty value: the setting means something elsewhere and nothing here, and that should be said."""
 
-    def check(value: Any) -> Any:
+    def check_empty(value: Any) -> Any:
         if value not in (None, "", [], {}, False):
             raise ValueError(why)
         return value
 
-    return check
+    return check_empty
 
 
 OwnModel = Annotated[
     JsonValue,
-    AfterValidator(_refused("Voicemail detection uses the models of the workflow: set use_workflow_llm.")),
+    AfterValidator(_only_empty("Voicemail detection uses the models of the workflow: set use_workflow_llm.")),
 ]
-OwnFile = Annotated[JsonValue, AfterValidator(_refused("Upload the sound as a recording and name it in recording_id."))]
+OwnFile = Annotated[
+    JsonValue, AfterValidator(_only_empty("Upload the sound as a recording and name it in recording_id."))
+]
 Volume = Annotated[
-    JsonValue, AfterValidator(_refused("Loudness is measured in dBFS here: set minimum_level_db, e.g. -45."))
+    JsonValue, AfterValidator(_only_empty("Loudness is measured in dBFS here: set minimum_level_db, e.g. -45."))
 ]
-Pbx = Annotated[JsonValue, AfterValidator(_refused("There is no external PBX here: leave this empty."))]
+Pbx = Annotated[JsonValue, AfterValidator(_only_empty("There is no external PBX here: leave this empty."))]
 
 
-def _understood(sent: dict[str, Any]) -> dict[str, Any]:
-    of_reference(sent)
+def _check_compatible_models(sent: dict[str, Any]) -> dict[str, Any]:
+    parse_compatible_overrides(sent)
     return sent
 
 
-ReferenceModels = Annotated[dict[str, JsonValue], AfterValidator(_understood)]
+ReferenceModels = Annotated[dict[str, JsonValue], AfterValidator(_check_compatible_models)]
 RecordingId = Annotated[str, Field(max_length=64)]
 
 
-class _Open(BaseModel):
+class _OpenModel(BaseModel):
     """Unknown keys are kept; ``null`` means that the key is not set."""
 
     model_config = ConfigDict(extra="allow")
 
 
-class AmbientNoise(_Open):
+class AmbientNoise(_OpenModel):
     enabled: Flag | None = None
     volume: Annotated[Number, Field(ge=0, le=1)] | None = None
     sound: Literal["office", "cafe", "street"] | None = None
@@ -56,7 +58,7 @@ class AmbientNoise(_Open):
     storage_key: OwnFile = None
 
 
-class VoicemailDetection(_Open):
+class VoicemailDetection(_OpenModel):
     enabled: Flag | None = None
     use_workflow_llm: Flag | None = None
     system_prompt: Annotated[str, Field(max_length=4000)] | None = None
@@ -69,13 +71,13 @@ class VoicemailDetection(_Open):
     api_key: OwnModel = None
 
     @model_validator(mode="after")
-    def _has_message(self) -> "VoicemailDetection":
+    def _check_has_message(self) -> "VoicemailDetection":
         if self.action == "message" and not ((self.message or "").strip() or self.message_recording_id):
             raise ValueError("The action message needs a message or a message_recording_id.")
         return self
 
 
-class VadConfiguration(_Open):
+class VadConfiguration(_OpenModel):
     confidence: Annotated[Number, Field(ge=0.05, le=0.99)] | None = None
     start_seconds: Annotated[Number, Field(ge=0.06, le=2)] | None = None
     stop_seconds: Annotated[Number, Field(ge=0.1, le=2)] | None = None
@@ -86,7 +88,7 @@ class VadConfiguration(_Open):
 Phrase = Annotated[str, Field(min_length=1, max_length=500)]
 
 
-class Phrases(_Open):
+class Phrases(_OpenModel):
     """What the agent says without asking a model; in the agent's language."""
 
     filler: Phrase | None = None
@@ -98,21 +100,21 @@ class Phrases(_Open):
     time_over: Phrase | None = None
 
 
-class WorkflowConfigurations(_Open):
+class WorkflowConfigurations(_OpenModel):
     """Times are seconds. Only what was sent is stored; defaults belong to those who read it."""
 
     ambient_noise_configuration: AmbientNoise | None = None
-    max_call_duration: Annotated[Whole, Field(ge=1, le=1200)] | None = None
+    max_call_duration: Annotated[WholeNumber, Field(ge=1, le=1200)] | None = None
     max_user_idle_timeout: Annotated[Number, Field(ge=1, le=600)] | None = None
     smart_turn_stop_secs: Annotated[Number, Field(ge=0.2, le=30)] | None = None
     turn_start_strategy: Literal["default", "min_words", "provisional_vad", "never"] | None = None
-    turn_start_min_words: Annotated[Whole, Field(ge=1, le=20)] | None = None
+    turn_start_min_words: Annotated[WholeNumber, Field(ge=1, le=20)] | None = None
     provisional_vad_pause_secs: Annotated[Number, Field(ge=0.2, le=5)] | None = None
     turn_stop_strategy: Literal["default", "transcription", "turn_analyzer", "silence"] | None = None
     turn_stop_silence_secs: Annotated[Number, Field(ge=0.2, le=5)] | None = None
     dictionary: Annotated[str, Field(max_length=20_000)] | None = None
     context_compaction_enabled: Flag | None = None
-    text_chat_inactivity_timeout_seconds: Annotated[Whole, Field(ge=60, le=10_500)] | None = None
+    text_chat_inactivity_timeout_seconds: Annotated[WholeNumber, Field(ge=60, le=10_500)] | None = None
     voicemail_detection: VoicemailDetection | None = None
     vad_configuration: VadConfiguration | None = None
     phrases: Phrases | None = None
@@ -123,17 +125,17 @@ class WorkflowConfigurations(_Open):
     model_configuration_v2_override: ReferenceModels | None = None
 
     @model_validator(mode="after")
-    def _reference_models_are_models(self) -> "WorkflowConfigurations":
+    def _merge_compatible_models(self) -> "WorkflowConfigurations":
         """The reference's names are understood and stored as ``models``, which is what calls read; where both speak of
         a kind, ``models`` wins."""
         for sent in (self.model_overrides, self.model_configuration_v2_override):
             if sent:
-                found = of_reference(sent).model_dump(exclude_none=True)
+                found = parse_compatible_overrides(sent).model_dump(exclude_none=True)
                 own = self.models.model_dump(exclude_none=True) if self.models else {}
                 self.models = WorkflowModels.model_validate(found | own)
         self.model_overrides = self.model_configuration_v2_override = None
         return self
 
-    def stored(self) -> dict[str, Any]:
+    def to_stored(self) -> dict[str, Any]:
         """What was sent, checked and without ``null``."""
         return self.model_dump(mode="json", exclude_unset=True, exclude_none=True)

@@ -10,7 +10,7 @@ from offhook.workflows.nodes import KINDS
 MAX_BYTES: Final = 1024 * 1024
 MAX_NODES: Final = 500
 MAX_EDGES: Final = 2000
-_VISIBLE: Final = 4
+_VISIBLE_CHARS: Final = 4
 
 
 class DefinitionRefused(ValueError):
@@ -32,7 +32,10 @@ def check_storable(definition: Mapping[str, Any]) -> None:
         raise DefinitionRefused("definition_too_large", f"A definition has at most {MAX_NODES} nodes, not {len(nodes)}")
     if len(edges) > MAX_EDGES:
         raise DefinitionRefused("definition_too_large", f"A definition has at most {MAX_EDGES} edges, not {len(edges)}")
-    if any(node.get("type") == "qa" and not _is_blank(data.get("qa_api_key")) for node, data in _nodes(definition)):
+    if any(
+        node.get("type") == "qa" and not _is_blank(data.get("qa_api_key"))
+        for node, data in _nodes_with_data(definition)
+    ):
         reason = "A definition keeps no key for QA: put the vendor's key into the model configuration, and leave qa_api_key out"
         raise DefinitionRefused("qa_api_key_refused", reason)
     check_size(definition)
@@ -43,14 +46,14 @@ def check_size(value: Any) -> None:
         raise DefinitionRefused("definition_too_large", "At most 1 MB of JSON can be stored here")
 
 
-def complete(definition: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def complete_definition(definition: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The definition as it is stored: blank trigger paths are filled, masks are replaced by the secrets they hide.
 
     A trigger that had a path under the same node id in ``stored`` keeps it.
     """
-    before = {node["id"]: data for node, data in _nodes(stored or {}) if isinstance(node.get("id"), str)}
+    before = {node["id"]: data for node, data in _nodes_with_data(stored or {}) if isinstance(node.get("id"), str)}
 
-    def change(kind: str, node_id: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+    def complete_node(kind: str, node_id: Any, data: Mapping[str, Any]) -> dict[str, Any]:
         old = before.get(node_id, {}) if isinstance(node_id, str) else {}
         changed = dict(data)
         for key in _secret_keys(kind):
@@ -61,35 +64,35 @@ def complete(definition: Mapping[str, Any], stored: Mapping[str, Any] | None = N
             changed["trigger_path"] = path if isinstance(path, str) and path.strip() else str(uuid.uuid4())
         return changed
 
-    return _with_data(definition, change)
+    return _map_node_data(definition, complete_node)
 
 
 def without_trigger_paths(definition: Mapping[str, Any]) -> dict[str, Any]:
     """The definition for a copy of its workflow: paths belong to one workflow, so the copy's are made anew."""
 
-    def change(kind: str, node_id: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+    def drop_trigger_path(kind: str, node_id: Any, data: Mapping[str, Any]) -> dict[str, Any]:
         return {key: value for key, value in data.items() if kind != "trigger" or key != "trigger_path"}
 
-    return _with_data(definition, change)
+    return _map_node_data(definition, drop_trigger_path)
 
 
 def replace_references(definition: Mapping[str, Any], new_ids: Mapping[str, str]) -> dict[str, Any]:
     """The definition with other recordings: every ``…recording_id`` of a node or an edge that ``new_ids`` names."""
 
-    def changed(data: Mapping[str, Any]) -> dict[str, Any]:
+    def replace_ids(data: Mapping[str, Any]) -> dict[str, Any]:
         return {
             key: new_ids.get(str(value), value) if key.endswith("recording_id") and value is not None else value
             for key, value in data.items()
         }
 
     edges = definition.get("edges")
-    with_nodes = _with_data(definition, lambda kind, node_id, data: changed(data))
+    with_nodes = _map_node_data(definition, lambda kind, node_id, data: replace_ids(data))
     if not isinstance(edges, list):
         return with_nodes
     return {
         **with_nodes,
         "edges": [
-            {**edge, "data": changed(edge["data"])}
+            {**edge, "data": replace_ids(edge["data"])}
             if isinstance(edge, Mapping) and isinstance(edge.get("data"), Mapping)
             else edge
             for edge in edges
@@ -97,24 +100,24 @@ def replace_references(definition: Mapping[str, Any], new_ids: Mapping[str, str]
     }
 
 
-def masked(definition: Mapping[str, Any]) -> dict[str, Any]:
+def mask_secrets(definition: Mapping[str, Any]) -> dict[str, Any]:
     """The definition as it is shown: of secrets, only the last four characters."""
 
-    def change(kind: str, node_id: Any, data: Mapping[str, Any]) -> dict[str, Any]:
-        return {**data, **{key: mask(data[key]) for key in _secret_keys(kind) if isinstance(data.get(key), str)}}
+    def mask_node(kind: str, node_id: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+        return {**data, **{key: mask_secret(data[key]) for key in _secret_keys(kind) if isinstance(data.get(key), str)}}
 
-    return _with_data(definition, change)
+    return _map_node_data(definition, mask_node)
 
 
-def mask(secret: str) -> str:
+def mask_secret(secret: str) -> str:
     """``*`` for every character but the last four; a secret so short that this would show it is hidden altogether."""
-    if len(secret) <= 2 * _VISIBLE:
+    if len(secret) <= 2 * _VISIBLE_CHARS:
         return "*" * len(secret)
-    return "*" * (len(secret) - _VISIBLE) + secret[-_VISIBLE:]
+    return "*" * (len(secret) - _VISIBLE_CHARS) + secret[-_VISIBLE_CHARS:]
 
 
 def is_mask(value: object, secret: object) -> bool:
-    return isinstance(value, str) and isinstance(secret, str) and bool(value) and value == mask(secret)
+    return isinstance(value, str) and isinstance(secret, str) and bool(value) and value == mask_secret(secret)
 
 
 def _secret_keys(kind: str) -> tuple[str, ...]:
@@ -125,14 +128,14 @@ def _is_blank(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def _nodes(definition: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+def _nodes_with_data(definition: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
     nodes = definition.get("nodes")
     for node in nodes if isinstance(nodes, list) else ():
         if isinstance(node, Mapping) and isinstance(node.get("data"), Mapping):
             yield node, node["data"]
 
 
-def _with_data(definition: Mapping[str, Any], change: Any) -> dict[str, Any]:
+def _map_node_data(definition: Mapping[str, Any], change: Any) -> dict[str, Any]:
     """A copy in which the data of nodes of a known kind was changed; nothing else is touched."""
     nodes = definition.get("nodes")
     if not isinstance(nodes, list):

@@ -9,12 +9,12 @@ from offhook.kit.http.openapi import sdk_method
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.kit.http.path_ids import Id
 from offhook.kit.http.revisions import IfMatch, set_revision
-from offhook.models import ModelConfigurations
+from offhook.models import ModelConfigurationStore
 from offhook.orgs import CurrentOrg, RequireMember
-from offhook.root import use
+from offhook.root import use_service
 from offhook.workflows import lifecycle, publication, service
 from offhook.workflows.hooks import WorkflowHooks
-from offhook.workflows.ports import RunCounter, ToolCatalogue
+from offhook.workflows.ports import RunCounter, ToolCatalog
 from offhook.workflows.schemas import (
     CreateDraftRequest,
     CreateWorkflowRequest,
@@ -30,19 +30,19 @@ from offhook.workflows.schemas import (
     WorkflowSummaryResponse,
     WorkflowVersionResponse,
 )
-from offhook.workflows.service import Changes
+from offhook.workflows.service import WorkflowChanges
 
-Runs = Annotated[RunCounter, Depends(use(RunCounter))]
-Models = Annotated[ModelConfigurations, Depends(use(ModelConfigurations))]
-Tools = Annotated[ToolCatalogue, Depends(use(ToolCatalogue))]
-Hooks = Annotated[WorkflowHooks, Depends(use(WorkflowHooks))]
+Runs = Annotated[RunCounter, Depends(use_service(RunCounter))]
+Models = Annotated[ModelConfigurationStore, Depends(use_service(ModelConfigurationStore))]
+Tools = Annotated[ToolCatalog, Depends(use_service(ToolCatalog))]
+Hooks = Annotated[WorkflowHooks, Depends(use_service(WorkflowHooks))]
 Status = Annotated[str | None, Query(description="`active`, `archived` or both, separated by a comma")]
 Number = Annotated[Id, Path(description="Number of the version")]
 
-workflows = APIRouter(prefix="/workflow", tags=["workflows"])
+router = APIRouter(prefix="/workflow", tags=["workflows"])
 
 
-@workflows.post(
+@router.post(
     "/create/definition",
     response_model=WorkflowResponse,
     operation_id="create_workflow",
@@ -52,16 +52,16 @@ async def create_workflow(
     body: CreateWorkflowRequest, org: RequireMember, session: Session, runs: Runs, response: Response
 ) -> WorkflowResponse:
     """Creates a workflow whose version 1 is a draft; incomplete is fine."""
-    workflow = await service.create(session, org, body.name, body.workflow_definition)
-    return await _response(session, runs, org.organization_id, workflow.id, response)
+    workflow = await service.create_workflow(session, org, body.name, body.workflow_definition)
+    return await _workflow_response(session, runs, org.organization_id, workflow.id, response)
 
 
-@workflows.get("/count", response_model=WorkflowCountResponse, operation_id="count_workflows")
+@router.get("/count", response_model=WorkflowCountResponse, operation_id="count_workflows")
 async def count_workflows(org: CurrentOrg, session: Session) -> WorkflowCountResponse:
-    return WorkflowCountResponse.model_validate(await service.counts(session, org.organization_id))
+    return WorkflowCountResponse.model_validate(await service.count_workflows(session, org.organization_id))
 
 
-@workflows.get(
+@router.get(
     "/fetch",
     response_model=list[WorkflowListResponse],
     operation_id="list_workflows",
@@ -72,7 +72,7 @@ async def list_workflows(
 ) -> Response:
     """Newest first, without definitions; `X-Total-Count` is the length of the whole list."""
     statuses = service.parse_statuses(status)
-    rows, total = await service.listing(
+    rows, total = await service.list_workflows(
         session, runs, org.organization_id, statuses, limit=part.limit, offset=part.offset
     )
     response = Response(WorkflowListResponse.json_of(rows), media_type="application/json")
@@ -80,7 +80,7 @@ async def list_workflows(
     return response
 
 
-@workflows.get(
+@router.get(
     "/fetch/{workflow_id}",
     response_model=WorkflowResponse,
     operation_id="get_workflow",
@@ -90,20 +90,20 @@ async def get_workflow(
     workflow_id: Id, org: CurrentOrg, session: Session, runs: Runs, response: Response
 ) -> WorkflowResponse:
     """With the draft's content if there is a draft, else with the published version's."""
-    return await _response(session, runs, org.organization_id, workflow_id, response)
+    return await _workflow_response(session, runs, org.organization_id, workflow_id, response)
 
 
-@workflows.get("/summary", response_model=list[WorkflowSummaryResponse], operation_id="summarize_workflows")
+@router.get("/summary", response_model=list[WorkflowSummaryResponse], operation_id="summarize_workflows")
 async def summarize_workflows(org: CurrentOrg, session: Session, part: SliceParams, status: Status = None) -> Response:
     """Names by id, newest first; `X-Total-Count` is the length of the whole list."""
     statuses = service.parse_statuses(status)
-    rows, total = await service.names(session, org.organization_id, statuses, limit=part.limit, offset=part.offset)
+    rows, total = await service.list_names(session, org.organization_id, statuses, limit=part.limit, offset=part.offset)
     response = Response(WorkflowSummaryResponse.json_of(rows), media_type="application/json")
     set_total(response, total)
     return response
 
 
-@workflows.put(
+@router.put(
     "/{workflow_id}",
     response_model=WorkflowResponse,
     operation_id="update_workflow",
@@ -122,12 +122,12 @@ async def update_workflow(
     """A name takes effect at once; everything else is saved as the draft. With `expected_revision` or `If-Match`: 409
     when somebody else has changed the workflow since it was read."""
     expected = if_match if body.expected_revision is None else body.expected_revision
-    await models.check_override(session, org.organization_id, body.changes().configurations)
-    await service.update(session, org, workflow_id, body.changes(), expected_revision=expected)
-    return await _response(session, runs, org.organization_id, workflow_id, response)
+    await models.check_override(session, org.organization_id, body.to_changes().configurations)
+    await service.update_workflow(session, org, workflow_id, body.to_changes(), expected_revision=expected)
+    return await _workflow_response(session, runs, org.organization_id, workflow_id, response)
 
 
-@workflows.put("/{workflow_id}/status", response_model=WorkflowResponse, operation_id="update_workflow_status")
+@router.put("/{workflow_id}/status", response_model=WorkflowResponse, operation_id="update_workflow_status")
 async def update_workflow_status(
     workflow_id: Id,
     body: UpdateWorkflowStatusRequest,
@@ -138,27 +138,29 @@ async def update_workflow_status(
 ) -> WorkflowResponse:
     """An archived workflow answers no trigger, call or campaign until it is made active again."""
     await service.set_status(session, org, workflow_id, body.status)
-    return await _response(session, runs, org.organization_id, workflow_id, response)
+    return await _workflow_response(session, runs, org.organization_id, workflow_id, response)
 
 
-@workflows.put("/{workflow_id}/folder", response_model=WorkflowListResponse, operation_id="move_workflow_to_folder")
+@router.put("/{workflow_id}/folder", response_model=WorkflowListResponse, operation_id="move_workflow_to_folder")
 async def move_workflow_to_folder(
     workflow_id: Id, body: MoveWorkflowToFolderRequest, org: RequireMember, session: Session, runs: Runs
 ) -> WorkflowListResponse:
-    await service.move(session, org, workflow_id, body.folder_id)
-    return WorkflowListResponse.shown(await service.view(session, runs, org.organization_id, workflow_id))
+    await service.move_to_folder(session, org, workflow_id, body.folder_id)
+    return WorkflowListResponse.from_view(
+        await service.get_workflow_view(session, runs, org.organization_id, workflow_id)
+    )
 
 
-@workflows.post("/{workflow_id}/duplicate", response_model=WorkflowResponse, operation_id="duplicate_workflow")
+@router.post("/{workflow_id}/duplicate", response_model=WorkflowResponse, operation_id="duplicate_workflow")
 async def duplicate_workflow(
     workflow_id: Id, org: RequireMember, session: Session, runs: Runs, hooks: Hooks, response: Response
 ) -> WorkflowResponse:
     """Copies definition, configuration, recordings and triggers, which get new addresses; the copy is a draft."""
-    copy = await lifecycle.duplicate(session, hooks, org, workflow_id)
-    return await _response(session, runs, org.organization_id, copy.id, response)
+    copy = await lifecycle.duplicate_workflow(session, hooks, org, workflow_id)
+    return await _workflow_response(session, runs, org.organization_id, copy.id, response)
 
 
-@workflows.delete(
+@router.delete(
     "/{workflow_id}",
     response_model=DeletedResponse,
     operation_id="delete_workflow",
@@ -166,11 +168,11 @@ async def duplicate_workflow(
 )
 async def delete_workflow(workflow_id: Id, org: RequireMember, session: Session, hooks: Hooks) -> DeletedResponse:
     """For good, with its versions and its runs; 409 while a run is live or a campaign runs with it."""
-    await lifecycle.delete(session, hooks, org, workflow_id)
+    await lifecycle.delete_workflow(session, hooks, org, workflow_id)
     return DeletedResponse(id=workflow_id)
 
 
-@workflows.post("/{workflow_id}/create-draft", response_model=WorkflowVersionResponse, operation_id="create_draft")
+@router.post("/{workflow_id}/create-draft", response_model=WorkflowVersionResponse, operation_id="create_draft")
 async def create_draft(
     workflow_id: Id,
     org: RequireMember,
@@ -182,15 +184,15 @@ async def create_draft(
 ) -> WorkflowVersionResponse:
     """Without a body: the draft, made from the published version when there is none. `expected_revision` and `If-Match`
     as of saving."""
-    changes = body.changes() if body else Changes()
+    changes = body.to_changes() if body else WorkflowChanges()
     expected = if_match if body is None or body.expected_revision is None else body.expected_revision
     await models.check_override(session, org.organization_id, changes.configurations)
     draft, revision = await service.create_draft(session, org, workflow_id, changes, expected_revision=expected)
     set_revision(response, revision)
-    return WorkflowVersionResponse.of(draft)
+    return WorkflowVersionResponse.from_version(draft)
 
 
-@workflows.post("/{workflow_id}/publish", response_model=PublishWorkflowResponse, operation_id="publish_workflow")
+@router.post("/{workflow_id}/publish", response_model=PublishWorkflowResponse, operation_id="publish_workflow")
 async def publish_workflow(
     workflow_id: Id,
     org: RequireMember,
@@ -201,36 +203,36 @@ async def publish_workflow(
     if_match: IfMatch,
 ) -> PublishWorkflowResponse:
     """Validates the draft in full and makes it the version that answers calls. Of two who publish at once, one gets 409."""
-    version, revision = await publication.publish(
+    version, revision = await publication.publish_draft(
         session, tools, org, workflow_id, models=models, expected_revision=if_match
     )
     set_revision(response, revision)
-    return PublishWorkflowResponse.of(version)
+    return PublishWorkflowResponse.from_version(version)
 
 
-@workflows.post("/{workflow_id}/validate", response_model=ValidateWorkflowResponse, operation_id="validate_workflow")
+@router.post("/{workflow_id}/validate", response_model=ValidateWorkflowResponse, operation_id="validate_workflow")
 async def validate_workflow(
     workflow_id: Id, org: CurrentOrg, session: Session, tools: Tools, models: Models
 ) -> ValidateWorkflowResponse:
-    report = await publication.validate_shown(session, tools, models, org.organization_id, workflow_id)
-    return ValidateWorkflowResponse.of(report)
+    report = await publication.validate_current(session, tools, models, org.organization_id, workflow_id)
+    return ValidateWorkflowResponse.from_report(report)
 
 
-@workflows.get(
+@router.get(
     "/{workflow_id}/versions", response_model=list[WorkflowVersionResponse], operation_id="list_workflow_versions"
 )
 async def list_workflow_versions(
     workflow_id: Id, org: CurrentOrg, session: Session, response: Response, part: SliceParams
 ) -> list[WorkflowVersionResponse]:
     """Newest first; without `limit`, every version."""
-    rows, total = await service.versions(
+    rows, total = await service.list_versions(
         session, org.organization_id, workflow_id, limit=part.limit, offset=part.offset
     )
     set_total(response, total)
-    return [WorkflowVersionResponse.of(row) for row in rows]
+    return [WorkflowVersionResponse.from_version(row) for row in rows]
 
 
-@workflows.post(
+@router.post(
     "/{workflow_id}/versions/{number}/restore",
     response_model=WorkflowVersionResponse,
     operation_id="restore_workflow_version",
@@ -239,12 +241,12 @@ async def restore_workflow_version(
     workflow_id: Id, number: Number, org: RequireMember, session: Session
 ) -> WorkflowVersionResponse:
     """Copies an old version into the draft."""
-    return WorkflowVersionResponse.of(await service.restore(session, org, workflow_id, number))
+    return WorkflowVersionResponse.from_version(await service.restore_version(session, org, workflow_id, number))
 
 
-async def _response(
+async def _workflow_response(
     session: Session, runs: RunCounter, organization_id: int, workflow_id: int, response: Response
 ) -> WorkflowResponse:
-    shown = WorkflowResponse.of(await service.view(session, runs, organization_id, workflow_id))
+    shown = WorkflowResponse.from_view(await service.get_workflow_view(session, runs, organization_id, workflow_id))
     set_revision(response, shown.revision)
     return shown

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from offhook.errors import Conflict, DomainError, NotFound, Unprocessable
+from offhook.errors import Conflict, DomainError, NotFound, UnprocessableRequest
 
 
 class WorkflowNotFound(NotFound):
@@ -23,7 +23,7 @@ class WorkflowNotPublished(Conflict):
     code = "workflow_not_published"
 
 
-class WorkflowChanged(Conflict):
+class WorkflowRevisionConflict(Conflict):
     """Somebody else has changed this workflow since you read it: read it again."""
 
     code = "revision_conflict"
@@ -89,7 +89,7 @@ class NodeTypeNotFound(NotFound):
     code = "node_type_not_found"
 
 
-class WorkflowInvalid(Unprocessable):
+class WorkflowInvalid(UnprocessableRequest):
     """The draft does not pass validation."""
 
     code = "workflow_invalid"
@@ -104,7 +104,7 @@ class TriggerConflict(Conflict):
     code = "trigger_conflict"
 
 
-class StatusFilterInvalid(Unprocessable):
+class StatusFilterInvalid(UnprocessableRequest):
     """Invalid workflow status filter."""
 
     code = "status_filter_invalid"

@@ -60,7 +60,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class WorkflowGraph:
     """Nodes by id and outgoing edges by source id, in stored order. ``start_id`` is None in an unfinished draft."""
 
     nodes: Mapping[str, Node]
@@ -69,7 +69,7 @@ class Graph:
     global_prompt: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
-    def outgoing(self, node_id: str) -> tuple[Edge, ...]:
+    def edges_from(self, node_id: str) -> tuple[Edge, ...]:
         return self.edges.get(node_id, ())
 
 
@@ -84,24 +84,24 @@ def tool_name(label: str) -> str:
     return f"transition_{zlib.crc32(label.encode('utf-8', 'surrogatepass')):08x}"
 
 
-def parse_graph(definition: Mapping[str, Any]) -> Graph:
+def parse_graph(definition: Mapping[str, Any]) -> WorkflowGraph:
     """Read a stored definition, finished or not. Never raises: what is no node or no edge is left out.
 
     Edges with an end that does not exist are left out too, and function names are made unique within a node, because
     a draft that would not pass validation can still be tried in a test call.
     """
     nodes: dict[str, Node] = {}
-    for raw in _objects(_get(definition, "nodes")):
-        node = _node(raw)
+    for raw in _list_objects(_get_key(definition, "nodes")):
+        node = _parse_node(raw)
         if node is not None:
             nodes.setdefault(node.id, node)
     edges: dict[str, list[Edge]] = {}
     names: dict[str, dict[str, int]] = {}
-    for raw in _objects(_get(definition, "edges")):
-        source, target = _id(raw.get("source")), _id(raw.get("target"))
+    for raw in _list_objects(_get_key(definition, "edges")):
+        source, target = _parse_id(raw.get("source")), _parse_id(raw.get("target"))
         if source in nodes and target in nodes:
-            edges.setdefault(source, []).append(_edge(raw, source, target, taken=names.setdefault(source, {})))
-    return Graph(
+            edges.setdefault(source, []).append(_parse_edge(raw, source, target, taken=names.setdefault(source, {})))
+    return WorkflowGraph(
         nodes=nodes,
         edges={source: tuple(group) for source, group in edges.items()},
         start_id=next((node.id for node in nodes.values() if node.kind == "startCall"), None),
@@ -112,7 +112,7 @@ def parse_graph(definition: Mapping[str, Any]) -> Graph:
     )
 
 
-def strings(value: object) -> tuple[str, ...]:
+def non_blank_strings(value: object) -> tuple[str, ...]:
     """The non-blank strings of a list, stripped; a single string is a list of one per line."""
     if isinstance(value, str):
         value = value.splitlines()
@@ -121,8 +121,8 @@ def strings(value: object) -> tuple[str, ...]:
     return tuple(item.strip() for item in value if isinstance(item, str) and item.strip())
 
 
-def _node(raw: Mapping[str, Any]) -> Node | None:
-    node_id, kind = _id(raw.get("id")), raw.get("type")
+def _parse_node(raw: Mapping[str, Any]) -> Node | None:
+    node_id, kind = _parse_id(raw.get("id")), raw.get("type")
     if not node_id or not isinstance(kind, str):
         return None
     data = raw.get("data")
@@ -130,46 +130,50 @@ def _node(raw: Mapping[str, Any]) -> Node | None:
     return Node(
         id=node_id,
         kind=kind,
-        name=_text(data.get("name")) or node_id,
+        name=_non_blank(data.get("name")) or node_id,
         data=data,
-        prompt=_text(data.get("prompt")) or "",
-        say=_text(data.get("say")),
-        say_recording=_recording(data, "say_type", "say_recording_id"),
-        greeting=_text(data.get("greeting")),
-        greeting_recording=_recording(data, "greeting_type", "greeting_recording_id"),
-        allow_interrupt=_flag(data.get("allow_interrupt"), INTERRUPTIBLE_BY_DEFAULT.get(kind, True)),
-        add_global_prompt=_flag(data.get("add_global_prompt"), True),
-        extraction_enabled=_flag(data.get("extraction_enabled"), False),
-        extraction_prompt=_text(data.get("extraction_prompt")) or "",
+        prompt=_non_blank(data.get("prompt")) or "",
+        say=_non_blank(data.get("say")),
+        say_recording=_recording_id(data, "say_type", "say_recording_id"),
+        greeting=_non_blank(data.get("greeting")),
+        greeting_recording=_recording_id(data, "greeting_type", "greeting_recording_id"),
+        allow_interrupt=_parse_flag(data.get("allow_interrupt"), INTERRUPTIBLE_BY_DEFAULT.get(kind, True)),
+        add_global_prompt=_parse_flag(data.get("add_global_prompt"), True),
+        extraction_enabled=_parse_flag(data.get("extraction_enabled"), False),
+        extraction_prompt=_non_blank(data.get("extraction_prompt")) or "",
         extraction_variables=tuple(
-            variable for variable in _objects(data.get("extraction_variables")) if _text(variable.get("name"))
+            variable for variable in _list_objects(data.get("extraction_variables")) if _non_blank(variable.get("name"))
         ),
-        examples=strings(data.get("examples")),
-        tool_uuids=strings(data.get("tool_uuids")),
-        document_refs=tuple(dict.fromkeys((*_refs(data.get("document_refs")), *_refs(data.get("document_uuids"))))),
+        examples=non_blank_strings(data.get("examples")),
+        tool_uuids=non_blank_strings(data.get("tool_uuids")),
+        document_refs=tuple(
+            dict.fromkeys(
+                (*_parse_document_refs(data.get("document_refs")), *_parse_document_refs(data.get("document_uuids")))
+            )
+        ),
     )
 
 
-def _edge(raw: Mapping[str, Any], source: str, target: str, *, taken: dict[str, int]) -> Edge:
+def _parse_edge(raw: Mapping[str, Any], source: str, target: str, *, taken: dict[str, int]) -> Edge:
     data = raw.get("data")
     data = data if isinstance(data, Mapping) else {}
-    label = _text(data.get("label")) or ""
+    label = _non_blank(data.get("label")) or ""
     return Edge(
-        id=_id(raw.get("id")) or f"{source}-{target}",
+        id=_parse_id(raw.get("id")) or f"{source}-{target}",
         source=source,
         target=target,
         label=label,
-        condition=_text(data.get("condition")) or "",
-        tool_name=_unique(tool_name(label), taken),
-        transition_speech=_text(data.get("transition_speech")),
+        condition=_non_blank(data.get("condition")) or "",
+        tool_name=_unique_name(tool_name(label), taken),
+        transition_speech=_non_blank(data.get("transition_speech")),
         is_transition_recorded=data.get("transition_speech_type") == "audio",
-        transition_recording=_recording(data, "transition_speech_type", "transition_speech_recording_id"),
-        digits=_text(_id(data.get("digits"))),
-        examples=strings(data.get("examples")),
+        transition_recording=_recording_id(data, "transition_speech_type", "transition_speech_recording_id"),
+        digits=_non_blank(_parse_id(data.get("digits"))),
+        examples=non_blank_strings(data.get("examples")),
     )
 
 
-def _unique(name: str, taken: dict[str, int]) -> str:
+def _unique_name(name: str, taken: dict[str, int]) -> str:
     """The name, or the name with the first free number. ``taken`` counts how often each was asked for."""
     candidate = name
     while candidate in taken:
@@ -180,15 +184,15 @@ def _unique(name: str, taken: dict[str, int]) -> str:
     return candidate
 
 
-def _get(value: object, key: str) -> object:
+def _get_key(value: object, key: str) -> object:
     return value.get(key) if isinstance(value, Mapping) else None
 
 
-def _objects(value: object) -> Iterable[Mapping[str, Any]]:
+def _list_objects(value: object) -> Iterable[Mapping[str, Any]]:
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list | tuple) else []
 
 
-def _id(value: object) -> str:
+def _parse_id(value: object) -> str:
     """Ids are strings; a number, which some editors write, is taken as its digits."""
     if isinstance(value, str):
         return value
@@ -196,20 +200,20 @@ def _id(value: object) -> str:
     return str(value) if is_number else ""
 
 
-def _text(value: object) -> str | None:
+def _non_blank(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
-def _recording(data: Mapping[str, Any], kind: str, key: str) -> str | None:
-    value = _text(data.get(key)) if data.get(kind) == "audio" else None
+def _recording_id(data: Mapping[str, Any], kind: str, key: str) -> str | None:
+    value = _non_blank(data.get(key)) if data.get(kind) == "audio" else None
     return value.strip() if value is not None else None
 
 
-def _flag(value: object, default: bool) -> bool:
+def _parse_flag(value: object, default: bool) -> bool:
     return value if isinstance(value, bool) else default
 
 
-def _refs(value: object) -> tuple[str, ...]:
+def _parse_document_refs(value: object) -> tuple[str, ...]:
     """Document ids: strings, or the integers that the reference's document list shows."""
     items = value if isinstance(value, list | tuple) else ()
-    return strings([item if isinstance(item, str) else _id(item) for item in items])
+    return non_blank_strings([item if isinstance(item, str) else _parse_id(item) for item in items])

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 
 @dataclass(frozen=True, slots=True)
-class Duplication:
+class WorkflowDuplication:
     """``copy_id`` is becoming a copy of ``source_id``; ``user_id`` is None for API keys."""
 
     organization_id: int
@@ -20,7 +20,7 @@ class Duplication:
 DeletionCheck = Callable[[AsyncSession, int, int], Awaitable[None]]
 # Copies what belongs to the source, in the same transaction; the new id, as text, of everything that a definition may
 # refer to by id (a recording): such references are changed in the copy.
-Copier = Callable[[AsyncSession, Duplication], Awaitable[Mapping[str, str]]]
+Copier = Callable[[AsyncSession, WorkflowDuplication], Awaitable[Mapping[str, str]]]
 # Removes a part of a deleted workflow's things, by organization and id, in transactions of its own; whether more is left.
 Eraser = Callable[[int, int], Awaitable[bool]]
 

@@ -8,30 +8,30 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.jobs.queue import enqueue
 from offhook.kit.database.database import Database
-from offhook.orgs import Caller, audit
+from offhook.orgs import Caller, write_audit_entry
 from offhook.workflows import repository, service
 from offhook.workflows.definition import without_trigger_paths
 from offhook.workflows.errors import WorkflowNotFound
-from offhook.workflows.hooks import Duplication, WorkflowHooks
-from offhook.workflows.recording_references import rename_in
+from offhook.workflows.hooks import WorkflowDuplication, WorkflowHooks
+from offhook.workflows.recording_references import rename_recordings_in
 from offhook.workflows.tables import Workflow
 
 ERASE: Final = "workflow.erase"
 _SUFFIX: Final = " - Duplicate"
-_NAME_CHARS: Final = 200
+_MAX_NAME_CHARS: Final = 200
 
 
-async def duplicate(session: AsyncSession, hooks: WorkflowHooks, caller: Caller, workflow_id: int) -> Workflow:
+async def duplicate_workflow(session: AsyncSession, hooks: WorkflowHooks, caller: Caller, workflow_id: int) -> Workflow:
     """A new workflow whose draft is what is shown of this one: definition, configuration and variables are copied,
     triggers get paths of their own, and the domains above copy what belongs to it (recordings). WorkflowNotFound (404).
     """
-    source = await service.get(session, caller.organization_id, workflow_id, lock="run")
+    source = await service.get_workflow(session, caller.organization_id, workflow_id, lock="run")
     draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
     shown = draft or published
     if shown is None:
         raise WorkflowNotFound
-    name = source.name[: _NAME_CHARS - len(_SUFFIX)] + _SUFFIX
-    copy = await service.create(
+    name = source.name[: _MAX_NAME_CHARS - len(_SUFFIX)] + _SUFFIX
+    copy = await service.create_workflow(
         session,
         caller,
         name,
@@ -40,17 +40,19 @@ async def duplicate(session: AsyncSession, hooks: WorkflowHooks, caller: Caller,
         template_context_variables=shown.template_context_variables,
     )
     copy.folder_id = source.folder_id
-    duplication = Duplication(caller.organization_id, source.id, copy.id, caller.user_id)
+    duplication = WorkflowDuplication(caller.organization_id, source.id, copy.id, caller.user_id)
     references = await _copy_belongings(session, hooks, duplication)
     if references:
         written, _ = await repository.latest_versions(session, caller.organization_id, copy.id)
         if written is not None:
-            rename_in(written, references)
-    await audit(session, caller, "workflow.duplicated", f"workflow:{copy.id}", {"from": workflow_id})
+            rename_recordings_in(written, references)
+    await write_audit_entry(session, caller, "workflow.duplicated", f"workflow:{copy.id}", {"from": workflow_id})
     return copy
 
 
-async def _copy_belongings(session: AsyncSession, hooks: WorkflowHooks, duplication: Duplication) -> Mapping[str, str]:
+async def _copy_belongings(
+    session: AsyncSession, hooks: WorkflowHooks, duplication: WorkflowDuplication
+) -> Mapping[str, str]:
     await session.flush()
     references: dict[str, str] = {}
     for copier in hooks.copiers:
@@ -58,31 +60,31 @@ async def _copy_belongings(session: AsyncSession, hooks: WorkflowHooks, duplicat
     return references
 
 
-async def delete(session: AsyncSession, hooks: WorkflowHooks, caller: Caller, workflow_id: int) -> None:
+async def delete_workflow(session: AsyncSession, hooks: WorkflowHooks, caller: Caller, workflow_id: int) -> None:
     """Gone at once for everybody; a job removes its versions and its history, which may be millions of rows.
 
     WorkflowNotFound (404); a Conflict (409) of whoever still needs it: a live run, a running campaign.
     """
-    workflow = await service.get(session, caller.organization_id, workflow_id, lock="delete")
+    workflow = await service.get_workflow(session, caller.organization_id, workflow_id, lock="delete")
     for check in hooks.deletion_checks:
         await check(session, caller.organization_id, workflow_id)
     await repository.mark_deleted(session, workflow, caller.organization_id)
-    await repository.touch(session, workflow, datetime.now(UTC))
+    await repository.mark_changed(session, workflow, datetime.now(UTC))
     await enqueue(session, ERASE, {"organization_id": caller.organization_id, "workflow_id": workflow_id})
-    await audit(session, caller, "workflow.deleted", f"workflow:{workflow_id}", {"name": workflow.name})
+    await write_audit_entry(session, caller, "workflow.deleted", f"workflow:{workflow_id}", {"name": workflow.name})
 
 
-class Erasing:
+class WorkflowEraser:
     """The job ``workflow.erase``: removes a deleted workflow for good, in steps; begun again, it goes on where it was."""
 
     def __init__(self, db: Database, hooks: WorkflowHooks) -> None:
         self._db = db
         self._hooks = hooks
 
-    async def handle(self, payload: dict[str, Any]) -> None:
+    async def erase_workflow(self, payload: dict[str, Any]) -> None:
         organization_id, workflow_id = int(payload["organization_id"]), int(payload["workflow_id"])
         for eraser in self._hooks.erasers:
             while await eraser(organization_id, workflow_id):
                 pass
         async with self._db.transaction() as session:
-            await repository.erase(session, organization_id, workflow_id)
+            await repository.erase_workflow(session, organization_id, workflow_id)

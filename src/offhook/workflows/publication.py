@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.knowledge import service as knowledge
-from offhook.models import ModelConfigurations
+from offhook.models import ModelConfigurationStore
 from offhook.models.errors import UnknownModel
-from offhook.orgs import Caller, audit, nothing_changed
+from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.recordings import service as recordings
 from offhook.workflows import repository, service
 from offhook.workflows.errors import (
@@ -21,36 +21,36 @@ from offhook.workflows.errors import (
     WorkflowNotPublished,
 )
 from offhook.workflows.graph import parse_graph
-from offhook.workflows.ports import ToolCatalogue
+from offhook.workflows.ports import ToolCatalog
 from offhook.workflows.tables import WorkflowVersion
-from offhook.workflows.validation import Report, trigger_conflict, trigger_paths, validate
+from offhook.workflows.validation import ValidationReport, trigger_conflict, trigger_paths, validate_definition
 from offhook.workflows.validation.documents import document_warnings
-from offhook.workflows.validation.issues import Issue
-from offhook.workflows.validation.recordings import check_recordings, references
+from offhook.workflows.validation.issues import ValidationIssue
+from offhook.workflows.validation.recordings import check_recordings, recording_references
 
 
-async def validate_shown(
-    session: AsyncSession, tools: ToolCatalogue, models: ModelConfigurations, organization_id: int, workflow_id: int
-) -> Report:
+async def validate_current(
+    session: AsyncSession, tools: ToolCatalog, models: ModelConfigurationStore, organization_id: int, workflow_id: int
+) -> ValidationReport:
     """Errors and warnings of the draft, or of the published version when there is none. WorkflowNotFound (404)."""
-    await service.get(session, organization_id, workflow_id)
+    await service.get_workflow(session, organization_id, workflow_id)
     draft, published = await repository.latest_versions(session, organization_id, workflow_id)
     version = draft or published
     if version is None:
         raise WorkflowNotFound
-    report = await _validate(session, tools, models, version)
+    report = await _validate_version(session, tools, models, version)
     taken = await _foreign_paths(session, version)
     conflicts = [trigger_conflict(node_id) for node_id, path in trigger_paths(version.definition) if path in taken]
-    return Report((*report.errors, *conflicts), report.warnings)
+    return ValidationReport((*report.errors, *conflicts), report.warnings)
 
 
-async def publish(
+async def publish_draft(
     session: AsyncSession,
-    tools: ToolCatalogue,
+    tools: ToolCatalog,
     caller: Caller,
     workflow_id: int,
     *,
-    models: ModelConfigurations | None = None,
+    models: ModelConfigurationStore | None = None,
     expected_revision: int | None = None,
 ) -> tuple[WorkflowVersion, int]:
     """Make the draft the published version; without a draft, the published version as it is. And the new revision.
@@ -60,7 +60,7 @@ async def publish(
     PublishConflict (409) when the draft that was there is gone once it is our turn, WorkflowChanged (409).
     """
     before = await repository.draft_id(session, caller.organization_id, workflow_id)
-    workflow = await service.get(session, caller.organization_id, workflow_id, lock="change")
+    workflow = await service.get_workflow(session, caller.organization_id, workflow_id, lock="change")
     service.check_revision(workflow, expected_revision)
     draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
     if before is not None and (draft is None or draft.id != before):
@@ -68,9 +68,9 @@ async def publish(
     if draft is None:
         if published is None:
             raise WorkflowNotPublished("There is no draft to publish.")
-        nothing_changed(session)
+        skip_audit_entry(session)
         return published, workflow.revision
-    report = await _validate(session, tools, models, draft)
+    report = await _validate_version(session, tools, models, draft)
     if not report.is_valid:
         raise WorkflowInvalid([issue.as_dict() for issue in report.errors])
     await _sync_triggers(session, draft)
@@ -79,9 +79,9 @@ async def publish(
         published.status = "archived"
         await session.flush()  # at most one published version at any moment, says the index
     draft.status, draft.published_at = "published", now
-    await repository.touch(session, workflow, now, revises=True)
+    await repository.mark_changed(session, workflow, now, revises=True)
     data = {"version": draft.version_number}
-    await audit(session, caller, "workflow.published", f"workflow:{workflow_id}", data)
+    await write_audit_entry(session, caller, "workflow.published", f"workflow:{workflow_id}", data)
     return draft, workflow.revision
 
 
@@ -107,32 +107,34 @@ def _paths(definition: Mapping[str, Any]) -> list[tuple[str, bool]]:
     return [(path, enabled.get(node_id or "", True)) for node_id, path in trigger_paths(definition)]
 
 
-async def _validate(
-    session: AsyncSession, tools: ToolCatalogue, models: ModelConfigurations | None, version: WorkflowVersion
-) -> Report:
+async def _validate_version(
+    session: AsyncSession, tools: ToolCatalog, models: ModelConfigurationStore | None, version: WorkflowVersion
+) -> ValidationReport:
     graph = parse_graph(version.definition)
     used = {uuid for node in graph.nodes.values() for uuid in node.tool_uuids}
-    facts = await tools.facts(session, version.organization_id, used) if used else {}
-    named = list(references(graph, version.configurations))
-    known = await recordings.known(session, version.organization_id, {place.recording_id for place in named})
+    facts = await tools.get_tool_facts(session, version.organization_id, used) if used else {}
+    named = list(recording_references(graph, version.configurations))
+    known = await recordings.known_ids(session, version.organization_id, {place.recording_id for place in named})
     refs = {ref for node in graph.nodes.values() for ref in node.document_refs}
-    documents = await knowledge.facts(session, version.organization_id, refs) if refs else {}
+    documents = await knowledge.document_facts(session, version.organization_id, refs) if refs else {}
     # in a thread: a definition of 1 MB takes a quarter of a second, and this loop may be carrying audio
     report = await asyncio.to_thread(
-        validate, version.definition, tools=facts, template_variables=version.template_context_variables
+        validate_definition, version.definition, tools=facts, template_variables=version.template_context_variables
     )
     chosen = await _check_models(session, models, version) if models is not None else []
-    return Report(
+    return ValidationReport(
         (*report.errors, *check_recordings(named, known), *chosen),
         (*report.warnings, *document_warnings(graph, documents)),
     )
 
 
-async def _check_models(session: AsyncSession, models: ModelConfigurations, version: WorkflowVersion) -> list[Issue]:
+async def _check_models(
+    session: AsyncSession, models: ModelConfigurationStore, version: WorkflowVersion
+) -> list[ValidationIssue]:
     """They fitted when they were saved, but the organization may have changed its own models since."""
     try:
         await models.check_override(session, version.organization_id, version.configurations)
     except UnknownModel as error:
         field = f"workflow_configurations.{error.field}"
-        return [Issue("workflow", None, field, error.code, error.message)]
+        return [ValidationIssue("workflow", None, field, error.code, error.message)]
     return []

@@ -25,8 +25,17 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from offhook.kit.database.sql_json import bare, escaped, in_arrays, inline, json_object, moment, quoted, truth
-from offhook.kit.filters.criteria import anywhere
+from offhook.kit.database.sql_json import (
+    inline_literal,
+    json_boolean,
+    json_number,
+    json_object,
+    json_plain_text,
+    json_text,
+    json_time,
+    rows_as_arrays,
+)
+from offhook.kit.filters.criteria import like_pattern
 from offhook.workflows.tables import Workflow, WorkflowFolder, WorkflowTrigger, WorkflowVersion
 
 MAX_ID: Final = 2**31 - 1
@@ -34,11 +43,11 @@ DELETED: Final = "deleted"
 
 # What a transaction is about to do: begin a run, change the workflow, or delete it. Runs begin while it is being changed,
 # not while it is being deleted.
-Lock = Literal["run", "change", "delete"]
+LockReason = Literal["run", "change", "delete"]
 
 
-async def by_id(
-    session: AsyncSession, organization_id: int, workflow_id: int, *, lock: Lock | None = None
+async def find_workflow(
+    session: AsyncSession, organization_id: int, workflow_id: int, *, lock: LockReason | None = None
 ) -> Workflow | None:
     """None also for one that was deleted. With a ``lock``, waits for others and reads what they left."""
     query = select(Workflow).where(
@@ -102,7 +111,7 @@ async def version_by_number(
     ).scalar_one_or_none()
 
 
-async def versions(
+async def list_versions(
     session: AsyncSession, organization_id: int, workflow_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[WorkflowVersion], int]:
     """Newest first, and how many there are in all."""
@@ -122,7 +131,7 @@ async def next_number(session: AsyncSession, organization_id: int, workflow_id: 
     return (highest or 0) + 1
 
 
-async def listing(
+async def list_as_json(
     session: AsyncSession, organization_id: int, statuses: Collection[str], *, limit: int | None, offset: int
 ) -> list[tuple[int, str]]:
     """(id, JSON object) newest first, without definitions: id, name, status, folder_id, created_at, workflow_uuid,
@@ -130,45 +139,51 @@ async def listing(
     all of the query.
     """
     found = await session.execute(
-        _listing(tuple(sorted(statuses))), {"organization_id": organization_id, "limit": limit, "offset": offset}
+        _list_query(tuple(sorted(statuses))), {"organization_id": organization_id, "limit": limit, "offset": offset}
     )
     ids, texts = found.one()
     return list(zip(ids or (), texts or (), strict=True))
 
 
 @cache
-def _listing(statuses: tuple[str, ...]) -> Select[Any]:
+def _list_query(statuses: tuple[str, ...]) -> Select[Any]:
     """Made once: putting it together takes as long as a small list."""
     # Joined, not looked up: the versions of 2,000 workflows are found faster together than one by one.
     published = aliased(WorkflowVersion)
     draft = aliased(WorkflowVersion)
     shown = json_object(
         {
-            "id": bare(Workflow.id),
-            "name": escaped(Workflow.name),
-            "status": quoted(Workflow.status),
-            "folder_id": bare(Workflow.folder_id),
-            "created_at": moment(Workflow.created_at),
-            "workflow_uuid": quoted(Workflow.workflow_uuid),
-            "published_version_number": bare(published.version_number),
-            "has_draft": truth(draft.id.is_not(None)),
+            "id": json_number(Workflow.id),
+            "name": json_text(Workflow.name),
+            "status": json_plain_text(Workflow.status),
+            "folder_id": json_number(Workflow.folder_id),
+            "created_at": json_time(Workflow.created_at),
+            "workflow_uuid": json_plain_text(Workflow.workflow_uuid),
+            "published_version_number": json_number(published.version_number),
+            "has_draft": json_boolean(draft.id.is_not(None)),
         }
     )
-    return in_arrays(
+    return rows_as_arrays(
         select(Workflow.id, shown.label("json"))
-        .outerjoin(published, and_(published.workflow_id == Workflow.id, published.status == inline("published")))
-        .outerjoin(draft, and_(draft.workflow_id == Workflow.id, draft.status == inline("draft")))
-        .where(*_mine(bindparam("organization_id", type_=Integer()), statuses))
+        .outerjoin(
+            published, and_(published.workflow_id == Workflow.id, published.status == inline_literal("published"))
+        )
+        .outerjoin(draft, and_(draft.workflow_id == Workflow.id, draft.status == inline_literal("draft")))
+        .where(*_list_conditions(bindparam("organization_id", type_=Integer()), statuses))
         .order_by(Workflow.id.desc())
         .limit(bindparam("limit", type_=Integer()))
         .offset(bindparam("offset", type_=Integer()))
     )
 
 
-async def names(
+async def list_names(
     session: AsyncSession, organization_id: int, statuses: Collection[str], *, limit: int | None, offset: int
 ) -> Sequence[Row[int, str]]:
-    query = select(Workflow.id, Workflow.name).where(*_mine(organization_id, statuses)).order_by(Workflow.id.desc())
+    query = (
+        select(Workflow.id, Workflow.name)
+        .where(*_list_conditions(organization_id, statuses))
+        .order_by(Workflow.id.desc())
+    )
     return (await session.execute(query.limit(limit).offset(offset))).all()
 
 
@@ -190,7 +205,7 @@ async def names_with_text(session: AsyncSession, organization_id: int, text: str
             Workflow.organization_id == organization_id,
             Workflow.status != DELETED,
             WorkflowVersion.status.in_(("draft", "published")),
-            cast_sql(WorkflowVersion.definition, Text).like(anywhere(text)),
+            cast_sql(WorkflowVersion.definition, Text).like(like_pattern(text)),
         )
         .distinct()
         .order_by(Workflow.name)
@@ -199,7 +214,7 @@ async def names_with_text(session: AsyncSession, organization_id: int, text: str
     return list(rows)
 
 
-async def counts(session: AsyncSession, organization_id: int) -> dict[str, int]:
+async def count_by_status(session: AsyncSession, organization_id: int) -> dict[str, int]:
     """Workflows by status."""
     rows = await session.execute(
         select(Workflow.status, func.count())
@@ -209,7 +224,7 @@ async def counts(session: AsyncSession, organization_id: int) -> dict[str, int]:
     return {row[0]: row[1] for row in rows}
 
 
-def _mine(organization_id: int | BindParameter[int], statuses: Collection[str]) -> list[ColumnElement[bool]]:
+def _list_conditions(organization_id: int | BindParameter[int], statuses: Collection[str]) -> list[ColumnElement[bool]]:
     is_asked = Workflow.status.in_(statuses) if statuses else Workflow.status != DELETED
     return [Workflow.organization_id == organization_id, is_asked]
 
@@ -277,7 +292,7 @@ async def active_trigger(session: AsyncSession, path: str) -> tuple[int, int] | 
     return cast(tuple[int, int], tuple(row)) if row else None
 
 
-async def touch(session: AsyncSession, workflow: Workflow, at: datetime, *, revises: bool = False) -> None:
+async def mark_changed(session: AsyncSession, workflow: Workflow, at: datetime, *, revises: bool = False) -> None:
     """Note the time of a change; ``revises``: its content changed, which makes an editor's older copy stale. The caller
     holds the lock for changes."""
     workflow.updated_at = at
@@ -296,7 +311,7 @@ async def mark_deleted(session: AsyncSession, workflow: Workflow, organization_i
     await session.flush()
 
 
-async def erase(session: AsyncSession, organization_id: int, workflow_id: int) -> None:
+async def erase_workflow(session: AsyncSession, organization_id: int, workflow_id: int) -> None:
     """Remove what is left of a workflow that was deleted; nothing else is ever removed by this."""
     await session.execute(
         delete(Workflow).where(
@@ -305,7 +320,7 @@ async def erase(session: AsyncSession, organization_id: int, workflow_id: int) -
     )
 
 
-async def folders(
+async def list_folders(
     session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[Row[Any]], int]:
     """``id, name, created_at, workflow_count`` by name, and how many there are in all."""

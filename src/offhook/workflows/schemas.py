@@ -8,31 +8,31 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic_core import PydanticCustomError, to_json
 
-from offhook.kit.json_numbers import Whole
+from offhook.kit.json_numbers import WholeNumber
 from offhook.workflows.configurations import WorkflowConfigurations
-from offhook.workflows.definition import DefinitionRefused, check_size, check_storable, masked
-from offhook.workflows.service import Changes, WorkflowView
+from offhook.workflows.definition import DefinitionRefused, check_size, check_storable, mask_secrets
+from offhook.workflows.service import WorkflowChanges, WorkflowView
 from offhook.workflows.tables import WorkflowVersion
-from offhook.workflows.validation import Report
+from offhook.workflows.validation import ValidationReport
 
 
-def _storable(definition: dict[str, Any]) -> dict[str, Any]:
+def _require_storable(definition: dict[str, Any]) -> dict[str, Any]:
     try:
         check_storable(definition)
     except DefinitionRefused as refused:
-        raise _custom(refused) from refused
+        raise _to_pydantic_error(refused) from refused
     return definition
 
 
-def _small(value: dict[str, Any]) -> dict[str, Any]:
+def _require_small(value: dict[str, Any]) -> dict[str, Any]:
     try:
         check_size(value)
     except DefinitionRefused as refused:
-        raise _custom(refused) from refused
+        raise _to_pydantic_error(refused) from refused
     return value
 
 
-def _custom(refused: DefinitionRefused) -> PydanticCustomError:
+def _to_pydantic_error(refused: DefinitionRefused) -> PydanticCustomError:
     # the message is data, not a template: braces in it must not be filled
     return PydanticCustomError(refused.code, "{reason}", {"reason": str(refused)})
 
@@ -40,10 +40,10 @@ def _custom(refused: DefinitionRefused) -> PydanticCustomError:
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Definition = Annotated[
     dict[str, Any],
-    AfterValidator(_storable),
+    AfterValidator(_require_storable),
     Field(description="The graph: an object with `nodes` and `edges`; a draft may be incomplete."),
 ]
-Variables = Annotated[dict[str, Any], AfterValidator(_small)]
+Variables = Annotated[dict[str, Any], AfterValidator(_require_small)]
 _DEFINITION_NAMES = AliasChoices("workflow_definition", "definition")
 
 
@@ -63,7 +63,7 @@ class CreateWorkflowTemplateRequest(BaseModel):
 
 
 ExpectedRevision = Annotated[
-    Whole | None,
+    WholeNumber | None,
     Field(ge=1, le=2**31 - 1, description="Refuse (409) when the workflow is no longer at this `revision`"),
 ]
 
@@ -73,9 +73,9 @@ class CreateDraftRequest(BaseModel):
     workflow_definition: Definition | None = Field(default=None, validation_alias=_DEFINITION_NAMES)
     workflow_configurations: WorkflowConfigurations | None = None
 
-    def changes(self) -> Changes:
-        return Changes(
-            definition=self.workflow_definition, configurations=_configurations(self.workflow_configurations)
+    def to_changes(self) -> WorkflowChanges:
+        return WorkflowChanges(
+            definition=self.workflow_definition, configurations=_stored_configurations(self.workflow_configurations)
         )
 
 
@@ -86,17 +86,17 @@ class UpdateWorkflowRequest(BaseModel):
     workflow_configurations: WorkflowConfigurations | None = None
     template_context_variables: Variables | None = None
 
-    def changes(self) -> Changes:
-        return Changes(
+    def to_changes(self) -> WorkflowChanges:
+        return WorkflowChanges(
             name=self.name,
             definition=self.workflow_definition,
-            configurations=_configurations(self.workflow_configurations),
+            configurations=_stored_configurations(self.workflow_configurations),
             template_context_variables=self.template_context_variables,
         )
 
 
-def _configurations(sent: WorkflowConfigurations | None) -> dict[str, Any] | None:
-    return None if sent is None else sent.stored()
+def _stored_configurations(sent: WorkflowConfigurations | None) -> dict[str, Any] | None:
+    return None if sent is None else sent.to_stored()
 
 
 class UpdateWorkflowStatusRequest(BaseModel):
@@ -106,7 +106,7 @@ class UpdateWorkflowStatusRequest(BaseModel):
 class MoveWorkflowToFolderRequest(BaseModel):
     """``null`` takes the workflow out of its folder."""
 
-    folder_id: Whole | None
+    folder_id: WholeNumber | None
 
 
 class FolderRequest(BaseModel):
@@ -151,9 +151,9 @@ class WorkflowResponse(BaseModel):
     revision: int
 
     @classmethod
-    def of(cls, view: WorkflowView) -> "WorkflowResponse":
+    def from_view(cls, view: WorkflowView) -> "WorkflowResponse":
         workflow, shown = view.workflow, view.shown
-        definition = masked(shown.definition)
+        definition = mask_secrets(shown.definition)
         return cls(
             id=workflow.id,
             name=workflow.name,
@@ -194,7 +194,7 @@ class WorkflowListResponse(BaseModel):
         return f"[{objects}]".encode()
 
     @classmethod
-    def shown(cls, view: WorkflowView) -> "WorkflowListResponse":
+    def from_view(cls, view: WorkflowView) -> "WorkflowListResponse":
         workflow = view.workflow
         return cls(
             id=workflow.id,
@@ -238,7 +238,7 @@ class WorkflowVersionResponse(BaseModel):
     template_context_variables: dict[str, Any]
 
     @classmethod
-    def of(cls, version: WorkflowVersion) -> "WorkflowVersionResponse":
+    def from_version(cls, version: WorkflowVersion) -> "WorkflowVersionResponse":
         return cls(
             id=version.id,
             version_number=version.version_number,
@@ -247,7 +247,7 @@ class WorkflowVersionResponse(BaseModel):
             published_at=version.published_at,
             created_by=version.created_by,
             note=version.note,
-            workflow_json=masked(version.definition),
+            workflow_json=mask_secrets(version.definition),
             workflow_configurations=version.configurations,
             template_context_variables=version.template_context_variables,
         )
@@ -263,7 +263,7 @@ class PublishWorkflowResponse(BaseModel):
     published_at: datetime | None
 
     @classmethod
-    def of(cls, version: WorkflowVersion) -> "PublishWorkflowResponse":
+    def from_version(cls, version: WorkflowVersion) -> "PublishWorkflowResponse":
         return cls(
             id=version.id,
             workflow_id=version.workflow_id,
@@ -287,5 +287,5 @@ class ValidateWorkflowResponse(BaseModel):
     warnings: list[WorkflowIssue]
 
     @classmethod
-    def of(cls, report: Report) -> "ValidateWorkflowResponse":
+    def from_report(cls, report: ValidationReport) -> "ValidateWorkflowResponse":
         return cls.model_validate(report.as_dict())

@@ -8,21 +8,21 @@ from typing import Any, Final
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.orgs import Caller, audit, nothing_changed
+from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.workflows import repository
-from offhook.workflows.definition import complete
+from offhook.workflows.definition import complete_definition
 from offhook.workflows.errors import (
     StatusFilterInvalid,
     TriggerNotFound,
     VersionNotFound,
     WorkflowArchived,
-    WorkflowChanged,
     WorkflowNotFound,
     WorkflowNotPublished,
+    WorkflowRevisionConflict,
 )
 from offhook.workflows.folders import folders
 from offhook.workflows.ports import RunCounter
-from offhook.workflows.repository import MAX_ID, Lock
+from offhook.workflows.repository import MAX_ID, LockReason
 from offhook.workflows.tables import Workflow, WorkflowVersion
 
 STATUSES: Final = ("active", "archived")
@@ -40,7 +40,7 @@ class WorkflowView:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class WorkflowChanges:
     """What an editor sent; None means unchanged."""
 
     name: str | None = None
@@ -54,11 +54,11 @@ class Changes:
         return any(part is not None for part in parts)
 
     @property
-    def fields(self) -> list[str]:
+    def changed_fields(self) -> list[str]:
         return [name for name in self.__slots__ if getattr(self, name) is not None]
 
 
-async def create(
+async def create_workflow(
     session: AsyncSession,
     caller: Caller,
     name: str,
@@ -72,20 +72,22 @@ async def create(
     session.add(workflow)
     await session.flush()
     await session.refresh(workflow)
-    content = Changes(None, definition, configurations, template_context_variables)
+    content = WorkflowChanges(None, definition, configurations, template_context_variables)
     await _write_draft(session, workflow, None, None, content, created_by=caller.user_id)
-    await audit(session, caller, "workflow.created", f"workflow:{workflow.id}", {"name": name})
+    await write_audit_entry(session, caller, "workflow.created", f"workflow:{workflow.id}", {"name": name})
     return workflow
 
 
-async def view(session: AsyncSession, counter: RunCounter, organization_id: int, workflow_id: int) -> WorkflowView:
+async def get_workflow_view(
+    session: AsyncSession, counter: RunCounter, organization_id: int, workflow_id: int
+) -> WorkflowView:
     """WorkflowNotFound (404)."""
-    workflow = await get(session, organization_id, workflow_id)
+    workflow = await get_workflow(session, organization_id, workflow_id)
     draft, published = await repository.latest_versions(session, organization_id, workflow_id)
     shown = draft or published
     if shown is None:  # a workflow is created together with its first version
         raise WorkflowNotFound
-    runs = await counter.count(session, organization_id, [workflow_id])
+    runs = await counter.count_runs(session, organization_id, [workflow_id])
     return WorkflowView(
         workflow=workflow,
         shown=shown,
@@ -104,7 +106,7 @@ def parse_statuses(text: str | None) -> tuple[str, ...]:
     return parts
 
 
-async def listing(
+async def list_workflows(
     session: AsyncSession,
     counter: RunCounter,
     organization_id: int,
@@ -114,137 +116,151 @@ async def listing(
     offset: int,
 ) -> tuple[list[tuple[str, int]], int]:
     """(JSON object as ``repository.listing`` gives it, number of runs) newest first, and how many there are in all."""
-    rows = await repository.listing(session, organization_id, statuses, limit=limit, offset=offset)
-    runs = await counter.count(session, organization_id, [workflow_id for workflow_id, _ in rows]) if rows else {}
+    rows = await repository.list_as_json(session, organization_id, statuses, limit=limit, offset=offset)
+    runs = await counter.count_runs(session, organization_id, [workflow_id for workflow_id, _ in rows]) if rows else {}
     is_all = limit is None and not offset
-    total = len(rows) if is_all else await _total(session, organization_id, statuses)
+    total = len(rows) if is_all else await _count_total(session, organization_id, statuses)
     return [(shown, runs.get(workflow_id, 0)) for workflow_id, shown in rows], total
 
 
-async def _total(session: AsyncSession, organization_id: int, statuses: Collection[str]) -> int:
-    by_status = await repository.counts(session, organization_id)
+async def _count_total(session: AsyncSession, organization_id: int, statuses: Collection[str]) -> int:
+    by_status = await repository.count_by_status(session, organization_id)
     return sum(by_status.get(status, 0) for status in statuses or STATUSES)
 
 
-async def names(
+async def list_names(
     session: AsyncSession, organization_id: int, statuses: Collection[str], *, limit: int | None, offset: int
 ) -> tuple[Sequence[Row[int, str]], int]:
     """Newest first, and how many there are in all."""
-    rows = await repository.names(session, organization_id, statuses, limit=limit, offset=offset)
-    return rows, await _total(session, organization_id, statuses)
+    rows = await repository.list_names(session, organization_id, statuses, limit=limit, offset=offset)
+    return rows, await _count_total(session, organization_id, statuses)
 
 
-async def counts(session: AsyncSession, organization_id: int) -> dict[str, int]:
-    by_status = await repository.counts(session, organization_id)
+async def count_workflows(session: AsyncSession, organization_id: int) -> dict[str, int]:
+    by_status = await repository.count_by_status(session, organization_id)
     numbers = {status: by_status.get(status, 0) for status in STATUSES}
     return {"total": sum(numbers.values()), **numbers}
 
 
-async def versions(
+async def list_versions(
     session: AsyncSession, organization_id: int, workflow_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[WorkflowVersion], int]:
-    await get(session, organization_id, workflow_id)
-    return await repository.versions(session, organization_id, workflow_id, limit=limit, offset=offset)
+    await get_workflow(session, organization_id, workflow_id)
+    return await repository.list_versions(session, organization_id, workflow_id, limit=limit, offset=offset)
 
 
-async def update(
-    session: AsyncSession, caller: Caller, workflow_id: int, changes: Changes, *, expected_revision: int | None = None
+async def update_workflow(
+    session: AsyncSession,
+    caller: Caller,
+    workflow_id: int,
+    changes: WorkflowChanges,
+    *,
+    expected_revision: int | None = None,
 ) -> None:
     """The name takes effect at once; everything else goes into the draft, which is made when there is none.
 
     WorkflowChanged (409) when the workflow is at another revision than expected.
     """
-    workflow = await get(session, caller.organization_id, workflow_id, lock="change")
+    workflow = await get_workflow(session, caller.organization_id, workflow_id, lock="change")
     check_revision(workflow, expected_revision)
-    if not changes.fields:
-        nothing_changed(session)
+    if not changes.changed_fields:
+        skip_audit_entry(session)
         return
     if changes.name is not None:
         workflow.name = changes.name
     if changes.are_versioned:
         draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
         await _write_draft(session, workflow, draft, published, changes, created_by=caller.user_id)
-    await repository.touch(session, workflow, datetime.now(UTC), revises=True)
-    await audit(session, caller, "workflow.updated", f"workflow:{workflow_id}", {"fields": changes.fields})
+    await repository.mark_changed(session, workflow, datetime.now(UTC), revises=True)
+    await write_audit_entry(
+        session, caller, "workflow.updated", f"workflow:{workflow_id}", {"fields": changes.changed_fields}
+    )
 
 
 async def create_draft(
-    session: AsyncSession, caller: Caller, workflow_id: int, changes: Changes, *, expected_revision: int | None = None
+    session: AsyncSession,
+    caller: Caller,
+    workflow_id: int,
+    changes: WorkflowChanges,
+    *,
+    expected_revision: int | None = None,
 ) -> tuple[WorkflowVersion, int]:
     """The draft, made from the published version when there is none, and changed when there is something to change;
     and the workflow's revision. WorkflowChanged (409) when it is at another one than expected."""
-    workflow = await get(session, caller.organization_id, workflow_id, lock="change")
+    workflow = await get_workflow(session, caller.organization_id, workflow_id, lock="change")
     check_revision(workflow, expected_revision)
     draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
     if draft is not None and not changes.are_versioned:
-        nothing_changed(session)
+        skip_audit_entry(session)
         return draft, workflow.revision
     written = await _write_draft(session, workflow, draft, published, changes, created_by=caller.user_id)
-    await repository.touch(session, workflow, datetime.now(UTC), revises=True)
-    data = {"version": written.version_number, "fields": changes.fields}
-    await audit(session, caller, "workflow.draft_created", f"workflow:{workflow_id}", data)
+    await repository.mark_changed(session, workflow, datetime.now(UTC), revises=True)
+    data = {"version": written.version_number, "fields": changes.changed_fields}
+    await write_audit_entry(session, caller, "workflow.draft_created", f"workflow:{workflow_id}", data)
     return written, workflow.revision
 
 
-async def restore(session: AsyncSession, caller: Caller, workflow_id: int, number: int) -> WorkflowVersion:
+async def restore_version(session: AsyncSession, caller: Caller, workflow_id: int, number: int) -> WorkflowVersion:
     """Copy an old version into the draft. VersionNotFound (404)."""
-    workflow = await get(session, caller.organization_id, workflow_id, lock="change")
+    workflow = await get_workflow(session, caller.organization_id, workflow_id, lock="change")
     source = await repository.version_by_number(session, caller.organization_id, workflow_id, number)
     if source is None:
         raise VersionNotFound
     draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
     if draft is not None and draft.id == source.id:
-        nothing_changed(session)
+        skip_audit_entry(session)
         return draft
-    content = Changes(
+    content = WorkflowChanges(
         definition=source.definition,
         configurations=source.configurations,
         template_context_variables=source.template_context_variables,
     )
     written = await _write_draft(session, workflow, draft, published, content, created_by=caller.user_id)
     written.note = f"Restored from version {number}"
-    await repository.touch(session, workflow, datetime.now(UTC), revises=True)
+    await repository.mark_changed(session, workflow, datetime.now(UTC), revises=True)
     data = {"from": number, "version": written.version_number}
-    await audit(session, caller, "workflow.restored", f"workflow:{workflow_id}", data)
+    await write_audit_entry(session, caller, "workflow.restored", f"workflow:{workflow_id}", data)
     return written
 
 
 async def set_status(session: AsyncSession, caller: Caller, workflow_id: int, status: str) -> None:
     """``active`` or ``archived``; idempotent."""
-    workflow = await get(session, caller.organization_id, workflow_id, lock="change")
+    workflow = await get_workflow(session, caller.organization_id, workflow_id, lock="change")
     if workflow.status == status:
-        nothing_changed(session)
+        skip_audit_entry(session)
         return
     workflow.status = status
-    await repository.touch(session, workflow, datetime.now(UTC))
+    await repository.mark_changed(session, workflow, datetime.now(UTC))
     action = "workflow.archived" if status == "archived" else "workflow.unarchived"
-    await audit(session, caller, action, f"workflow:{workflow_id}")
+    await write_audit_entry(session, caller, action, f"workflow:{workflow_id}")
 
 
-async def move(session: AsyncSession, caller: Caller, workflow_id: int, folder_id: int | None) -> None:
+async def move_to_folder(session: AsyncSession, caller: Caller, workflow_id: int, folder_id: int | None) -> None:
     """Into a folder of the same organization, or out of its folder. FolderNotFound (404)."""
-    workflow = await get(session, caller.organization_id, workflow_id, lock="change")
+    workflow = await get_workflow(session, caller.organization_id, workflow_id, lock="change")
     if folder_id is not None:
-        await folders.get(session, caller.organization_id, folder_id)
+        await folders.get_folder(session, caller.organization_id, folder_id)
     if workflow.folder_id == folder_id:
-        nothing_changed(session)
+        skip_audit_entry(session)
         return
     workflow.folder_id = folder_id
-    await repository.touch(session, workflow, datetime.now(UTC))
-    await audit(session, caller, "workflow.moved", f"workflow:{workflow_id}", {"folder_id": folder_id})
+    await repository.mark_changed(session, workflow, datetime.now(UTC))
+    await write_audit_entry(session, caller, "workflow.moved", f"workflow:{workflow_id}", {"folder_id": folder_id})
 
 
 def check_revision(workflow: Workflow, expected: int | None) -> None:
     """WorkflowChanged (409) unless it is at the revision that the editor has read."""
     if expected is not None and expected != workflow.revision:
-        raise WorkflowChanged(expected, workflow.revision)
+        raise WorkflowRevisionConflict(expected, workflow.revision)
 
 
-async def get(session: AsyncSession, organization_id: int, workflow_id: int, *, lock: Lock | None = None) -> Workflow:
+async def get_workflow(
+    session: AsyncSession, organization_id: int, workflow_id: int, *, lock: LockReason | None = None
+) -> Workflow:
     """The row itself, for the use cases of this domain. WorkflowNotFound (404)."""
     found = None
     if 0 < workflow_id <= MAX_ID:
-        found = await repository.by_id(session, organization_id, workflow_id, lock=lock)
+        found = await repository.find_workflow(session, organization_id, workflow_id, lock=lock)
     if found is None:
         raise WorkflowNotFound
     return found
@@ -255,7 +271,7 @@ async def _write_draft(
     workflow: Workflow,
     draft: WorkflowVersion | None,
     published: WorkflowVersion | None,
-    changes: Changes,
+    changes: WorkflowChanges,
     *,
     created_by: int | None,
 ) -> WorkflowVersion:
@@ -274,7 +290,7 @@ async def _write_draft(
         )
         session.add(draft)
     if changes.definition is not None:
-        draft.definition = complete(changes.definition, base.definition if base else None)
+        draft.definition = complete_definition(changes.definition, base.definition if base else None)
     if changes.configurations is not None:
         draft.configurations = dict(changes.configurations)
     if changes.template_context_variables is not None:
@@ -301,7 +317,7 @@ class VersionToRun:
     organization_id: int
 
 
-async def published(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:
+async def get_published_version(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:
     """The version that production runs. WorkflowNotFound, WorkflowArchived (404), WorkflowNotPublished (409)."""
     workflow = await _get_active(session, organization_id, workflow_id)
     _, version = await repository.latest_versions(session, organization_id, workflow_id)
@@ -311,7 +327,7 @@ async def published(session: AsyncSession, organization_id: int, workflow_id: in
 
 
 async def draft_or_published(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:
-    """The version that a test call or a text chat runs. Errors as of :func:`published`."""
+    """The version that a test call or a text chat runs. Errors as of :func:`get_published_version`."""
     workflow = await _get_active(session, organization_id, workflow_id)
     draft, version = await repository.latest_versions(session, organization_id, workflow_id)
     if draft is None and version is None:
@@ -324,12 +340,12 @@ async def version_to_run(session: AsyncSession, organization_id: int, version_id
     version = await repository.version_by_id(session, organization_id, version_id) if version_id <= MAX_ID else None
     if version is None:
         raise VersionNotFound
-    return _to_run(await get(session, organization_id, version.workflow_id), version)
+    return _to_run(await get_workflow(session, organization_id, version.workflow_id), version)
 
 
 async def name_of(session: AsyncSession, organization_id: int, workflow_id: int) -> str:
     """The display name, archived or not. WorkflowNotFound (404)."""
-    return (await get(session, organization_id, workflow_id)).name
+    return (await get_workflow(session, organization_id, workflow_id)).name
 
 
 async def names_of(session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, str]:
@@ -356,7 +372,7 @@ async def organization_of(session: AsyncSession, workflow_id: int) -> int:
 
 async def _get_active(session: AsyncSession, organization_id: int, workflow_id: int) -> Workflow:
     # locked, so that nobody deletes it before the run that is about to begin is there
-    workflow = await get(session, organization_id, workflow_id, lock="run")
+    workflow = await get_workflow(session, organization_id, workflow_id, lock="run")
     if workflow.status != "active":
         raise WorkflowArchived
     return workflow

@@ -6,12 +6,19 @@ from typing import NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.database.sql_json import bare, escaped, in_arrays, json_object, moment, quoted
+from offhook.kit.database.sql_json import (
+    json_number,
+    json_object,
+    json_plain_text,
+    json_text,
+    json_time,
+    rows_as_arrays,
+)
 from offhook.workflows.repository import DELETED
 from offhook.workflows.tables import Workflow
 
 
-class Listed(NamedTuple):
+class WorkflowListItem(NamedTuple):
     """``json`` is an object of id, name, status, organization_id, workflow_uuid, folder_id, created_at, updated_at.
     A tuple, because thousands are made at once."""
 
@@ -20,9 +27,9 @@ class Listed(NamedTuple):
     json: str
 
 
-async def listing(
+async def list_workflows(
     session: AsyncSession, organization_id: int | None, statuses: Collection[str], *, limit: int | None, offset: int
-) -> tuple[list[Listed], int]:
+) -> tuple[list[WorkflowListItem], int]:
     """Newest first, of one organization or of all; and how many there are in all."""
     conditions = [Workflow.status != DELETED]
     if organization_id is not None:
@@ -32,23 +39,23 @@ async def listing(
     total = await session.scalar(select(func.count()).select_from(Workflow).where(*conditions))
     shown = json_object(
         {
-            "id": bare(Workflow.id),
-            "name": escaped(Workflow.name),
-            "status": quoted(Workflow.status),
-            "organization_id": bare(Workflow.organization_id),
-            "workflow_uuid": quoted(Workflow.workflow_uuid),
-            "folder_id": bare(Workflow.folder_id),
-            "created_at": moment(Workflow.created_at),
-            "updated_at": moment(Workflow.updated_at),
+            "id": json_number(Workflow.id),
+            "name": json_text(Workflow.name),
+            "status": json_plain_text(Workflow.status),
+            "organization_id": json_number(Workflow.organization_id),
+            "workflow_uuid": json_plain_text(Workflow.workflow_uuid),
+            "folder_id": json_number(Workflow.folder_id),
+            "created_at": json_time(Workflow.created_at),
+            "updated_at": json_time(Workflow.updated_at),
         }
     )
     listed = select(Workflow.id, Workflow.organization_id, shown.label("json")).where(*conditions)
-    found = await session.execute(in_arrays(listed.order_by(Workflow.id.desc()).limit(limit).offset(offset)))
+    found = await session.execute(rows_as_arrays(listed.order_by(Workflow.id.desc()).limit(limit).offset(offset)))
     ids, organizations, texts = (values or () for values in found.one())
-    return list(map(Listed._make, zip(ids, organizations, texts, strict=True))), total or 0
+    return list(map(WorkflowListItem._make, zip(ids, organizations, texts, strict=True))), total or 0
 
 
-async def counts(session: AsyncSession, organization_ids: Collection[int]) -> dict[int, int]:
+async def count_by_organization(session: AsyncSession, organization_ids: Collection[int]) -> dict[int, int]:
     """How many workflows each of these organizations has; those without any are left out."""
     rows = await session.execute(
         select(Workflow.organization_id, func.count())
@@ -58,6 +65,6 @@ async def counts(session: AsyncSession, organization_ids: Collection[int]) -> di
     return {row[0]: row[1] for row in rows}
 
 
-async def names(session: AsyncSession, ids: Collection[int]) -> dict[int, str]:
+async def names_by_id(session: AsyncSession, ids: Collection[int]) -> dict[int, str]:
     rows = await session.execute(select(Workflow.id, Workflow.name).where(Workflow.id.in_(ids)))
     return {row[0]: row[1] for row in rows}

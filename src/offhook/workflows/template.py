@@ -1,6 +1,6 @@
 """The template language of prompts and conditions; it lives in the kit, because tools speak it too."""
 
-from offhook.kit.template import Variable, render, variables
-from offhook.kit.time_zones import zone_named
+from offhook.kit.template import TemplateVariable, find_variables, render_template
+from offhook.kit.time_zones import find_zone
 
-__all__ = ["Variable", "render", "variables", "zone_named"]
+__all__ = ["TemplateVariable", "find_variables", "find_zone", "render_template"]

@@ -20,7 +20,7 @@ class ToolFacts:
     is_archived: bool = False
     functions: Mapping[str, str] | None = None
 
-    def offered(self, wanted: object) -> Sequence[str]:
+    def offered_functions(self, wanted: object) -> Sequence[str]:
         """The functions of an MCP tool that a node offers; ``wanted`` is its filter, and anything but a list is none."""
         found = self.functions or {}
         return [shown for name, shown in found.items() if not isinstance(wanted, list) or name in wanted]

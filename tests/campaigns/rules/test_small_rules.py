@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from offhook.campaigns.rules import outcomes, retry, voicemail
-from offhook.campaigns.rules.breaker import BreakerConfig, breaker_config, trips
-from offhook.campaigns.rules.destinations import check, destinations
-from offhook.campaigns.rules.rate import Bucket, take
-from offhook.campaigns.rules.slots import Demand, effective_cap, shares
-from offhook.runs.states import FINAL
+from offhook.campaigns.rules.breaker import BreakerConfig, parse_breaker_config, trip_reason
+from offhook.campaigns.rules.destinations import check_destination, parse_destinations
+from offhook.campaigns.rules.rate import TokenBucket, take_tokens
+from offhook.campaigns.rules.slots import SlotDemand, effective_cap, share_slots
+from offhook.runs.states import FINAL_STATES
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
@@ -55,12 +55,14 @@ class TestSlots:
         assert effective_cap(2, 10, 3) == 2
 
     def test_campaigns_of_one_account_share_its_numbers(self) -> None:
-        demands = [Demand(1, 0, 9, 25, "a"), Demand(2, 0, 9, 25, "a"), Demand(3, 0, 9, 25, "b")]
-        assert shares(20, demands, {"a": 3}) == {1: 2, 2: 1, 3: 9}
-        assert shares(20, demands, {"a": 0, "b": 1}) == {1: 0, 2: 0, 3: 1}
+        demands = [SlotDemand(1, 0, 9, 25, "a"), SlotDemand(2, 0, 9, 25, "a"), SlotDemand(3, 0, 9, 25, "b")]
+        assert share_slots(20, demands, {"a": 3}) == {1: 2, 2: 1, 3: 9}
+        assert share_slots(20, demands, {"a": 0, "b": 1}) == {1: 0, 2: 0, 3: 1}
 
     def test_a_small_campaign_does_not_wait_behind_a_big_one(self) -> None:
-        given_slots = shares(4, [Demand(1, live=8, cap=100, wanted=100), Demand(2, live=0, cap=100, wanted=3)])
+        given_slots = share_slots(
+            4, [SlotDemand(1, live=8, cap=100, wanted=100), SlotDemand(2, live=0, cap=100, wanted=3)]
+        )
         assert given_slots == {1: 1, 2: 3}
 
     @given(
@@ -68,8 +70,8 @@ class TestSlots:
         asked=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 20), st.integers(0, 20)), max_size=5),
     )
     def test_never_more_than_is_free_wanted_or_allowed(self, free: int, asked: list[tuple[int, int, int]]) -> None:
-        demands = [Demand(index, live, cap, wanted) for index, (live, cap, wanted) in enumerate(asked)]
-        given_slots = shares(free, demands)
+        demands = [SlotDemand(index, live, cap, wanted) for index, (live, cap, wanted) in enumerate(asked)]
+        given_slots = share_slots(free, demands)
         most = [max(0, min(d.wanted, d.cap - d.live)) for d in demands]
         assert all(given_slots[d.campaign_id] <= most[i] for i, d in enumerate(demands))
         assert sum(given_slots.values()) == min(free, sum(most))
@@ -77,19 +79,19 @@ class TestSlots:
 
 class TestRate:
     def test_a_full_bucket_gives_its_burst_and_then_says_when(self) -> None:
-        grant = take(None, 5, per_second=2, burst=2, now=NOW)
+        grant = take_tokens(None, 5, per_second=2, burst=2, now=NOW)
         assert (grant.taken, grant.next_at) == (2, NOW + timedelta(seconds=0.5))
 
     def test_a_clock_that_was_set_back_gives_nothing_away(self) -> None:
-        grant = take(Bucket(0.0, NOW), 1, per_second=1, burst=1, now=NOW - timedelta(hours=1))
+        grant = take_tokens(TokenBucket(0.0, NOW), 1, per_second=1, burst=1, now=NOW - timedelta(hours=1))
         assert grant.taken == 0
 
     @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3000)), max_size=40))
     def test_never_faster_than_the_rate_and_its_burst(self, asked: list[tuple[int, int]]) -> None:
-        bucket: Bucket | None = None
+        bucket: TokenBucket | None = None
         now, taken = NOW, 0
         for wanted, wait_ms in asked:
-            grant = take(bucket, wanted, per_second=3, burst=3, now=now)
+            grant = take_tokens(bucket, wanted, per_second=3, burst=3, now=now)
             bucket, taken = grant.bucket, taken + grant.taken
             assert taken <= 3 + 3 * (now - NOW).total_seconds() + 1e-6
             now += timedelta(milliseconds=wait_ms)
@@ -99,36 +101,36 @@ class TestBreaker:
     CONFIG = BreakerConfig(min_calls=4)
 
     def test_it_needs_enough_calls(self) -> None:
-        assert trips(self.CONFIG, ["failed"] * 3) is None
-        assert trips(self.CONFIG, ["failed"] * 4) == "4 of the last 4 calls failed (within 120 s)."
+        assert trip_reason(self.CONFIG, ["failed"] * 3) is None
+        assert trip_reason(self.CONFIG, ["failed"] * 4) == "4 of the last 4 calls failed (within 120 s)."
 
     def test_it_trips_at_the_threshold(self) -> None:
-        assert trips(self.CONFIG, ["failed", "busy", "answered", "failed"]) is not None
-        assert trips(self.CONFIG, ["failed", "busy", "answered", "answered", "busy"]) is None
+        assert trip_reason(self.CONFIG, ["failed", "busy", "answered", "failed"]) is not None
+        assert trip_reason(self.CONFIG, ["failed", "busy", "answered", "answered", "busy"]) is None
 
     def test_busy_and_silent_phones_are_no_failures(self) -> None:
-        assert trips(self.CONFIG, ["busy", "no_answer", "voicemail", "canceled"] * 3) is None
+        assert trip_reason(self.CONFIG, ["busy", "no_answer", "voicemail", "canceled"] * 3) is None
 
     def test_it_can_be_switched_off(self) -> None:
-        assert trips(breaker_config({"enabled": False}), ["failed"] * 50) is None
+        assert trip_reason(parse_breaker_config({"enabled": False}), ["failed"] * 50) is None
 
 
 class TestDestinations:
     @pytest.mark.parametrize("number", ["", "+1", "4915112345678", "+0123456789", "+49 151 12345678", "hello"])
     def test_what_is_no_number_is_invalid(self, number: str) -> None:
-        assert check(destinations(None), number).refusal == "invalid_number"
+        assert check_destination(parse_destinations(None), number).refusal == "invalid_number"
 
     def test_premium_numbers_are_blocked_unless_wished_for(self) -> None:
-        assert check(destinations(None), "+19005550123").refusal == "destination_blocked"
-        assert check(destinations({"allow_premium": True}), "+19005550123").refusal is None
+        assert check_destination(parse_destinations(None), "+19005550123").refusal == "destination_blocked"
+        assert check_destination(parse_destinations({"allow_premium": True}), "+19005550123").refusal is None
 
     def test_only_the_countries_that_are_named(self) -> None:
-        german = destinations({"countries": ["DE"]})
-        assert check(german, "+4915112345678").refusal is None
-        assert check(german, "+14155552671").refusal == "destination_blocked"
+        german = parse_destinations({"countries": ["DE"]})
+        assert check_destination(german, "+4915112345678").refusal is None
+        assert check_destination(german, "+14155552671").refusal == "destination_blocked"
 
     def test_it_knows_where_a_number_may_be(self) -> None:
-        assert check(destinations(None), "+14155552671").zones == ("America/Los_Angeles",)
+        assert check_destination(parse_destinations(None), "+14155552671").zones == ("America/Los_Angeles",)
 
 
 class TestOutcomes:
@@ -147,12 +149,12 @@ class TestOutcomes:
         ],
     )
     def test_what_a_run_means_for_the_contact(self, status: str, outcome: str | None, contact: str) -> None:
-        assert outcomes.of_run(status, outcome) == contact
+        assert outcomes.outcome_of_run(status, outcome) == contact
 
     def test_every_end_of_a_run_has_an_outcome(self) -> None:
-        for status in FINAL:
+        for status in FINAL_STATES:
             for outcome in (None, "answered", "idle", "nonsense"):
-                assert outcomes.of_run(status, outcome) in outcomes.OUTCOMES
+                assert outcomes.outcome_of_run(status, outcome) in outcomes.OUTCOMES
 
 
 @pytest.mark.parametrize(
@@ -165,4 +167,4 @@ class TestOutcomes:
     ],
 )
 def test_voicemail_in_the_voice_loops_terms(stored: dict[str, Any] | None, configured: dict[str, Any]) -> None:
-    assert voicemail.call_configuration(stored).get("voicemail_detection", {}) == configured
+    assert voicemail.voicemail_overrides(stored).get("voicemail_detection", {}) == configured

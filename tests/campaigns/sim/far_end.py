@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from offhook.campaigns.engine.ports import FateUnknown, Found, NotPlaced, Placing
-from offhook.campaigns.rules.hours import CallingHours
+from offhook.campaigns.engine.ports import CallLookup, CommittedDial, FateUnknown, NotPlaced
+from offhook.campaigns.rules.hours import CallingSchedule
 from tests.campaigns.sim.kernel import Kernel, Pause, Process
 
 RING_S = 45.0
@@ -54,7 +54,7 @@ class Limits:
 
     organization_id: int
     cap: int
-    hours: CallingHours | None
+    hours: CallingSchedule | None
     zones: dict[str, tuple[str, ...]] = field(default_factory=dict)
     # The campaign's change of status whose pause was answered; with the next change it means nothing any more.
     paused_by: int | None = None
@@ -85,7 +85,7 @@ class FarEnd:
 
     # what the platform asks
 
-    async def dial(self, placing: Placing) -> str:
+    async def dial(self, placing: CommittedDial) -> str:
         """The instant of this call is when the dial begins: hours and pauses are judged by it."""
         call = Call(
             placing.call, placing.contact_id, self.contacts[placing.contact_id], placing.organization_id, placing.run_id
@@ -105,14 +105,14 @@ class FarEnd:
             raise FateUnknown
         return f"C{placing.run_id}"
 
-    async def find(self, run_id: int) -> Found:
+    async def find(self, run_id: int) -> CallLookup:
         await Pause(self.kernel.rng.random() * 0.2)
         if not self.ways.can_say or self.kernel.rng.random() < self.ways.away:
-            return Found(is_known=False)
+            return CallLookup(is_known=False)
         call = self.calls.get(run_id)
         if call is None:
-            return Found(is_known=True)
-        return Found(True, call.status, call.outcome)
+            return CallLookup(is_known=True)
+        return CallLookup(True, call.status, call.outcome)
 
     async def hang_up(self, run_id: int) -> bool:
         await Pause(self.kernel.rng.random() * 0.2)
@@ -223,19 +223,19 @@ class SimCarrier:
         self._report = report
         self._run_ended = run_ended
 
-    async def dial(self, placing: Placing) -> str:
+    async def place_call(self, placing: CommittedDial) -> str:
         return await self._far_end.dial(placing)
 
-    async def find(self, organization_id: int, run_id: int) -> Found:
+    async def find_call(self, organization_id: int, run_id: int) -> CallLookup:
         return await self._far_end.find(run_id)
 
     async def hang_up(self, organization_id: int, run_id: int) -> bool:
         return await self._far_end.hang_up(run_id)
 
-    async def heard(self, organization_id: int, run_id: int, found: Found) -> None:
+    async def report_status(self, organization_id: int, run_id: int, found: CallLookup) -> None:
         await self._report(organization_id, run_id, found.status, found.outcome)
 
-    async def ended(self, organization_id: int, run_id: int, status: str) -> None:
+    async def publish_call_ended(self, organization_id: int, run_id: int, status: str) -> None:
         await self._run_ended(organization_id, run_id)
 
 
@@ -259,11 +259,11 @@ class SimTime:
     async def sleep(self, seconds: float) -> None:
         await Pause(seconds)
 
-    async def together(self, work: Any) -> None:
+    async def gather(self, work: Any) -> None:
         await self._join(self._process, work)
 
 
-def on_the_wall(plan: CallingHours, now: datetime, zone: str) -> bool:
+def on_the_wall(plan: CallingSchedule, now: datetime, zone: str) -> bool:
     """Hours as somebody with a clock on the wall and the plan in his hand reads them."""
     local = now.astimezone(ZoneInfo(zone))
     if local.date() in plan.holidays:

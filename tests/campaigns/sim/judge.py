@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from typing import Any
 
 from offhook.campaigns.rules.outcomes import OUTCOMES
-from offhook.runs.states import LIVE
+from offhook.runs.states import LIVE_STATES
 
 
 def judge(world: Any) -> None:
@@ -24,7 +24,7 @@ def judge(world: Any) -> None:
         if row["state"] != "final":
             found.append(f"attempt {row['id']} is {row['state']} after the end")
     for run_id, run in tables["runs"].items():
-        if run["status"] in LIVE or run["lease_until"] is not None:
+        if run["status"] in LIVE_STATES or run["lease_until"] is not None:
             found.append(f"run {run_id} holds a slot after the end")
     _dials(world)
     _reached(world)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Self, TypeVar
 
-from offhook.campaigns.engine.ports import NoRoute, Route
+from offhook.campaigns.engine.ports import DialRoute, NoRoute
 from tests.campaigns.sim.kernel import Kernel, Pause, Process, Wait
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class Memory:
     sequences: dict[str, int] = field(default_factory=dict)
     limits: dict[int, int] = field(default_factory=dict)
     do_not_call: set[str] = field(default_factory=set)
-    routes: dict[int, Route | NoRoute] = field(default_factory=dict)
+    routes: dict[int, DialRoute | NoRoute] = field(default_factory=dict)
     faults: Faults = field(default_factory=Faults)
     deadlocks: int = 0
     violations: list[str] = field(default_factory=list)

@@ -1,6 +1,6 @@
 """What people and the runs domain do to the same tables, on the database in memory."""
 
-from offhook.runs.states import LIVE, OUTCOME_OF, may_move
+from offhook.runs.states import LIVE_STATES, OUTCOME_OF, can_move
 from tests.campaigns.sim.memory import Transaction
 
 
@@ -40,7 +40,7 @@ class OthersTx(Transaction):
                 known = known or OUTCOME_OF[status]
             lease = None if is_final and run["process"] is None else run["lease_until"]
             return self.change(
-                "runs", run_id, lambda r: may_move(r["status"], status),
+                "runs", run_id, lambda r: can_move(r["status"], status),
                 status=status, outcome=known, reason=reason or run["reason"], lease_until=lease,
             )  # fmt: skip
 
@@ -51,7 +51,7 @@ class OthersTx(Transaction):
             "take_media",
             (run_id,),
             lambda: self.change(
-                "runs", run_id, lambda r: r["status"] in LIVE and r["process"] is None,
+                "runs", run_id, lambda r: r["status"] in LIVE_STATES and r["process"] is None,
                 status="in_progress", process=process, lease_until=lease_until,
             ),
         )  # fmt: skip
@@ -60,7 +60,7 @@ class OthersTx(Transaction):
         def work() -> bool:
             run = self.get("runs", run_id)
             assert run is not None
-            final = status if run["status"] in LIVE else run["status"]
+            final = status if run["status"] in LIVE_STATES else run["status"]
             return self.change(
                 "runs", run_id, lambda r: r["lease_until"] is not None,
                 status=final, outcome=run["outcome"] or outcome, reason=reason, lease_until=None,

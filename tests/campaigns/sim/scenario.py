@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from offhook.campaigns.engine.ports import Plan, Route
+from offhook.campaigns.engine.ports import CampaignPlan, DialRoute
 from offhook.campaigns.rules.breaker import BreakerConfig
-from offhook.campaigns.rules.destinations import check, destinations
-from offhook.campaigns.rules.hours import CallingHours, Slot
+from offhook.campaigns.rules.destinations import check_destination, parse_destinations
+from offhook.campaigns.rules.hours import CallingSchedule, WeeklySlot
 from offhook.campaigns.rules.retry import RetryPolicy
 from offhook.campaigns.rules.slots import effective_cap
 from tests.campaigns.sim.far_end import Limits
@@ -43,7 +43,7 @@ class Scenario:
     pause_chance: float
     jumps: list[tuple[float, timedelta]]
     organizations: dict[int, int]
-    plans: dict[int, Plan] = field(default_factory=dict)
+    plans: dict[int, CampaignPlan] = field(default_factory=dict)
     routes: dict[int, Any] = field(default_factory=dict)
     limits: dict[int, Limits] = field(default_factory=dict)
     numbers: dict[int, list[str]] = field(default_factory=dict)
@@ -91,7 +91,7 @@ def _campaign(rng: random.Random, made: Scenario, campaign_id: int) -> None:
     per_second = rng.choice([None, None, None, 0.5, 3.0])
     cap = rng.choice([1, 2, 4])
     hours = _hours(rng, made.begins_at)
-    made.plans[campaign_id] = Plan(
+    made.plans[campaign_id] = CampaignPlan(
         id=campaign_id,
         organization_id=organization_id,
         workflow_id=1,
@@ -110,12 +110,12 @@ def _campaign(rng: random.Random, made: Scenario, campaign_id: int) -> None:
     # Campaigns of one organization whose calls are limited by numbers alone go by one account.
     is_shared = lines is not None and per_second is None
     account = f"account of {organization_id}" if is_shared else f"account{campaign_id}"
-    made.routes[campaign_id] = Route(account, lines, per_second)
+    made.routes[campaign_id] = DialRoute(account, lines, per_second)
     made.limits[campaign_id] = Limits(
         organization_id,
         effective_cap(cap, made.organizations[organization_id], lines),
         hours,
-        {number: check(destinations(None), number).zones for number in numbers},
+        {number: check_destination(parse_destinations(None), number).zones for number in numbers},
         per_second=per_second,
         account=account,
         lines=lines,
@@ -129,22 +129,24 @@ def share_lines(made: Scenario, lines: int) -> None:
     made.organizations = dict.fromkeys(made.organizations, 10)
     for campaign_id, plan in made.plans.items():
         account = f"account of {plan.organization_id}"
-        made.routes[campaign_id] = Route(account, lines, None)
+        made.routes[campaign_id] = DialRoute(account, lines, None)
         its = made.limits[campaign_id]
         its.account, its.lines, its.per_second, its.cap = account, lines, None, min(plan.max_concurrency, lines)
 
 
-def _hours(rng: random.Random, begins_at: datetime) -> CallingHours | None:
+def _hours(rng: random.Random, begins_at: datetime) -> CallingSchedule | None:
     if rng.random() < 0.4:
         return None
     slots = []
     for day in range(7):
         start = rng.randrange(0, 1440)
-        slots.append(Slot(day, start, (start + rng.choice([20, 60, 300, 700])) % 1440))
+        slots.append(WeeklySlot(day, start, (start + rng.choice([20, 60, 300, 700])) % 1440))
         if rng.random() < 0.5:
             # One that is open about now and closes while calls are being placed.
             minute = begins_at.hour * 60 + begins_at.minute
-            slots.append(Slot(begins_at.weekday(), (minute - 600) % 1440, (minute + rng.choice([1, 3, 10])) % 1440))
+            slots.append(
+                WeeklySlot(begins_at.weekday(), (minute - 600) % 1440, (minute + rng.choice([1, 3, 10])) % 1440)
+            )
     slots = [slot for slot in slots if slot.start != slot.end]
     holidays = frozenset({begins_at.date()}) if rng.random() < 0.1 else frozenset()
-    return CallingHours(rng.choice(ZONES), tuple(slots), holidays, in_callee_zone=rng.random() < 0.3)
+    return CallingSchedule(rng.choice(ZONES), tuple(slots), holidays, in_callee_zone=rng.random() < 0.3)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from offhook.campaigns.engine.engine import Engine
+from offhook.campaigns.engine.engine import CampaignEngine
 from tests.campaigns.sim.far_end import SimCarrier
 from tests.campaigns.sim.twin import TwinTx
 
@@ -12,7 +12,7 @@ class Variant:
     """What of the engine is replaced, to see whether the witness notices."""
 
     tx: type[TwinTx] | None = None
-    engine: type[Engine] | None = None
+    engine: type[CampaignEngine] | None = None
     carrier: type[SimCarrier] | None = None
     # Chances that replace those of the seed, to look for a fault where it hides.
     storm: dict[str, float] = field(default_factory=dict)

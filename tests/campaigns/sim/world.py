@@ -5,7 +5,7 @@ from collections.abc import Coroutine
 from datetime import datetime, timedelta
 from typing import Any
 
-from offhook.campaigns.engine.engine import Engine
+from offhook.campaigns.engine.engine import CampaignEngine
 from offhook.campaigns.engine.ports import FateUnknown
 from tests.campaigns.sim.far_end import Behaviours, Call, FarEnd, SimCarrier, SimTime
 from tests.campaigns.sim.judge import judge
@@ -43,7 +43,7 @@ class World:
         self.memory.on_reserved = self._reserved
         self.memory.on_wake = self._wake_here
         self.ending: dict[str, list[tuple[int, int]]] = {}
-        self.engines: dict[str, Engine] = {}
+        self.engines: dict[str, CampaignEngine] = {}
         self.workers: list[Process] = []
         self.api: Process | None = None
         self.talks: dict[int, tuple[Process, Call, bool]] = {}
@@ -113,7 +113,7 @@ class World:
         store = TwinStore(self.memory, process, self.variant.tx)
         carrier = (self.variant.carrier or SimCarrier)(self.far_end, self._report(store, name), self._run_ended(name))
         time = SimTime(self.kernel, self.wall, process, self._join)
-        self.engines[name] = (self.variant.engine or Engine)(store, carrier, time, patience_s=PATIENCE_S)
+        self.engines[name] = (self.variant.engine or CampaignEngine)(store, carrier, time, patience_s=PATIENCE_S)
         if name == "api":
             self.api = process
             process.on_kill.append(lambda: self._media_lost(process))
@@ -207,7 +207,7 @@ class World:
             self._take_job(job)
 
     async def _dial(self, job: Row, name: str) -> None:
-        await self.engines[name].dial(job["organization_id"])
+        await self.engines[name].run_dial_pass(job["organization_id"])
         self.memory.job_is_done(job)
 
     def _job_failed(self, job: Row) -> None:
@@ -252,16 +252,16 @@ class World:
         await Pause(self.rng.random() * self.rng.choice([0.0, 0.02, 0.5]))
         self.ending[name] = []
         try:
-            await self.engines[name].runs_ended(together)
+            await self.engines[name].settle_ended_runs(together)
         except ConnectionResetError:
             if len(together) == 1:
                 raise
             for one in together:
-                await self.engines[name].runs_ended([one])
+                await self.engines[name].settle_ended_runs([one])
 
     def _wake_here(self, process: Process, organization_id: int) -> None:
         """A slot was freed in a process that dials; what goes wrong is repeated by the job that was enqueued with it."""
-        self._spawn(process, self.engines[process.name].dial(organization_id))
+        self._spawn(process, self.engines[process.name].run_dial_pass(organization_id))
 
     def _callback(self, call: Call, status: str, outcome: str | None) -> None:
         if self.api is None or not self.api.is_alive:
@@ -353,7 +353,7 @@ class World:
         async with TwinStore(self.memory, self._somebody()).transaction() as tx:
             row = self.memory.tables["campaigns"][campaign_id]
             if await tx.set_running(campaign_id, source):
-                await tx.wake(row["organization_id"], None)
+                await tx.schedule_dialing(row["organization_id"], None)
 
     async def _pause(self, campaign_id: int) -> None:
         somebody = self._somebody()
@@ -366,7 +366,7 @@ class World:
             if not moved:
                 return
             its_move = self.memory.tables["campaigns"][campaign_id]["moves"]
-            await self.engines[somebody.name].dials_have_begun(row["organization_id"], campaign_id)
+            await self.engines[somebody.name].wait_for_committed_dials(row["organization_id"], campaign_id)
             # Nobody has resumed it meanwhile: from this answer on no dial may begin.
             if self.memory.tables["campaigns"][campaign_id]["moves"] == its_move:
                 self.far_end.campaigns[campaign_id].paused_by = its_move

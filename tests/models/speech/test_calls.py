@@ -10,9 +10,9 @@ import pytest
 
 from offhook.kit.audio import MULAW_8K
 from offhook.lab.speech.openai_audio import OpenAiAudioServer
-from offhook.lab.speech.recognizers import EarServer
-from offhook.lab.speech.server import Fault
-from offhook.lab.speech.tones import Ear, Word, speak
+from offhook.lab.speech.recognizers import RecognizerServer
+from offhook.lab.speech.server import SpeechFault
+from offhook.lab.speech.tones import ToneDetector, ToneWord, speak_tones
 from offhook.lab.speech.voices import VoiceServer
 from offhook.models.ports import Stt, Tts
 from offhook.models.providers.openai_compatible.http_requests import close_clients
@@ -20,7 +20,7 @@ from offhook.models.providers.openai_compatible.stt import OpenAiCompatibleStt
 from offhook.models.providers.openai_compatible.tts import OpenAiCompatibleTts
 from offhook.models.speech.stt import SocketStt
 from offhook.models.speech.tts import SocketTts
-from offhook.models.vendors import Choice
+from offhook.models.vendors import ModelChoice
 from offhook.voice import events
 from tests.fakes.scripted import says
 from tests.models.speech.vendors import EARS, KEY, VOICES, Ears, Voice, stt_choice, tts_choice, virtually
@@ -35,7 +35,7 @@ class TalkingCall(Call):
     """The caller really speaks, in tones; what the agent said can be read from what left on the line."""
 
     def says(self, text: str, *, at: float, for_s: float | None = None) -> "TalkingCall":
-        self.actions.append(Action(at, lambda call: call.voice.extend(MULAW_8K.encode(speak(text, 8000)))))
+        self.actions.append(Action(at, lambda call: call.voice.extend(MULAW_8K.encode(speak_tones(text, 8000)))))
         return self
 
     @property
@@ -43,15 +43,15 @@ class TalkingCall(Call):
         return self.__dict__.setdefault("_voice", bytearray())
 
     def _audio(self, now: float) -> bytes:
-        frame = (bytes(self.voice[:160]) + self.leg.codec.silence)[:160]
+        frame = (bytes(self.voice[:160]) + self.leg.codec.silence_frame)[:160]
         del self.voice[:160]
         return frame
 
     def heard_by_the_caller(self) -> str:
         """The words in the frames that left, in the order in which the caller heard them."""
-        ear = Ear(8000)
+        ear = ToneDetector(8000)
         line = np.concatenate([*(MULAW_8K.decode(frame) for _, frame in self.leg.frames), np.zeros(1600, np.int16)])
-        return " ".join(item.text or "?" for item in ear.push(line) if isinstance(item, Word))
+        return " ".join(item.text or "?" for item in ear.push_samples(line) if isinstance(item, ToneWord))
 
 
 class Lab:
@@ -76,18 +76,18 @@ class Lab:
         return voice
 
     async def ears(self, vendor: Ears) -> Stt:
-        server: EarServer = await self._stack.enter_async_context(vendor.server().running())
+        server: RecognizerServer = await self._stack.enter_async_context(vendor.server().running())
         self.servers[f"stt {vendor.name}"] = server
         return SocketStt(vendor.wire(stt_choice(vendor, server.url)))
 
     async def openai_voice(self) -> Tts:
         server = self.servers["tts openai"] = await self._stack.enter_async_context(OpenAiAudioServer().running())
-        choice = Choice("tts", "openai", "tts-1", KEY, server.url, is_own_network=True, voice_id="alloy")
+        choice = ModelChoice("tts", "openai", "tts-1", KEY, server.url, is_own_network=True, voice_id="alloy")
         return OpenAiCompatibleTts(choice)
 
     async def local_ears(self) -> Stt:
         server = self.servers["stt local"] = await self._stack.enter_async_context(OpenAiAudioServer().running())
-        return OpenAiCompatibleStt(Choice("stt", "local", "whisper-1", KEY, server.url, is_own_network=True))
+        return OpenAiCompatibleStt(ModelChoice("stt", "local", "whisper-1", KEY, server.url, is_own_network=True))
 
 
 def call_with(ttss: Sequence[Tts] = (), stts: Sequence[Stt] = (), *replies: str) -> TalkingCall:
@@ -175,7 +175,7 @@ class TestAVoiceThatDies:
                 call = call_with([await lab.voice(vendor), await lab.voice(other)], [await lab.ears(EARS[0])])
 
                 def break_it(call: Call) -> None:
-                    lab.servers[f"tts {vendor.name}"].fault = Fault(kind, after=4, times=9)  # type: ignore[arg-type]
+                    lab.servers[f"tts {vendor.name}"].fault = SpeechFault(kind, after=4, times=9)  # type: ignore[arg-type]
 
                 await carry(call.does(break_it, at=2.9).says(BOOK, at=3.0).hangs_up(at=14))
                 assert failed_over(call) == [("tts", vendor.name, other.name)]
@@ -216,7 +216,7 @@ class TestEarsThatDie:
             async with Lab() as lab:
                 stts = [await lab.ears(vendor), await lab.ears(EARS[0])]
                 call = call_with([await lab.voice(VOICES[1])], stts)
-                lab.servers[f"stt {vendor.name}"].fault = Fault("cut", after=3)
+                lab.servers[f"stt {vendor.name}"].fault = SpeechFault("cut", after=3)
                 await carry(call.says(BOOK, at=3.0).hangs_up(at=11))
                 assert call.transcript[1:] == [("caller", BOOK), ("agent", SURE)]
                 assert failed_over(call) == []
@@ -234,7 +234,7 @@ class TestEarsThatDie:
                 def break_it(call: Call) -> None:
                     server = lab.servers[f"stt {vendor.name}"]
                     server.trouble = "no_quota"
-                    server.drop()
+                    server.drop_connections()
 
                 await carry(call.says(BOOK, at=3.0).does(break_it, at=3.7).hangs_up(at=11))
                 assert failed_over(call) == [("stt", vendor.name, other.name)]

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from offhook.lab.speech.recognizers import AssemblyAiServer, EarServer
-from offhook.lab.speech.server import Fault
+from offhook.lab.speech.recognizers import AssemblyAiServer, RecognizerServer
+from offhook.lab.speech.server import SpeechFault
 from offhook.models.ports import Expectation, ModelError
 from offhook.models.speech.stt import SocketStt, SocketSttStream
 from tests.models.speech.vendors import EARS, Ears, Transcript, caller_audio, listening, stt_choice, virtually
@@ -21,7 +21,7 @@ AND = "on friday evening at half past seven"
 async def heard(
     stt: SocketStt, rate: int = 8000, language: str = "en-US"
 ) -> AsyncIterator[tuple[SocketSttStream, Transcript]]:
-    stream = await stt.open(sample_rate=rate, language=language)
+    stream = await stt.open_stream(sample_rate=rate, language=language)
     transcript = Transcript(stream)
     reading = asyncio.create_task(transcript.read())
     try:
@@ -41,14 +41,14 @@ async def says(stream: SocketSttStream, text: str, rate: int = 8000, *, quiet_s:
             stream.speech_started()
         if at - step < ends + 0.3 * rate * 2 <= at:
             stream.speech_ended()
-        stream.push(audio[at : at + step])
+        stream.push_audio(audio[at : at + step])
         await asyncio.sleep(0.02)
 
 
-async def opening(vendor: Ears, server: EarServer, **choice: str) -> ModelError:
+async def opening(vendor: Ears, server: RecognizerServer, **choice: str) -> ModelError:
     stt = SocketStt(vendor.wire(stt_choice(vendor, server.url, **choice)))
     with pytest.raises(ModelError) as caught:
-        await stt.open(sample_rate=8000, language="en-US")
+        await stt.open_stream(sample_rate=8000, language="en-US")
     return caught.value
 
 
@@ -111,7 +111,7 @@ class TestALostLine:
     def test_in_the_middle_of_a_sentence(self, vendor: Ears, kind: str) -> None:
         async def scenario() -> None:
             async with listening(vendor) as (stt, server), heard(stt) as (stream, transcript):
-                server.fault = Fault(kind, after=5)  # type: ignore[arg-type]
+                server.fault = SpeechFault(kind, after=5)  # type: ignore[arg-type]
                 await says(stream, BOOK)
                 assert transcript.finals == BOOK
                 assert server.connections == 2
@@ -124,7 +124,7 @@ class TestALostLine:
         async def scenario() -> None:
             async with listening(vendor) as (stt, server), heard(stt) as (stream, transcript):
                 await says(stream, BOOK)
-                server.fault = Fault("cut", after=server.words_heard + 4)
+                server.fault = SpeechFault("cut", after=server.words_heard + 4)
                 await says(stream, AND)
                 assert transcript.finals == f"{BOOK} {AND}"
 
@@ -134,7 +134,7 @@ class TestALostLine:
         async def scenario() -> None:
             async with listening(vendor) as (stt, server), heard(stt) as (stream, transcript):
                 await says(stream, BOOK)
-                server.drop()
+                server.drop_connections()
                 await says(stream, AND)
                 assert transcript.finals == f"{BOOK} {AND}"
                 assert server.connections == 2
@@ -145,7 +145,7 @@ class TestALostLine:
         async def scenario() -> None:
             async with listening(vendor) as (stt, server), heard(stt) as (stream, transcript):
                 await says(stream, BOOK)
-                server.fault = Fault("stall", after=0)
+                server.fault = SpeechFault("stall", after=0)
                 await says(stream, AND, quiet_s=4)
                 assert transcript.finals == f"{BOOK} {AND}"
                 assert server.connections == 2
@@ -156,8 +156,8 @@ class TestALostLine:
         async def scenario() -> None:
             async with listening(vendor) as (stt, server), heard(stt) as (stream, transcript):
                 await says(stream, BOOK)
-                server.fault = Fault("slow", seconds=3.2)
-                server.drop()
+                server.fault = SpeechFault("slow", seconds=3.2)
+                server.drop_connections()
                 await says(stream, AND, quiet_s=9)
                 assert transcript.finals == f"{BOOK} {AND}"
 
@@ -166,12 +166,12 @@ class TestALostLine:
     def test_a_vendor_that_does_not_come_back(self, vendor: Ears) -> None:
         async def scenario() -> None:
             async with vendor.server().running() as server:
-                stream = await SocketStt(vendor.wire(stt_choice(vendor, server.url))).open(
+                stream = await SocketStt(vendor.wire(stt_choice(vendor, server.url))).open_stream(
                     sample_rate=8000, language="en-US"
                 )
-                server.fault = Fault("silent", times=99)
+                server.fault = SpeechFault("silent", times=99)
                 await asyncio.sleep(0.1)
-                server.drop()
+                server.drop_connections()
                 with pytest.raises(ModelError) as caught:
                     await Transcript(stream).read()
                 assert (caught.value.code, caught.value.retryable) == ("stt_timeout", True)
@@ -182,9 +182,9 @@ class TestALostLine:
     def test_a_vendor_that_dies_all_the_time(self, vendor: Ears) -> None:
         async def scenario() -> None:
             async with listening(vendor) as (stt, server):
-                stream = await stt.open(sample_rate=8000, language="en-US")
+                stream = await stt.open_stream(sample_rate=8000, language="en-US")
                 reading = asyncio.create_task(Transcript(stream).read())
-                server.fault = Fault("cut", after=2, times=99)
+                server.fault = SpeechFault("cut", after=2, times=99)
                 await says(stream, BOOK)
                 with pytest.raises(ModelError) as caught:
                     await reading
@@ -227,10 +227,10 @@ class TestErrors:
     def test_a_key_that_is_withdrawn_during_the_call(self, vendor: Ears) -> None:
         async def scenario() -> None:
             async with listening(vendor) as (stt, server):
-                stream = await stt.open(sample_rate=8000, language="en-US")
+                stream = await stt.open_stream(sample_rate=8000, language="en-US")
                 server.trouble = "no_quota"
                 await asyncio.sleep(0.1)
-                server.drop()
+                server.drop_connections()
                 with pytest.raises(ModelError) as caught:
                     await Transcript(stream).read()
                 assert (caught.value.code, caught.value.retryable) == ("stt_no_quota", False)
@@ -242,7 +242,7 @@ class TestErrors:
         async def scenario() -> None:
             stt = SocketStt(vendor.wire(stt_choice(vendor, "ws://127.0.0.1:9")))
             with pytest.raises(ModelError) as caught:
-                await stt.open(sample_rate=8000, language="en-US")
+                await stt.open_stream(sample_rate=8000, language="en-US")
             assert (caught.value.code, caught.value.retryable) == ("stt_connection", True)
 
         virtually(scenario)
@@ -250,7 +250,7 @@ class TestErrors:
     def test_a_handshake_that_is_never_answered(self, vendor: Ears) -> None:
         async def scenario() -> None:
             async with vendor.server().running() as server:
-                server.fault = Fault("silent")
+                server.fault = SpeechFault("silent")
                 error = await opening(vendor, server)
                 assert (error.code, error.retryable) == ("stt_timeout", True)
 
@@ -264,7 +264,7 @@ class TestSilence:
             async with listening(vendor) as (stt, server), heard(stt) as (stream, transcript):
                 await says(stream, "hello")
                 for _ in range(300):
-                    stream.push(bytes(3200))
+                    stream.push_audio(bytes(3200))
                     await asyncio.sleep(0.2)
                 await says(stream, BOOK)
                 assert transcript.finals == f"hello {BOOK}"
@@ -289,7 +289,7 @@ class TestExpectations:
     def test_what_the_node_expects_reaches_the_vendor(self, vendor: Ears) -> None:
         async def scenario() -> None:
             async with listening(vendor) as (stt, server), heard(stt) as (stream, transcript):
-                stream.expect(Expectation(("Offhook", "table for two")))
+                stream.set_expectation(Expectation(("Offhook", "table for two")))
                 await says(stream, BOOK)
                 assert transcript.finals == BOOK
                 sent = server.requests[-1] + str(server.messages)
@@ -301,7 +301,7 @@ class TestExpectations:
     def test_nothing_expected_needs_no_second_connection(self, vendor: Ears) -> None:
         async def scenario() -> None:
             async with listening(vendor) as (stt, server), heard(stt) as (stream, transcript):
-                stream.expect(Expectation())
+                stream.set_expectation(Expectation())
                 await says(stream, BOOK)
                 assert transcript.finals == BOOK
                 assert server.connections == 1
@@ -321,7 +321,7 @@ class TestPeculiarities:
             async with Strict().running() as server:
                 stt = SocketStt(vendor.wire(stt_choice(vendor, server.url)))
                 async with heard(stt) as (stream, transcript):
-                    server.fault = Fault("cut", after=28)
+                    server.fault = SpeechFault("cut", after=28)
                     await says(stream, long, quiet_s=8)
                     assert transcript.finals == long
                     assert server.connections == 2
@@ -330,10 +330,10 @@ class TestPeculiarities:
 
     def test_assemblyai_formatted_turns_are_not_said_twice(self) -> None:
         class Formatting(AssemblyAiServer):
-            async def _turn(self, socket, turn, words, text, *, is_over):  # type: ignore[no-untyped-def]
-                await super()._turn(socket, turn, words, text, is_over=is_over)
+            async def _send_turn(self, socket, turn, words, text, *, is_over):  # type: ignore[no-untyped-def]
+                await super()._send_turn(socket, turn, words, text, is_over=is_over)
                 if is_over:
-                    await super()._turn(socket, turn, words, text.capitalize() + ".", is_over=True)
+                    await super()._send_turn(socket, turn, words, text.capitalize() + ".", is_over=True)
 
         vendor = EARS[1]
 
@@ -357,11 +357,11 @@ class TestPeculiarities:
 
     def test_openai_transcripts_out_of_order_are_put_in_order(self) -> None:
         wire = EARS[3].wire(stt_choice(EARS[3], "ws://nowhere"))
-        session = wire.session(wire.format_for(8000), "en-US", ())
+        session = wire.create_session(wire.format_for(8000), "en-US", ())
         kind = "conversation.item.input_audio_transcription"
         for item in ("a", "b"):
-            session.read({"type": "input_audio_buffer.speech_started", "item_id": item, "audio_start_ms": 0})
-            session.read({"type": "input_audio_buffer.speech_stopped", "item_id": item, "audio_end_ms": 900})
-        assert session.read({"type": f"{kind}.completed", "item_id": "b", "transcript": "two"}) == ()
-        both = session.read({"type": f"{kind}.completed", "item_id": "a", "transcript": "one"})
+            session.parse_message({"type": "input_audio_buffer.speech_started", "item_id": item, "audio_start_ms": 0})
+            session.parse_message({"type": "input_audio_buffer.speech_stopped", "item_id": item, "audio_end_ms": 900})
+        assert session.parse_message({"type": f"{kind}.completed", "item_id": "b", "transcript": "two"}) == ()
+        both = session.parse_message({"type": f"{kind}.completed", "item_id": "a", "transcript": "one"})
         assert [news.event.text for news in both] == ["one", "two"]  # type: ignore[union-attr]

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from offhook.lab.speech.openai_audio import OpenAiAudioServer
-from offhook.lab.speech.server import Fault
-from offhook.lab.speech.tones import read
+from offhook.lab.speech.server import SpeechFault
+from offhook.lab.speech.tones import read_tones
 from offhook.lab.speech.voices import NO_VOICE
 from offhook.models.ports import Expectation, ModelError
 from offhook.models.providers.openai_compatible.http_requests import close_clients
-from offhook.models.providers.openai_compatible.stt import OpenAiCompatibleStt, TranscribedUtterances
+from offhook.models.providers.openai_compatible.stt import OpenAiCompatibleStt, UtteranceSttStream
 from offhook.models.providers.openai_compatible.tts import OpenAiCompatibleTts
-from offhook.models.vendors import Choice
+from offhook.models.vendors import ModelChoice
 from tests.models.speech.test_voices import LONG, SENTENCE, WORDS
 from tests.models.speech.vendors import KEY, Transcript, at_8000, caller_audio, openai_talking, virtually
 
@@ -25,7 +25,7 @@ BOOK = "i want to book a table for two people please"
 async def said(voice: OpenAiCompatibleTts, text: str) -> list[str]:
     """As the caller hears it: over the telephone."""
     pcm = b"".join([piece async for piece in voice.speak(text)])
-    return read(at_8000(pcm, voice.sample_rate), 8000)
+    return read_tones(at_8000(pcm, voice.sample_rate), 8000)
 
 
 class TestAVoice:
@@ -50,7 +50,7 @@ class TestAVoice:
     def test_without_a_key(self) -> None:
         async def scenario() -> None:
             async with OpenAiAudioServer(api_key=None).running() as server:
-                choice = Choice(
+                choice = ModelChoice(
                     "tts", "openai", "kokoro", base_url=server.url, is_own_network=True, voice_id="af_heart"
                 )
                 assert await said(OpenAiCompatibleTts(choice), SENTENCE) == WORDS
@@ -104,18 +104,18 @@ class TestAVoice:
     @pytest.mark.parametrize(
         ("fault", "code"),
         [
-            (Fault("silent"), "tts_timeout"),
-            (Fault("slow", seconds=9), "tts_timeout"),
-            (Fault("cut", after=2), "tts_cut_off"),
-            (Fault("stall", after=2), "tts_timeout"),
-            (Fault("garbage", after=2), "tts_cut_off"),
+            (SpeechFault("silent"), "tts_timeout"),
+            (SpeechFault("slow", seconds=9), "tts_timeout"),
+            (SpeechFault("cut", after=2), "tts_cut_off"),
+            (SpeechFault("stall", after=2), "tts_timeout"),
+            (SpeechFault("garbage", after=2), "tts_cut_off"),
         ],
         ids=lambda value: getattr(value, "kind", value),
     )
-    def test_faults(self, fault: Fault, code: str) -> None:
+    def test_faults(self, fault: SpeechFault, code: str) -> None:
         async def scenario() -> None:
             async with openai_talking() as (voice, server):
-                server.fault = Fault(fault.kind, fault.after, 1, fault.seconds)
+                server.fault = SpeechFault(fault.kind, fault.after, 1, fault.seconds)
                 with pytest.raises(ModelError) as caught:
                     await said(voice, LONG)
                 assert (caught.value.code, caught.value.retryable) == (code, True)
@@ -125,7 +125,7 @@ class TestAVoice:
 
     def test_nobody_there(self) -> None:
         async def scenario() -> None:
-            choice = Choice("tts", "openai", "tts-1", base_url="http://127.0.0.1:9/v1", is_own_network=True)
+            choice = ModelChoice("tts", "openai", "tts-1", base_url="http://127.0.0.1:9/v1", is_own_network=True)
             with pytest.raises(ModelError) as caught:
                 await said(OpenAiCompatibleTts(choice), SENTENCE)
             assert caught.value.code == "tts_connection"
@@ -137,10 +137,10 @@ class TestAVoice:
 @asynccontextmanager
 async def hearing(
     rate: int = 8000, **server_options: Any
-) -> AsyncIterator[tuple[TranscribedUtterances, Transcript, OpenAiAudioServer]]:
+) -> AsyncIterator[tuple[UtteranceSttStream, Transcript, OpenAiAudioServer]]:
     async with OpenAiAudioServer(**server_options).running() as server:
-        choice = Choice("stt", "openai", "whisper-1", api_key=KEY, base_url=server.url, is_own_network=True)
-        stream = await OpenAiCompatibleStt(choice).open(sample_rate=rate, language="en-US")
+        choice = ModelChoice("stt", "openai", "whisper-1", api_key=KEY, base_url=server.url, is_own_network=True)
+        stream = await OpenAiCompatibleStt(choice).open_stream(sample_rate=rate, language="en-US")
         transcript = Transcript(stream)
         reading = asyncio.create_task(transcript.read())
         try:
@@ -151,7 +151,7 @@ async def hearing(
             await close_clients()
 
 
-async def says(stream: TranscribedUtterances, text: str, rate: int = 8000) -> None:
+async def says(stream: UtteranceSttStream, text: str, rate: int = 8000) -> None:
     audio = caller_audio(text, rate, quiet_s=1.0)
     step = rate // 50 * 2
     ends = len(audio) - int(0.7 * rate) * 2
@@ -160,7 +160,7 @@ async def says(stream: TranscribedUtterances, text: str, rate: int = 8000) -> No
             stream.speech_started()
         if at - step < ends <= at:
             stream.speech_ended()
-        stream.push(audio[at : at + step])
+        stream.push_audio(audio[at : at + step])
         await asyncio.sleep(0.02)
 
 
@@ -181,7 +181,7 @@ class TestARecogniser:
         async def scenario() -> None:
             async with hearing() as (stream, _, server):
                 for _ in range(500):
-                    stream.push(bytes(320))
+                    stream.push_audio(bytes(320))
                 assert server.connections == 0
                 assert stream.sent_s == 0
 
@@ -191,7 +191,7 @@ class TestARecogniser:
         async def scenario() -> None:
             async with hearing() as (stream, transcript, _):
                 for _ in range(300):
-                    stream.push(bytes(320))
+                    stream.push_audio(bytes(320))
                 await says(stream, BOOK)
                 assert transcript.finals == BOOK
 
@@ -200,7 +200,7 @@ class TestARecogniser:
     def test_expected_words_are_its_prompt(self) -> None:
         async def scenario() -> None:
             async with hearing() as (stream, _, server):
-                stream.expect(Expectation(("Offhook",)))
+                stream.set_expectation(Expectation(("Offhook",)))
                 await says(stream, BOOK)
                 assert server.fields[0]["prompt"] == "Offhook"
 
@@ -210,7 +210,7 @@ class TestARecogniser:
     def test_a_request_that_fails_is_made_once_more(self, kind: str) -> None:
         async def scenario() -> None:
             async with hearing() as (stream, transcript, server):
-                server.fault = Fault(kind)  # type: ignore[arg-type]
+                server.fault = SpeechFault(kind)  # type: ignore[arg-type]
                 await says(stream, BOOK)
                 assert transcript.finals == BOOK
 
@@ -224,8 +224,10 @@ class TestARecogniser:
         async def scenario() -> None:
             async with OpenAiAudioServer().running() as server:
                 server.trouble = trouble
-                choice = Choice("stt", "openai", "whisper-1", api_key=KEY, base_url=server.url, is_own_network=True)
-                stream = await OpenAiCompatibleStt(choice).open(sample_rate=8000, language="en")
+                choice = ModelChoice(
+                    "stt", "openai", "whisper-1", api_key=KEY, base_url=server.url, is_own_network=True
+                )
+                stream = await OpenAiCompatibleStt(choice).open_stream(sample_rate=8000, language="en")
                 await says(stream, BOOK)
                 with pytest.raises(ModelError) as caught:
                     await Transcript(stream).read()
@@ -238,9 +240,11 @@ class TestARecogniser:
     def test_a_server_that_never_answers(self) -> None:
         async def scenario() -> None:
             async with OpenAiAudioServer().running() as server:
-                server.fault = Fault("silent")
-                choice = Choice("stt", "openai", "whisper-1", api_key=KEY, base_url=server.url, is_own_network=True)
-                stream = await OpenAiCompatibleStt(choice).open(sample_rate=8000, language="en")
+                server.fault = SpeechFault("silent")
+                choice = ModelChoice(
+                    "stt", "openai", "whisper-1", api_key=KEY, base_url=server.url, is_own_network=True
+                )
+                stream = await OpenAiCompatibleStt(choice).open_stream(sample_rate=8000, language="en")
                 await says(stream, BOOK)
                 with pytest.raises(ModelError) as caught:
                     await Transcript(stream).read()

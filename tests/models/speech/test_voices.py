@@ -5,10 +5,10 @@ from contextlib import aclosing
 
 import pytest
 
-from offhook.lab.speech.server import Fault
+from offhook.lab.speech.server import SpeechFault
 from offhook.lab.speech.voices import NO_VOICE, DeepgramVoiceServer, ElevenLabsServer
 from offhook.models.ports import ModelError
-from offhook.models.providers.deepgram.tts import DeepgramVoiceWire
+from offhook.models.providers.deepgram.tts import DeepgramTtsWire
 from offhook.models.speech.tts import SocketTts, TtsLimits
 from tests.models.speech.vendors import VOICES, Voice, spoken_words, talking, tts_choice, virtually
 
@@ -84,8 +84,8 @@ class TestSpeaking:
             async with talking(vendor) as (voice, _):
                 await said(voice, SENTENCE)
                 assert voice.characters == len(SENTENCE)
-                assert voice.ref.provider == vendor.name
-                assert voice.ref.model == vendor.model
+                assert voice.model_ref.provider == vendor.name
+                assert voice.model_ref.model == vendor.model
 
         virtually(scenario)
 
@@ -189,7 +189,7 @@ class TestErrors:
     def test_a_handshake_that_takes_too_long(self, vendor: Voice, seconds: float) -> None:
         async def scenario() -> None:
             async with talking(vendor) as (voice, server):
-                server.fault = Fault("silent") if seconds == 60 else Fault("slow", seconds=seconds)
+                server.fault = SpeechFault("silent") if seconds == 60 else SpeechFault("slow", seconds=seconds)
                 error = await failure(voice)
                 assert (error.code, error.retryable) == ("tts_timeout", True)
                 assert await said(voice, SENTENCE) == WORDS
@@ -200,7 +200,7 @@ class TestErrors:
         async def scenario() -> None:
             async with talking(vendor) as (voice, server):
                 await voice.warm_up()
-                server.fault = Fault("stall")
+                server.fault = SpeechFault("stall")
                 assert (await failure(voice)).code == "tts_timeout"
                 assert await said(voice, SENTENCE) == WORDS
 
@@ -214,7 +214,7 @@ class TestErrors:
         async def scenario() -> None:
             async with talking(vendor) as (voice, server):
                 await said(voice, "hello there")
-                server.fault = Fault(kind, after=3)  # type: ignore[arg-type]
+                server.fault = SpeechFault(kind, after=3)  # type: ignore[arg-type]
                 heard = bytearray()
 
                 async def listen() -> None:
@@ -237,7 +237,7 @@ class TestWarmConnections:
         async def scenario() -> None:
             async with talking(vendor) as (voice, server):
                 await said(voice, SENTENCE)
-                server.drop()
+                server.drop_connections()
                 await asyncio.sleep(1)
                 assert await said(voice, SENTENCE) == WORDS
                 assert server.connections == 2
@@ -248,7 +248,7 @@ class TestWarmConnections:
         async def scenario() -> None:
             async with talking(vendor) as (voice, server):
                 await said(voice, SENTENCE)
-                server.fault = Fault("cut")
+                server.fault = SpeechFault("cut")
                 assert await said(voice, SENTENCE) == WORDS
 
         virtually(scenario)
@@ -284,7 +284,7 @@ class TestPeculiarities:
         virtually(scenario)
 
     def test_deepgram_says_that_its_limit_is_reached(self) -> None:
-        class Impatient(DeepgramVoiceWire):
+        class Impatient(DeepgramTtsWire):
             uses_per_minute = 100
 
         async def scenario() -> None:
@@ -310,8 +310,8 @@ class TestPeculiarities:
         class Sleepy(ElevenLabsServer):
             """Forgets a connection after 15 s, whatever the client asked for."""
 
-            async def talk(self, socket, query):  # type: ignore[no-untyped-def]
-                await super().talk(socket, {**query, "inactivity_timeout": "15"})
+            async def serve_connection(self, socket, query):  # type: ignore[no-untyped-def]
+                await super().serve_connection(socket, {**query, "inactivity_timeout": "15"})
 
         async def scenario() -> None:
             async with Sleepy().running() as server:
@@ -341,7 +341,7 @@ class TestPeculiarities:
     def test_limits_can_be_set(self) -> None:
         async def scenario() -> None:
             async with VOICES[1].server().running() as server:
-                server.fault = Fault("slow", seconds=1.0)
+                server.fault = SpeechFault("slow", seconds=1.0)
                 wire = VOICES[1].wire(tts_choice(VOICES[1], server.url))
                 assert (await failure(SocketTts(wire, limits=TtsLimits(connect_s=0.5)))).code == "tts_timeout"
 

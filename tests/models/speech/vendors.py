@@ -11,12 +11,12 @@ from offhook.kit.audio import MULAW_8K, Resampler, Samples
 from offhook.lab.speech.openai_audio import OpenAiAudioServer
 from offhook.lab.speech.recognizers import (
     AssemblyAiServer,
-    DeepgramEarServer,
-    EarServer,
+    DeepgramRecognizerServer,
     OpenAiRealtimeServer,
+    RecognizerServer,
     SpeechmaticsServer,
 )
-from offhook.lab.speech.tones import read, speak
+from offhook.lab.speech.tones import read_tones, speak_tones
 from offhook.lab.speech.voices import (
     CartesiaServer,
     DeepgramVoiceServer,
@@ -27,8 +27,8 @@ from offhook.lab.speech.voices import (
 from offhook.models.ports import SttEvent, SttStream
 from offhook.models.providers.assemblyai.stt import AssemblyAiWire
 from offhook.models.providers.cartesia.tts import CartesiaWire
-from offhook.models.providers.deepgram.stt import DeepgramEarWire
-from offhook.models.providers.deepgram.tts import DeepgramVoiceWire
+from offhook.models.providers.deepgram.stt import DeepgramSttWire
+from offhook.models.providers.deepgram.tts import DeepgramTtsWire
 from offhook.models.providers.elevenlabs.tts import ElevenLabsWire
 from offhook.models.providers.openai_compatible.realtime import OpenAiRealtimeWire
 from offhook.models.providers.openai_compatible.tts import OpenAiCompatibleTts
@@ -36,7 +36,7 @@ from offhook.models.providers.rime.tts import RimeWire
 from offhook.models.providers.speechmatics.stt import SpeechmaticsWire
 from offhook.models.speech.stt import SocketStt, SttWire
 from offhook.models.speech.tts import SocketTts, TtsWire
-from offhook.models.vendors import Choice
+from offhook.models.vendors import ModelChoice
 from tests.fakes.clock import run_virtual
 
 KEY = "lab-key"
@@ -46,7 +46,7 @@ KEY = "lab-key"
 class Voice:
     name: str
     server: Callable[[], VoiceServer]
-    wire: Callable[[Choice], TtsWire]
+    wire: Callable[[ModelChoice], TtsWire]
     model: str
     voice: str
 
@@ -54,27 +54,27 @@ class Voice:
 @dataclass(frozen=True)
 class Ears:
     name: str
-    server: Callable[[], EarServer]
-    wire: Callable[[Choice], SttWire]
+    server: Callable[[], RecognizerServer]
+    wire: Callable[[ModelChoice], SttWire]
     model: str
 
 
 VOICES = (
     Voice("elevenlabs", ElevenLabsServer, ElevenLabsWire, "eleven_flash_v2_5", "21m00Tcm4TlvDq8ikWAM"),
     Voice("cartesia", CartesiaServer, CartesiaWire, "sonic-3", "f786b574-daa5-4673-aa0c-cbe3e8534c02"),
-    Voice("deepgram", DeepgramVoiceServer, DeepgramVoiceWire, "aura-2", "thalia"),
+    Voice("deepgram", DeepgramVoiceServer, DeepgramTtsWire, "aura-2", "thalia"),
     Voice("rime", RimeServer, RimeWire, "coda", "astra"),
 )
 EARS = (
-    Ears("deepgram", DeepgramEarServer, DeepgramEarWire, "nova-3"),
+    Ears("deepgram", DeepgramRecognizerServer, DeepgramSttWire, "nova-3"),
     Ears("assemblyai", AssemblyAiServer, AssemblyAiWire, "universal-streaming-english"),
     Ears("speechmatics", SpeechmaticsServer, SpeechmaticsWire, "enhanced"),
     Ears("openai", OpenAiRealtimeServer, OpenAiRealtimeWire, "gpt-4o-transcribe"),
 )
 
 
-def tts_choice(vendor: Voice, url: str, *, key: str = KEY, voice: str = "", **more: Any) -> Choice:
-    return Choice(
+def tts_choice(vendor: Voice, url: str, *, key: str = KEY, voice: str = "", **more: Any) -> ModelChoice:
+    return ModelChoice(
         "tts",
         vendor.name,
         vendor.model,
@@ -86,9 +86,9 @@ def tts_choice(vendor: Voice, url: str, *, key: str = KEY, voice: str = "", **mo
     )
 
 
-def stt_choice(vendor: Ears, url: str, *, key: str = KEY, **more: Any) -> Choice:
+def stt_choice(vendor: Ears, url: str, *, key: str = KEY, **more: Any) -> ModelChoice:
     base = url + "/v1" if vendor.name == "openai" else url
-    return Choice("stt", vendor.name, vendor.model, api_key=key, base_url=base, is_own_network=True, **more)
+    return ModelChoice("stt", vendor.name, vendor.model, api_key=key, base_url=base, is_own_network=True, **more)
 
 
 @asynccontextmanager
@@ -103,7 +103,7 @@ async def talking(vendor: Voice, *, rate: int = 8000, **choice: Any) -> AsyncIte
 
 
 @asynccontextmanager
-async def listening(vendor: Ears, **choice: Any) -> AsyncIterator[tuple[SocketStt, EarServer]]:
+async def listening(vendor: Ears, **choice: Any) -> AsyncIterator[tuple[SocketStt, RecognizerServer]]:
     async with vendor.server().running() as server:
         yield SocketStt(vendor.wire(stt_choice(vendor, server.url, **choice))), server
 
@@ -112,7 +112,10 @@ async def listening(vendor: Ears, **choice: Any) -> AsyncIterator[tuple[SocketSt
 async def openai_talking(**choice: Any) -> AsyncIterator[tuple[OpenAiCompatibleTts, OpenAiAudioServer]]:
     async with OpenAiAudioServer().running() as server:
         fields: dict[str, Any] = {"api_key": KEY, "base_url": server.url, "voice_id": "alloy", **choice}
-        yield OpenAiCompatibleTts(Choice("tts", "openai", "gpt-4o-mini-tts", is_own_network=True, **fields)), server
+        yield (
+            OpenAiCompatibleTts(ModelChoice("tts", "openai", "gpt-4o-mini-tts", is_own_network=True, **fields)),
+            server,
+        )
 
 
 def virtually(scenario: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -122,7 +125,7 @@ def virtually(scenario: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 def spoken_words(pcm: bytes, rate: int) -> list[str]:
     """What a voice really said."""
-    return read(np.frombuffer(pcm, "<i2"), rate)
+    return read_tones(np.frombuffer(pcm, "<i2"), rate)
 
 
 def at_8000(pcm: bytes, rate: int) -> Samples:
@@ -132,7 +135,7 @@ def at_8000(pcm: bytes, rate: int) -> Samples:
 
 def caller_audio(text: str, rate: int, *, quiet_s: float = 0.8) -> bytes:
     """A caller who says the text and then is quiet; over the telephone (8000 Hz) it has been mu-law."""
-    samples = np.concatenate((np.zeros(int(0.1 * rate), np.int16), speak(text, rate)))
+    samples = np.concatenate((np.zeros(int(0.1 * rate), np.int16), speak_tones(text, rate)))
     samples = np.concatenate((samples, np.zeros(int(quiet_s * rate), np.int16)))
     if rate == 8000:
         samples = MULAW_8K.decode(MULAW_8K.encode(samples))

@@ -8,27 +8,27 @@ from typing import Final
 import structlog
 
 from offhook.campaigns.engine.ports import (
-    Carrier,
+    AcceptedCall,
+    CampaignCarrier,
+    CampaignPlan,
+    CampaignStore,
+    CampaignTransaction,
+    ClaimedContact,
+    CommittedDial,
+    ContactRefusal,
+    DialRoute,
+    EngineTime,
     FateUnknown,
     NoRoute,
     NotPlaced,
-    Placing,
-    Plan,
-    Refused,
-    Route,
-    Store,
-    Taken,
-    Time,
-    Tx,
-    Waiting,
 )
-from offhook.campaigns.engine.settlement import NEVER_DIALLED, Settling
-from offhook.campaigns.rules.breaker import trips
+from offhook.campaigns.engine.settlement import NEVER_DIALED, AttemptSettler
+from offhook.campaigns.rules.breaker import trip_reason
 from offhook.campaigns.rules.destinations import INVALID as INVALID_NUMBER
-from offhook.campaigns.rules.destinations import Destination, check
-from offhook.campaigns.rules.hours import Window, window
+from offhook.campaigns.rules.destinations import DestinationCheck, check_destination
+from offhook.campaigns.rules.hours import CallingWindow, calling_window
 from offhook.campaigns.rules.outcomes import DO_NOT_CALL, FAILED
-from offhook.campaigns.rules.slots import Demand, effective_cap, shares
+from offhook.campaigns.rules.slots import SlotDemand, effective_cap, share_slots
 
 log = structlog.get_logger(__name__)
 
@@ -36,14 +36,14 @@ log = structlog.get_logger(__name__)
 # crash) may rely on that.
 FENCE_S: Final = 3.0
 # One organization's pass makes room for the others' after so many calls; it comes back at once.
-BATCH: Final = 25
+MAX_CALLS_PER_PASS: Final = 25
 # Contacts that a pass may set aside (refused, or closed where they are) before it makes room for others.
-MAX_LOOKS: Final = 400
-BREAKER_LOOKS: Final = 50
+MAX_CONTACTS_EXAMINED: Final = 400
+BREAKER_SAMPLE_SIZE: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class DialHold:
     """Why a campaign does not dial now. ``until``: when to look again, None: something will wake us."""
 
     reason: str
@@ -51,33 +51,41 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    plan: Plan
-    route: Route
+class ReadyCampaign:
+    plan: CampaignPlan
+    route: DialRoute
     cap: int
     open_attempts: int
     closes_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class Reserved:
+class ReservedCalls:
     """Calls whose ``placing`` is committed; ``began`` is the monotonic time before that."""
 
-    placings: list[Placing]
+    placings: list[CommittedDial]
     began: float
 
 
-class Dialing:
+class CampaignDialer:
     """``check_after_s``: when the tick first looks at a dial of which nothing was heard."""
 
-    def __init__(self, store: Store, carrier: Carrier, time: Time, settling: Settling, *, check_after_s: float) -> None:
+    def __init__(
+        self,
+        store: CampaignStore,
+        carrier: CampaignCarrier,
+        time: EngineTime,
+        settling: AttemptSettler,
+        *,
+        check_after_s: float,
+    ) -> None:
         self._store = store
         self._carrier = carrier
         self._time = time
-        self._settling = settling
+        self._settler = settling
         self._check_after = timedelta(seconds=check_after_s)
 
-    async def reserve(self, organization_id: int, only: int | None = None) -> Reserved:
+    async def reserve_calls(self, organization_id: int, only: int | None = None) -> ReservedCalls:
         """Commit to the calls that may be placed now. What it finds decides, not who calls it or how often. ``only``: of
         this campaign alone.
 
@@ -85,87 +93,99 @@ class Dialing:
         """
         began = self._time.monotonic()
         async with self._store.transaction() as tx:
-            return Reserved(await self._reserve(tx, organization_id, only), began)
+            return ReservedCalls(await self._reserve_in_transaction(tx, organization_id, only), began)
 
-    async def ask(self, reserved: Reserved) -> None:
+    async def place_calls(self, reserved: ReservedCalls) -> None:
         """Ring the phones, side by side."""
-        await self._time.together([self._ask(placing, reserved.began) for placing in reserved.placings])
+        await self._time.gather([self._place_call(placing, reserved.began) for placing in reserved.placings])
 
-    async def _reserve(self, tx: Tx, organization_id: int, only: int | None) -> list[Placing]:
+    async def _reserve_in_transaction(
+        self, tx: CampaignTransaction, organization_id: int, only: int | None
+    ) -> list[CommittedDial]:
         await tx.lock_slots(organization_id)
-        plans = await tx.running(organization_id, only)
+        plans = await tx.lock_running_campaigns(organization_id, only)
         if not plans:
             return []
         now = self._time.now()
-        limit, free = await tx.room(organization_id)
+        limit, free = await tx.slot_capacity(organization_id)
         refusal = await tx.credit_refusal(organization_id)
         if refusal is not None:
             return []  # the tick looks again
-        ready: list[Ready] = []
+        ready: list[ReadyCampaign] = []
         wake_at: list[datetime] = []
         for plan in plans:
-            found = await self._verdict(tx, plan, now, limit)
-            if isinstance(found, Ready):
+            found = await self._check_campaign(tx, plan, now, limit)
+            if isinstance(found, ReadyCampaign):
                 ready.append(found)
             elif found.until is not None:
                 wake_at.append(found.until)
-        demands = [Demand(one.plan.id, one.open_attempts, one.cap, BATCH, one.route.account) for one in ready]
-        given = shares(min(free, BATCH), demands, await _free_numbers(tx, organization_id, ready))
-        placings: list[Placing] = []
+        demands = [
+            SlotDemand(one.plan.id, one.open_attempts, one.cap, MAX_CALLS_PER_PASS, one.route.account) for one in ready
+        ]
+        given = share_slots(
+            min(free, MAX_CALLS_PER_PASS), demands, await _count_free_numbers(tx, organization_id, ready)
+        )
+        placings: list[CommittedDial] = []
         for one in ready:
             if given[one.plan.id]:
-                placed, again_at = await self._take(tx, one, given[one.plan.id], now)
+                placed, again_at = await self._reserve_contacts(tx, one, given[one.plan.id], now)
                 placings += placed
                 wake_at += [again_at] if again_at else []
-        if len(placings) >= BATCH:
+        if len(placings) >= MAX_CALLS_PER_PASS:
             wake_at.append(now)
         if wake_at:
-            await tx.wake(organization_id, min(wake_at))
+            await tx.schedule_dialing(organization_id, min(wake_at))
         return placings
 
-    async def _verdict(self, tx: Tx, plan: Plan, now: datetime, limit: int) -> Ready | Hold:
+    async def _check_campaign(
+        self, tx: CampaignTransaction, plan: CampaignPlan, now: datetime, limit: int
+    ) -> ReadyCampaign | DialHold:
         """The rules of the whole campaign, cheapest first; some of them end or pause it."""
-        work = await tx.work(plan)
+        work = await tx.remaining_work(plan)
         if work.next_due is None:
             if work.open_attempts == 0:
                 await tx.set_status(plan.id, "completed", None, now)
-            return Hold("no_contacts_left")
+            return DialHold("no_contacts_left")
         if work.next_due > now:
-            return Hold("retry_delay", work.next_due)
-        open_now = window(plan.hours, now) if not (plan.hours and plan.hours.in_callee_zone) else _own(plan, now)
+            return DialHold("retry_delay", work.next_due)
+        open_now = (
+            calling_window(plan.hours, now) if not (plan.hours and plan.hours.in_callee_zone) else _own(plan, now)
+        )
         if not open_now.is_open:
-            return Hold(open_now.reason or "closed", open_now.until)
+            return DialHold(open_now.reason or "closed", open_now.until)
         paused = await self._pause_reason(tx, plan, now)
         if paused is not None:
             await tx.set_status(plan.id, "paused", paused, now)
-            return Hold("paused")
-        route = await tx.route(plan)
+            return DialHold("paused")
+        route = await tx.find_route(plan)
         if isinstance(route, NoRoute):
             await tx.set_status(
                 plan.id, "failed" if route.is_fatal else "paused", f"{route.code}: {route.message}", now
             )
-            return Hold(route.code)
+            return DialHold(route.code)
         cap = effective_cap(plan.max_concurrency, limit, route.numbers)
         if work.open_attempts >= cap:
-            return Hold("campaign_concurrency")
-        return Ready(plan, route, cap, work.open_attempts, open_now.until)
+            return DialHold("campaign_concurrency")
+        return ReadyCampaign(plan, route, cap, work.open_attempts, open_now.until)
 
-    async def _pause_reason(self, tx: Tx, plan: Plan, now: datetime) -> str | None:
+    async def _pause_reason(self, tx: CampaignTransaction, plan: CampaignPlan, now: datetime) -> str | None:
         since = now - timedelta(seconds=plan.breaker.window_s)
         if plan.running_since is not None:
             since = max(since, plan.running_since)
         if plan.breaker.is_enabled:
-            why = trips(plan.breaker, await tx.ended_since(plan.id, since, BREAKER_LOOKS))
+            why = trip_reason(plan.breaker, await tx.recent_outcomes(plan.id, since, BREAKER_SAMPLE_SIZE))
             if why is not None:
                 return f"circuit_breaker: {why}"
         if plan.spend_cap_cents is not None and await tx.spent_cents(plan) >= plan.spend_cap_cents:
             return "spend_cap: the campaign has cost as much as it may."
         return None
 
-    async def _take(self, tx: Tx, one: Ready, wanted: int, now: datetime) -> tuple[list[Placing], datetime | None]:
+    async def _reserve_contacts(
+        self, tx: CampaignTransaction, one: ReadyCampaign, wanted: int, now: datetime
+    ) -> tuple[list[CommittedDial], datetime | None]:
         """Claim, check and reserve up to ``wanted`` contacts; what is due but was not looked at needs a later pass."""
         plan = one.plan
-        chosen, closes_at, has_more = await self._choose(tx, one, wanted, now)
+        chosen, closes_at, has_more = await self._choose_contacts(tx, one, wanted, now)
         again_at = now if has_more else None
         if chosen and one.route.calls_per_second is not None:
             taken, next_at = await tx.take_tokens(
@@ -178,87 +198,93 @@ class Dialing:
         now = self._time.now()
         until = now + timedelta(seconds=FENCE_S)
         until = min(until, closes_at) if closes_at is not None else until
-        attempt_ids = await tx.reserve(plan, chosen, now=now, may_dial_until=until, check_at=now + self._check_after)
-        return await tx.place(plan, one.route, chosen, attempt_ids, until), again_at
+        attempt_ids = await tx.create_attempts(
+            plan, chosen, now=now, may_dial_until=until, check_at=now + self._check_after
+        )
+        return await tx.start_placing(plan, one.route, chosen, attempt_ids, until), again_at
 
-    async def _choose(
-        self, tx: Tx, one: Ready, wanted: int, now: datetime
-    ) -> tuple[list[Waiting], datetime | None, bool]:
+    async def _choose_contacts(
+        self, tx: CampaignTransaction, one: ReadyCampaign, wanted: int, now: datetime
+    ) -> tuple[list[ClaimedContact], datetime | None, bool]:
         """Contacts that may be called now, when the first of their windows closes, and whether more are to be looked at.
 
         Contacts that may never be called end here; those that may not be called now are put off.
         """
         plan, closes_at = one.plan, one.closes_at
-        chosen: list[Waiting] = []
+        chosen: list[ClaimedContact] = []
         looked = 0
-        while len(chosen) < wanted and looked < MAX_LOOKS:
+        while len(chosen) < wanted and looked < MAX_CONTACTS_EXAMINED:
             asked_for = wanted - len(chosen)
-            fresh = await tx.claim(plan.id, now, asked_for, [known.id for known in chosen])
+            fresh = await tx.claim_contacts(plan.id, now, asked_for, [known.id for known in chosen])
             looked += len(fresh)
-            listed = await tx.do_not_call(plan.organization_id, [contact.phone_number for contact in fresh])
-            refused: list[Refused] = []
+            listed = await tx.filter_do_not_call(plan.organization_id, [contact.phone_number for contact in fresh])
+            refused: list[ContactRefusal] = []
             for contact in fresh:
-                found = check(plan.destinations, contact.phone_number)
-                its = window(plan.hours, now, found.zones)
-                why_not = _refusal(contact, found, listed, its)
+                found = check_destination(plan.destinations, contact.phone_number)
+                its = calling_window(plan.hours, now, found.zones)
+                why_not = _contact_refusal(contact, found, listed, its)
                 if why_not is not None:
                     refused.append(why_not)
                     continue
                 chosen.append(contact)
                 closes_at = min((at for at in (closes_at, its.until) if at is not None), default=None)
             if refused:
-                await tx.refuse(refused, now)
+                await tx.refuse_contacts(refused, now)
             if len(fresh) < asked_for:
                 return chosen, closes_at, False
         return chosen, closes_at, len(chosen) < wanted
 
-    async def _ask(self, placing: Placing, began: float) -> None:
+    async def _place_call(self, placing: CommittedDial, began: float) -> None:
         """Ring one phone. From here on the attempt is ``placing`` in the database, whatever becomes of us."""
         if self._time.now() >= placing.may_dial_until or self._time.monotonic() - began >= FENCE_S:
-            await self._settling.not_dialled(placing.organization_id, placing.run_id, NEVER_DIALLED)
+            await self._settler.settle_undialed(placing.organization_id, placing.run_id, NEVER_DIALED)
             return
         try:
-            call_id = await self._carrier.dial(placing)
+            call_id = await self._carrier.place_call(placing)
         except NotPlaced as failure:
-            await self._settling.refused(
+            await self._settler.settle_refused(
                 placing.organization_id, placing.run_id, failure.code, is_retryable=failure.is_retryable
             )
             return
         except FateUnknown:
-            log.warning("campaign_call_fate_unknown", run_id=placing.run_id, attempt_id=placing.attempt_id)
+            log.warning("campaign_call_outcome_unknown", run_id=placing.run_id, attempt_id=placing.attempt_id)
             return
-        taken = Taken(placing.attempt_id, placing.organization_id, placing.run_id, call_id)
-        await self._store.placed(taken, self._time.now())
+        taken = AcceptedCall(placing.attempt_id, placing.organization_id, placing.run_id, call_id)
+        await self._store.mark_placed(taken, self._time.now())
 
 
-async def _free_numbers(tx: Tx, organization_id: int, ready: Sequence[Ready]) -> dict[str, int]:
+async def _count_free_numbers(
+    tx: CampaignTransaction, organization_id: int, ready: Sequence[ReadyCampaign]
+) -> dict[str, int]:
     """By carrier account, where its numbers limit: how many calls it still takes, whichever campaign's they are."""
     found: dict[str, int] = {}
     for route in (one.route for one in ready):
         if route.numbers is not None and route.account not in found:
-            found[route.account] = max(0, route.numbers - await tx.account_calls(organization_id, route))
+            found[route.account] = max(0, route.numbers - await tx.count_account_calls(organization_id, route))
     return found
 
 
-def _refusal(contact: Waiting, found: Destination, listed: set[str], its: Window) -> Refused | None:
+def _contact_refusal(
+    contact: ClaimedContact, found: DestinationCheck, listed: set[str], its: CallingWindow
+) -> ContactRefusal | None:
     """Why this contact may not be called: never, or not before its window opens."""
     if found.refusal == INVALID_NUMBER:
-        return Refused(contact.id, INVALID_NUMBER, outcome=INVALID_NUMBER)
+        return ContactRefusal(contact.id, INVALID_NUMBER, outcome=INVALID_NUMBER)
     if found.refusal is not None:
-        return Refused(contact.id, found.refusal, outcome=FAILED)
+        return ContactRefusal(contact.id, found.refusal, outcome=FAILED)
     if contact.phone_number in listed:
-        return Refused(contact.id, DO_NOT_CALL, outcome=DO_NOT_CALL)
+        return ContactRefusal(contact.id, DO_NOT_CALL, outcome=DO_NOT_CALL)
     if its.is_open:
         return None
     reason = its.reason or "closed"
     # Closed without an end: nobody knows when this phone may ring, so it is closed for good, and that is said.
-    return Refused(contact.id, reason, outcome=FAILED if its.until is None else None, until=its.until)
+    return ContactRefusal(contact.id, reason, outcome=FAILED if its.until is None else None, until=its.until)
 
 
-def _own(plan: Plan, now: datetime) -> Window:
+def _own(plan: CampaignPlan, now: datetime) -> CallingWindow:
     """The campaign's own zone; each contact's zones are looked at with the contact."""
     assert plan.hours is not None
-    return window(plan.hours, now, (plan.hours.zone,))
+    return calling_window(plan.hours, now, (plan.hours.zone,))
 
 
-__all__ = ["BATCH", "FENCE_S", "Dialing", "Hold", "Reserved"]
+__all__ = ["FENCE_S", "MAX_CALLS_PER_PASS", "CampaignDialer", "DialHold", "ReservedCalls"]

@@ -5,39 +5,39 @@ from dataclasses import dataclass
 from typing import Final
 
 # An error that heals, as a lock that two waited for, does not come so often in a row.
-MOST_ERRORS: Final = 5
-FIRST_PAUSE_S: Final = 1.0
-LONGEST_PAUSE_S: Final = 600.0
-MOST_KEPT: Final = 10_000
+MAX_CONSECUTIVE_ERRORS: Final = 5
+INITIAL_BACKOFF_S: Final = 1.0
+MAX_BACKOFF_S: Final = 600.0
+MAX_TRACKED_KEYS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Errors:
+class _FailureCount:
     count: int
     again_at: float
 
 
-class Failing:
+class ErrorBackoff:
     """What this process saw fail; another one sees for itself. Times are monotonic seconds."""
 
     def __init__(self) -> None:
-        self._errors: dict[Hashable, _Errors] = {}
+        self._errors: dict[Hashable, _FailureCount] = {}
 
     def __len__(self) -> int:
         return len(self._errors)
 
-    def is_put_off(self, what: Hashable, now: float) -> bool:
+    def is_backing_off(self, what: Hashable, now: float) -> bool:
         found = self._errors.get(what)
         return found is not None and now < found.again_at
 
-    def failed(self, what: Hashable, now: float) -> bool:
+    def record_failure(self, what: Hashable, now: float) -> bool:
         """Note an error; whether it was one too many."""
         before = self._errors.get(what)
         count = before.count + 1 if before is not None else 1
-        if len(self._errors) >= MOST_KEPT:
+        if len(self._errors) >= MAX_TRACKED_KEYS:
             self._errors.clear()
-        self._errors[what] = _Errors(count, now + min(FIRST_PAUSE_S * 2**count, LONGEST_PAUSE_S))
-        return count >= MOST_ERRORS
+        self._errors[what] = _FailureCount(count, now + min(INITIAL_BACKOFF_S * 2**count, MAX_BACKOFF_S))
+        return count >= MAX_CONSECUTIVE_ERRORS
 
-    def went_well(self, what: Hashable) -> None:
+    def clear(self, what: Hashable) -> None:
         self._errors.pop(what, None)

@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any, Final, Literal, Protocol
 
 from offhook.campaigns.rules.breaker import BreakerConfig
-from offhook.campaigns.rules.destinations import Destinations
-from offhook.campaigns.rules.hours import CallingHours
+from offhook.campaigns.rules.destinations import DestinationPolicy
+from offhook.campaigns.rules.hours import CallingSchedule
 from offhook.campaigns.rules.retry import RetryPolicy
 
 RESERVED: Final = "reserved"
@@ -23,7 +23,7 @@ FINAL: Final = "final"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CampaignPlan:
     """A campaign as the engine reads it."""
 
     id: int
@@ -32,16 +32,16 @@ class Plan:
     max_concurrency: int
     running_since: datetime | None
     configuration_id: int | None = None
-    hours: CallingHours | None = None
+    hours: CallingSchedule | None = None
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     breaker: BreakerConfig = field(default_factory=BreakerConfig)
-    destinations: Destinations = field(default_factory=Destinations)
+    destinations: DestinationPolicy = field(default_factory=DestinationPolicy)
     voicemail: Mapping[str, Any] | None = None
     spend_cap_cents: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class DialRoute:
     """How a campaign's calls leave. ``token`` is the store's own; ``account`` names the token bucket."""
 
     account: str
@@ -60,18 +60,18 @@ class NoRoute:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class ClaimedContact:
     """A claimed contact: its row is locked until the transaction ends. ``because``: why it is called again."""
 
     id: int
     phone_number: str
     variables: Mapping[str, Any]
     dials: int
-    because: str | None
+    retry_reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
+class CommittedDial:
     """An attempt whose ``placing`` is about to be committed. ``call`` is the store's own."""
 
     attempt_id: int
@@ -83,7 +83,7 @@ class Placing:
 
 
 @dataclass(frozen=True, slots=True)
-class Dial:
+class OpenAttempt:
     """An attempt that is not final, locked."""
 
     id: int
@@ -102,7 +102,7 @@ class Dial:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class AttemptRunState:
     """What became of an attempt's run; ``status`` None: it is not over. ``is_carried``: a live call carries it now."""
 
     status: str | None
@@ -112,7 +112,7 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
-class Silent:
+class StaleAttempt:
     """An attempt that has been silent for too long, or whose run ended unheard."""
 
     attempt_id: int
@@ -122,7 +122,7 @@ class Silent:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class RemainingWork:
     """What is left of a campaign: when the first pending contact is due (None: none pends), and open attempts."""
 
     next_due: datetime | None
@@ -143,7 +143,7 @@ class FateUnknown(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CallLookup:
     """``is_known`` False: the carrier cannot say. ``status`` None: it surely never got the call."""
 
     is_known: bool
@@ -153,7 +153,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class AttemptResult:
     """How an attempt ends and what that means for its contact: done with this outcome, or due again at ``again_at``.
 
     ``because``: why it is called again. ``was_dialled`` False: the phone surely did not ring, so that it does not count.
@@ -164,12 +164,12 @@ class Settled:
     outcome: str
     reason: str | None
     again_at: datetime | None = None
-    because: str | None = None
+    retry_reason: str | None = None
     was_dialled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class ContactRefusal:
     """A claimed contact that is not called: done with ``outcome``, or, with ``until``, not due before then."""
 
     contact_id: int
@@ -179,7 +179,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class AcceptedCall:
     """A call that the carrier took, under its own id."""
 
     attempt_id: int
@@ -191,22 +191,22 @@ class Taken:
 Target = Literal["paused", "completed", "failed"]
 
 
-class Tx(Protocol):
+class CampaignTransaction(Protocol):
     """One open transaction."""
 
     async def lock_slots(self, organization_id: int) -> None:
         """Nobody else adds calls of this organization until the end of the transaction."""
         ...
 
-    async def running(self, organization_id: int, only: int | None = None) -> list[Plan]:
+    async def lock_running_campaigns(self, organization_id: int, only: int | None = None) -> list[CampaignPlan]:
         """Running campaigns (or this one of them), oldest first, locked: a pause waits for us and we for it."""
         ...
 
-    async def running_ids(self, organization_id: int) -> list[int]:
+    async def list_running_ids(self, organization_id: int) -> list[int]:
         """The same campaigns, neither locked nor understood."""
         ...
 
-    async def room(self, organization_id: int) -> tuple[int, int]:
+    async def slot_capacity(self, organization_id: int) -> tuple[int, int]:
         """``(limit, free)`` call slots of the organization, every kind of call counted."""
         ...
 
@@ -214,26 +214,28 @@ class Tx(Protocol):
         """Why the organization may not place calls now."""
         ...
 
-    async def work(self, plan: Plan) -> Work: ...
+    async def remaining_work(self, plan: CampaignPlan) -> RemainingWork: ...
 
-    async def route(self, plan: Plan) -> Route | NoRoute: ...
+    async def find_route(self, plan: CampaignPlan) -> DialRoute | NoRoute: ...
 
-    async def account_calls(self, organization_id: int, route: Route) -> int:
+    async def count_account_calls(self, organization_id: int, route: DialRoute) -> int:
         """Calls that the route's carrier account has now, of this campaign or not."""
         ...
 
-    async def ended_since(self, campaign_id: int, since: datetime, limit: int) -> list[str]:
+    async def recent_outcomes(self, campaign_id: int, since: datetime, limit: int) -> list[str]:
         """Outcomes of the attempts that ended since then, newest first."""
         ...
 
-    async def spent_cents(self, plan: Plan) -> int: ...
+    async def spent_cents(self, plan: CampaignPlan) -> int: ...
 
-    async def claim(self, campaign_id: int, now: datetime, limit: int, but: Sequence[int]) -> list[Waiting]:
+    async def claim_contacts(
+        self, campaign_id: int, now: datetime, limit: int, but: Sequence[int]
+    ) -> list[ClaimedContact]:
         """Due contacts in order of being due, locked; those that somebody else has locked are skipped, and so are the
         ids ``but``."""
         ...
 
-    async def do_not_call(self, organization_id: int, numbers: Sequence[str]) -> set[str]: ...
+    async def filter_do_not_call(self, organization_id: int, numbers: Sequence[str]) -> set[str]: ...
 
     async def take_tokens(
         self, organization_id: int, account: str, wanted: int, per_second: float, now: datetime
@@ -241,19 +243,30 @@ class Tx(Protocol):
         """``(taken, when the next is there)`` of the account's bucket, which all workers share."""
         ...
 
-    async def reserve(
-        self, plan: Plan, contacts: Sequence[Waiting], *, now: datetime, may_dial_until: datetime, check_at: datetime
+    async def create_attempts(
+        self,
+        plan: CampaignPlan,
+        contacts: Sequence[ClaimedContact],
+        *,
+        now: datetime,
+        may_dial_until: datetime,
+        check_at: datetime,
     ) -> list[int]:
         """Attempts in state ``reserved``, in the order of ``contacts``, which become ``calling``."""
         ...
 
-    async def place(
-        self, plan: Plan, route: Route, contacts: Sequence[Waiting], attempt_ids: Sequence[int], until: datetime
-    ) -> list[Placing]:
+    async def start_placing(
+        self,
+        plan: CampaignPlan,
+        route: DialRoute,
+        contacts: Sequence[ClaimedContact],
+        attempt_ids: Sequence[int],
+        until: datetime,
+    ) -> list[CommittedDial]:
         """Make the runs and move the attempts from ``reserved`` to ``placing`` by compare-and-swap."""
         ...
 
-    async def refuse(self, refused: Sequence[Refused], now: datetime) -> None:
+    async def refuse_contacts(self, refused: Sequence[ContactRefusal], now: datetime) -> None:
         """Give claimed contacts that are not called their final state, or put them off."""
         ...
 
@@ -262,15 +275,15 @@ class Tx(Protocol):
         failed campaign end as canceled."""
         ...
 
-    async def dials_of_runs(self, runs: Sequence[tuple[int, int]]) -> list[Dial]:
+    async def lock_open_attempts(self, runs: Sequence[tuple[int, int]]) -> list[OpenAttempt]:
         """The attempts of these (organization, run) that are not final, locked in the order of their ids."""
         ...
 
-    async def endings(self, runs: Sequence[tuple[int, int]]) -> dict[int, Ending]:
+    async def load_run_states(self, runs: Sequence[tuple[int, int]]) -> dict[int, AttemptRunState]:
         """By run; those that were deleted are left out."""
         ...
 
-    async def placed(self, taken: Sequence[Taken], now: datetime) -> None:
+    async def mark_placed(self, taken: Sequence[AcceptedCall], now: datetime) -> None:
         """Of each: from placing to placed by compare-and-swap, and the carrier's id into the run, whatever it is by now."""
         ...
 
@@ -278,71 +291,71 @@ class Tx(Protocol):
         """Move the run to a final state unless it has one."""
         ...
 
-    async def settle(self, settled: Sequence[Settled], now: datetime) -> None:
+    async def finalize_attempts(self, settled: Sequence[AttemptResult], now: datetime) -> None:
         """Attempts to final, each by compare-and-swap from any other state, and with each that this moved its contact
         from calling to what is said. No attempt is named twice."""
         ...
 
-    async def check_later(self, attempt_id: int, check_at: datetime) -> None: ...
+    async def postpone_check(self, attempt_id: int, check_at: datetime) -> None: ...
 
-    async def dials_on_their_way(self, organization_id: int, campaign_id: int) -> int:
+    async def count_placing_dials(self, organization_id: int, campaign_id: int) -> int:
         """Attempts of the campaign that are ``placing``."""
         ...
 
-    async def has_running(self, organization_id: int) -> bool: ...
+    async def has_running_campaign(self, organization_id: int) -> bool: ...
 
-    async def pass_begins(self, organization_id: int) -> int:
+    async def begin_pass(self, organization_id: int) -> int:
         """How many dialling jobs of the organization have begun since one came to its end, with this one."""
         ...
 
-    async def pass_ended(self, organization_id: int) -> None: ...
+    async def end_pass(self, organization_id: int) -> None: ...
 
-    async def wake(self, organization_id: int, at: datetime | None) -> None:
+    async def schedule_dialing(self, organization_id: int, at: datetime | None) -> None:
         """A dialling job for the organization exists once this commits; now, or not before ``at``."""
         ...
 
-    async def cancel_leftovers(self, now: datetime) -> None:
+    async def cancel_pending_of_failed(self, now: datetime) -> None:
         """Contacts that became pending while their campaign failed end as canceled."""
         ...
 
-    async def running_organizations(self) -> list[int]: ...
+    async def list_running_organizations(self) -> list[int]: ...
 
-    async def silent(self, now: datetime, limit: int) -> list[Silent]:
+    async def find_stale_attempts(self, now: datetime, limit: int) -> list[StaleAttempt]:
         """Open attempts of any organization whose ``check_at`` has passed, and those whose run is over, unlocked."""
         ...
 
 
-class Store(Protocol):
-    def transaction(self) -> AbstractAsyncContextManager[Tx]: ...
+class CampaignStore(Protocol):
+    def transaction(self) -> AbstractAsyncContextManager[CampaignTransaction]: ...
 
-    async def placed(self, taken: Taken, now: datetime) -> None:
-        """``Tx.placed`` in a transaction that calls which are answered at the same time may share."""
+    async def mark_placed(self, taken: AcceptedCall, now: datetime) -> None:
+        """``CampaignTransaction.placed`` in a transaction that calls which are answered at the same time may share."""
         ...
 
 
-class Carrier(Protocol):
+class CampaignCarrier(Protocol):
     """The telephone side, with no transaction open."""
 
-    async def dial(self, placing: Placing) -> str:
+    async def place_call(self, placing: CommittedDial) -> str:
         """Ring the phone; the carrier's id of the call. NotPlaced or FateUnknown."""
         ...
 
-    async def find(self, organization_id: int, run_id: int) -> Found: ...
+    async def find_call(self, organization_id: int, run_id: int) -> CallLookup: ...
 
     async def hang_up(self, organization_id: int, run_id: int) -> bool:
         """Whatever rings or talks there stops; whether that is sure."""
         ...
 
-    async def heard(self, organization_id: int, run_id: int, found: Found) -> None:
+    async def report_status(self, organization_id: int, run_id: int, found: CallLookup) -> None:
         """Report what the carrier said when it was asked, as if it had called back."""
         ...
 
-    async def ended(self, organization_id: int, run_id: int, status: str) -> None:
+    async def publish_call_ended(self, organization_id: int, run_id: int, status: str) -> None:
         """Tell everybody that this run, which the engine ended, is over."""
         ...
 
 
-class Time(Protocol):
+class EngineTime(Protocol):
     def now(self) -> datetime:
         """The wall clock, UTC; it may jump."""
         ...
@@ -353,6 +366,6 @@ class Time(Protocol):
 
     async def sleep(self, seconds: float) -> None: ...
 
-    async def together(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
+    async def gather(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
         """Run these side by side; return when all have ended."""
         ...

@@ -4,12 +4,22 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from offhook.campaigns.engine.ports import PLACING, Carrier, Dial, Ending, Found, Settled, Store, Time, Tx
-from offhook.campaigns.rules.outcomes import CANCELED, FAILED, of_run
+from offhook.campaigns.engine.ports import (
+    PLACING,
+    AttemptResult,
+    AttemptRunState,
+    CallLookup,
+    CampaignCarrier,
+    CampaignStore,
+    CampaignTransaction,
+    EngineTime,
+    OpenAttempt,
+)
+from offhook.campaigns.rules.outcomes import CANCELED, FAILED, outcome_of_run
 from offhook.campaigns.rules.retry import NOT_PLACED, retry_at
 
 # Reasons of attempts that rang no phone, so that the contact is called as if they had not been.
-NEVER_DIALLED: Final = "not_dialled"
+NEVER_DIALED: Final = "not_dialled"
 NEVER_REACHED: Final = "never_reached_carrier"
 # A dial whose fate nobody knows: the phone may have rung.
 FATE_UNKNOWN: Final = "fate_unknown"
@@ -17,100 +27,104 @@ CARRIER_SILENT: Final = "carrier_silent"
 # A contact that our own crashes kept from being dialled this often is given up, with the reason.
 MAX_FREE_TRIES: Final = 10
 # A live call is looked after by its run; this is only how often we look again.
-LOOK_AGAIN: Final = timedelta(seconds=60)
+RECHECK_INTERVAL: Final = timedelta(seconds=60)
 # A carrier that neither says what it did nor hangs up is not waited for any longer than this.
-LONGEST_DOUBT: Final = timedelta(minutes=15)
+MAX_DOUBT: Final = timedelta(minutes=15)
 
 
-class Settling:
+class AttemptSettler:
     """Every method is idempotent: of two who bring the same news, one changes the attempt.
 
     ``doubt_s``: how long this process watches a silent attempt before it believes the silence. The time in the database
     is a wall clock's, which may jump; the phone that may be ringing goes by its own.
     """
 
-    def __init__(self, store: Store, carrier: Carrier, time: Time, *, doubt_s: float) -> None:
+    def __init__(self, store: CampaignStore, carrier: CampaignCarrier, time: EngineTime, *, doubt_s: float) -> None:
         self._store = store
         self._carrier = carrier
         self._time = time
         self._doubt_s = doubt_s
         self._first_seen: dict[int, float] = {}
 
-    async def runs_ended(self, runs: Sequence[tuple[int, int]]) -> None:
+    async def settle_ended_runs(self, runs: Sequence[tuple[int, int]]) -> None:
         """Calls ``(organization, run)`` are over, of campaigns or not: their slots are free, so the next are dialled."""
         async with self._store.transaction() as tx:
-            dials = await tx.dials_of_runs(sorted(set(runs)))
-            endings = await tx.endings([(dial.organization_id, dial.run_id) for dial in dials])
+            dials = await tx.lock_open_attempts(sorted(set(runs)))
+            endings = await tx.load_run_states([(dial.organization_id, dial.run_id) for dial in dials])
             now, settled = self._time.now(), []
             awake: set[int] = set()
             for dial in dials:
-                ending = endings.get(dial.run_id) or Ending("failed", reason="run_deleted")
+                ending = endings.get(dial.run_id) or AttemptRunState("failed", reason="run_deleted")
                 if ending.status is not None:
-                    settled.append(_verdict(dial, ending, now))
+                    settled.append(_result_of_run(dial, ending, now))
                     awake.add(dial.organization_id)
             if settled:
-                await tx.settle(settled, now)
+                await tx.finalize_attempts(settled, now)
             of_dials = {dial.run_id for dial in dials}
             for organization_id in sorted({one for one, run_id in runs if run_id not in of_dials} - awake):
-                if await tx.has_running(organization_id):
+                if await tx.has_running_campaign(organization_id):
                     awake.add(organization_id)
             for organization_id in sorted(awake):
-                await tx.wake(organization_id, None)
+                await tx.schedule_dialing(organization_id, None)
 
-    async def not_dialled(self, organization_id: int, run_id: int, reason: str) -> None:
+    async def settle_undialed(self, organization_id: int, run_id: int, reason: str) -> None:
         """The phone surely did not ring: the contact is due again, at once and without losing a retry."""
         now = self._time.now()
         async with self._store.transaction() as tx:
-            dial = await _dial(tx, organization_id, run_id)
+            dial = await _find_open_attempt(tx, organization_id, run_id)
             if dial is None or dial.state != PLACING:
                 return
-            await tx.settle([_again_for_free(dial, reason, now)], now)
+            await tx.finalize_attempts([_free_retry(dial, reason, now)], now)
             await tx.end_run(organization_id, run_id, "canceled", reason, now)
-            await tx.wake(organization_id, None)
-        await self._carrier.ended(organization_id, run_id, "canceled")
+            await tx.schedule_dialing(organization_id, None)
+        await self._carrier.publish_call_ended(organization_id, run_id, "canceled")
 
-    async def refused(self, organization_id: int, run_id: int, code: str, *, is_retryable: bool) -> None:
+    async def settle_refused(self, organization_id: int, run_id: int, code: str, *, is_retryable: bool) -> None:
         """The carrier said no."""
         now = self._time.now()
         async with self._store.transaction() as tx:
-            dial = await _dial(tx, organization_id, run_id)
+            dial = await _find_open_attempt(tx, organization_id, run_id)
             if dial is None:
                 return
             again = retry_at(dial.retry, NOT_PLACED, dial.dials, now) if is_retryable else None
-            await tx.settle([_settled(dial, FAILED, code, again)], now)
+            await tx.finalize_attempts([_attempt_result(dial, FAILED, code, again)], now)
             await tx.end_run(organization_id, run_id, "failed", code, now)
-            await tx.wake(organization_id, None)
-        await self._carrier.ended(organization_id, run_id, "failed")
+            await tx.schedule_dialing(organization_id, None)
+        await self._carrier.publish_call_ended(organization_id, run_id, "failed")
 
-    async def look_into(self, organization_id: int, run_id: int) -> None:
+    async def investigate_silence(self, organization_id: int, run_id: int) -> None:
         """The carrier has said nothing for longer than a phone rings. Ask it; never dial before it is known."""
         async with self._store.transaction() as tx:
-            dial = await self._still_silent(tx, organization_id, run_id)
+            dial = await self._find_silent_attempt(tx, organization_id, run_id)
         if dial is None:
             return
-        found = await self._carrier.find(organization_id, run_id)
+        found = await self._carrier.find_call(organization_id, run_id)
         if found.is_known and found.status is not None:
-            await self._carrier.heard(organization_id, run_id, found)
+            await self._carrier.report_status(organization_id, run_id, found)
             await self._look_again(organization_id, run_id)
         elif found.is_known and dial.state == PLACING:
-            await self.not_dialled(organization_id, run_id, NEVER_REACHED)
+            await self.settle_undialed(organization_id, run_id, NEVER_REACHED)
         else:
             await self._give_up(organization_id, run_id)
 
-    async def _still_silent(self, tx: Tx, organization_id: int, run_id: int) -> Dial | None:
+    async def _find_silent_attempt(
+        self, tx: CampaignTransaction, organization_id: int, run_id: int
+    ) -> OpenAttempt | None:
         """The attempt, when there is something to look into; what can be settled without asking is settled."""
         now = self._time.now()
-        dial = await _dial(tx, organization_id, run_id)
+        dial = await _find_open_attempt(tx, organization_id, run_id)
         if dial is None:
             return None
-        ending = (await tx.endings([(organization_id, run_id)])).get(run_id) or Ending("failed", reason="run_deleted")
+        ending = (await tx.load_run_states([(organization_id, run_id)])).get(run_id) or AttemptRunState(
+            "failed", reason="run_deleted"
+        )
         if ending.status is not None:
-            await self._conclude(tx, dial, ending)
+            await self._settle_from_run(tx, dial, ending)
             return None
         if dial.check_at > now or now < dial.may_dial_until:
             return None
         if ending.is_carried:
-            await tx.check_later(dial.id, now + LOOK_AGAIN)
+            await tx.postpone_check(dial.id, now + RECHECK_INTERVAL)
             return None
         return dial if self._has_been_silent(dial.id) else None
 
@@ -125,59 +139,59 @@ class Settling:
 
     async def _look_again(self, organization_id: int, run_id: int) -> None:
         async with self._store.transaction() as tx:
-            dial = await _dial(tx, organization_id, run_id)
+            dial = await _find_open_attempt(tx, organization_id, run_id)
             if dial is not None:
-                await tx.check_later(dial.id, self._time.now() + LOOK_AGAIN)
+                await tx.postpone_check(dial.id, self._time.now() + RECHECK_INTERVAL)
 
     async def _give_up(self, organization_id: int, run_id: int) -> None:
         """Longer than phones ring, no media and no word. Who may have rung is not called again blindly."""
         is_quiet = await self._carrier.hang_up(organization_id, run_id)
         async with self._store.transaction() as tx:
-            dial = await self._still_silent(tx, organization_id, run_id)
+            dial = await self._find_silent_attempt(tx, organization_id, run_id)
             if dial is None:
                 return
             now = self._time.now()
-            if not is_quiet and now - dial.reserved_at < LONGEST_DOUBT:
-                await tx.check_later(dial.id, now + LOOK_AGAIN)
+            if not is_quiet and now - dial.reserved_at < MAX_DOUBT:
+                await tx.postpone_check(dial.id, now + RECHECK_INTERVAL)
                 return
             # A placed call that nobody answered within its ringing time was not answered.
             was_placed = dial.state != PLACING
             status, reason = ("no_answer", CARRIER_SILENT) if was_placed else ("failed", FATE_UNKNOWN)
             await tx.end_run(organization_id, run_id, status, reason, now)
-            await self._conclude(tx, dial, Ending(status, status, reason))
-        await self._carrier.ended(organization_id, run_id, status)
+            await self._settle_from_run(tx, dial, AttemptRunState(status, status, reason))
+        await self._carrier.publish_call_ended(organization_id, run_id, status)
 
-    async def _conclude(self, tx: Tx, dial: Dial, ending: Ending) -> None:
+    async def _settle_from_run(self, tx: CampaignTransaction, dial: OpenAttempt, ending: AttemptRunState) -> None:
         now = self._time.now()
-        await tx.settle([_verdict(dial, ending, now)], now)
-        await tx.wake(dial.organization_id, None)
+        await tx.finalize_attempts([_result_of_run(dial, ending, now)], now)
+        await tx.schedule_dialing(dial.organization_id, None)
 
 
-async def _dial(tx: Tx, organization_id: int, run_id: int) -> Dial | None:
-    for dial in await tx.dials_of_runs([(organization_id, run_id)]):
+async def _find_open_attempt(tx: CampaignTransaction, organization_id: int, run_id: int) -> OpenAttempt | None:
+    for dial in await tx.lock_open_attempts([(organization_id, run_id)]):
         return dial
     return None
 
 
-def _verdict(dial: Dial, ending: Ending, now: datetime) -> Settled:
+def _result_of_run(dial: OpenAttempt, ending: AttemptRunState, now: datetime) -> AttemptResult:
     """What the end of a run means for the contact."""
-    outcome = of_run(ending.status or "failed", ending.outcome)
-    return _settled(dial, outcome, ending.reason, retry_at(dial.retry, outcome, dial.dials, now))
+    outcome = outcome_of_run(ending.status or "failed", ending.outcome)
+    return _attempt_result(dial, outcome, ending.reason, retry_at(dial.retry, outcome, dial.dials, now))
 
 
-def _settled(dial: Dial, outcome: str, reason: str | None, again: datetime | None) -> Settled:
+def _attempt_result(dial: OpenAttempt, outcome: str, reason: str | None, again: datetime | None) -> AttemptResult:
     if again is None or dial.campaign_status == FAILED:
-        return Settled(dial.id, dial.contact_id, outcome, reason)
+        return AttemptResult(dial.id, dial.contact_id, outcome, reason)
     because = outcome if reason in {None, outcome} else f"{outcome}: {reason}"
-    return Settled(dial.id, dial.contact_id, outcome, reason, again, because)
+    return AttemptResult(dial.id, dial.contact_id, outcome, reason, again, because)
 
 
-def _again_for_free(dial: Dial, reason: str, now: datetime) -> Settled:
+def _free_retry(dial: OpenAttempt, reason: str, now: datetime) -> AttemptResult:
     if dial.number >= MAX_FREE_TRIES:
-        return Settled(dial.id, dial.contact_id, FAILED, reason)
+        return AttemptResult(dial.id, dial.contact_id, FAILED, reason)
     if dial.campaign_status == FAILED:
-        return Settled(dial.id, dial.contact_id, CANCELED, reason)
-    return Settled(dial.id, dial.contact_id, CANCELED, reason, now, reason, was_dialled=False)
+        return AttemptResult(dial.id, dial.contact_id, CANCELED, reason)
+    return AttemptResult(dial.id, dial.contact_id, CANCELED, reason, now, reason, was_dialled=False)
 
 
-__all__ = ["FATE_UNKNOWN", "NEVER_DIALLED", "NEVER_REACHED", "Found", "Settling"]
+__all__ = ["FATE_UNKNOWN", "NEVER_DIALED", "NEVER_REACHED", "AttemptSettler", "CallLookup"]

@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import BigInteger, Boolean, DateTime, Text
 
 
-def _sql(statement: str, *arrays: str, texts: Sequence[str] = ()) -> TextClause:
+def _bind_arrays(statement: str, *arrays: str, texts: Sequence[str] = ()) -> TextClause:
     return text(statement).bindparams(
         *(bindparam(name, type_=ARRAY(BigInteger)) for name in arrays),
         *(bindparam(name, type_=ARRAY(Text)) for name in texts),
@@ -27,13 +27,13 @@ WORK: Final = text(
     " (SELECT count(*) FROM campaign_attempts WHERE organization_id = :organization_id AND campaign_id = :campaign_id"
     "   AND state <> 'final') AS open_attempts"
 )
-CLAIM: Final = _sql(
+CLAIM: Final = _bind_arrays(
     "SELECT id, phone_number, variables, dials, reason FROM campaign_contacts"
     " WHERE campaign_id = :campaign_id AND state = 'pending' AND due_at <= :now AND id <> ALL(:but)"
     " ORDER BY due_at, id LIMIT :limit FOR UPDATE SKIP LOCKED",
     "but",
 )
-RESERVE: Final = _sql(
+RESERVE: Final = _bind_arrays(
     "WITH chosen AS ("
     "  SELECT * FROM unnest(:contact_ids, :because) WITH ORDINALITY AS t (contact_id, because, position)"
     "), called AS ("
@@ -48,14 +48,14 @@ RESERVE: Final = _sql(
     "contact_ids",
     texts=["because"],
 )
-PLACING: Final = _sql(
+PLACING: Final = _bind_arrays(
     "UPDATE campaign_attempts SET state = 'placing', run_id = made.run_id"
     " FROM unnest(:attempt_ids, :run_ids) AS made (attempt_id, run_id)"
     " WHERE id = made.attempt_id AND state = 'reserved'",
     "attempt_ids",
     "run_ids",
 )
-DIALS: Final = _sql(
+DIALS: Final = _bind_arrays(
     "SELECT a.id, a.organization_id, a.campaign_id, a.contact_id, a.run_id, a.number, a.state, c.dials, a.check_at,"
     "  a.reserved_at, a.may_dial_until, campaigns.status AS campaign_status, campaigns.retry_config"
     " FROM campaign_attempts a JOIN campaign_contacts c ON c.id = a.contact_id"
@@ -111,7 +111,7 @@ REFUSE: Final = text(
     bindparam("until", type_=ARRAY(DateTime(timezone=True))),
     bindparam("now", type_=DateTime(timezone=True)),
 )
-PLACED: Final = _sql(
+PLACED: Final = _bind_arrays(
     "UPDATE campaign_attempts SET state = 'placed', placed_at = :now"
     " FROM (SELECT set_config('synchronous_commit', 'off', true)) AS without_waiting"
     " WHERE id IN (SELECT id FROM campaign_attempts WHERE id = ANY(:ids) AND state = 'placing'"

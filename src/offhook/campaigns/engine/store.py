@@ -14,40 +14,39 @@ from offhook import jobs
 from offhook.campaigns import repository
 from offhook.campaigns.engine import statements as sql
 from offhook.campaigns.engine.ports import (
-    Dial,
-    Ending,
+    AcceptedCall,
+    AttemptResult,
+    AttemptRunState,
+    CampaignPlan,
+    ClaimedContact,
+    CommittedDial,
+    ContactRefusal,
+    DialRoute,
     NoRoute,
-    Placing,
-    Plan,
-    Refused,
-    Route,
-    Settled,
-    Silent,
-    Taken,
+    OpenAttempt,
+    RemainingWork,
+    StaleAttempt,
     Target,
-    Waiting,
-    Work,
 )
 from offhook.campaigns.events import CampaignStatusChanged
-from offhook.campaigns.rules.breaker import breaker_config
-from offhook.campaigns.rules.destinations import destinations
-from offhook.campaigns.rules.hours import calling_hours
-from offhook.campaigns.rules.rate import Bucket, take
+from offhook.campaigns.rules.breaker import parse_breaker_config
+from offhook.campaigns.rules.destinations import parse_destinations
+from offhook.campaigns.rules.hours import parse_calling_hours
+from offhook.campaigns.rules.rate import TokenBucket, take_tokens
 from offhook.campaigns.rules.retry import retry_policy
-from offhook.campaigns.rules.voicemail import call_configuration
-from offhook.campaigns.webhook_events import tell
+from offhook.campaigns.rules.voicemail import voicemail_overrides
+from offhook.campaigns.webhook_events import publish_status_changed
 from offhook.errors import DomainError
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
-from offhook.kit.database.group_commit import Batcher
+from offhook.kit.database.group_commit import GroupCommit
 from offhook.kit.event_bus import EventBus
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs import service as runs
-from offhook.runs.call_limits import call_room, calls_of_account, lock_call_slots
+from offhook.runs.call_limits import call_capacity, count_calls_of_account, lock_call_slots
 from offhook.runs.records import bulk
-from offhook.telephony import Outbound
-from offhook.telephony.calls.outbound import BatchCall
-from offhook.telephony.calls.outbound import Route as CarrierRoute
+from offhook.telephony import OutboundCalls
+from offhook.telephony.calls.outbound import BatchCall, CarrierRoute
 from offhook.telephony.errors import CarrierCannotDial, ConfigurationNotFound
 from offhook.usage import service as usage
 
@@ -55,52 +54,55 @@ DIAL_JOB: Final = "campaign.dial"
 # A later pass is wished for to a tenth of a second, so that a hundred wishes are one job.
 WAKES_PER_S: Final = 10
 # When somebody looks for free slots, whose finder dialled itself and may have died before it could.
-IF_WE_DIE: Final = timedelta(seconds=1)
-MAX_OPEN_LOOKS: Final = 5000
+CRASH_RECOVERY_DELAY: Final = timedelta(seconds=1)
+MAX_OPEN_ATTEMPTS: Final = 5000
 
 
 @dataclass(slots=True)
-class PgTx:
+class PostgresTransaction:
     """Implements ``ports.Tx`` in one session."""
 
     session: AsyncSession
-    outbound: Outbound
+    outbound: OutboundCalls
     clock: Clock
-    news: list[object] = field(default_factory=list)
+    pending_events: list[object] = field(default_factory=list)
     is_dialling_here: bool = False
-    awake: set[int] = field(default_factory=set)
+    organizations_to_wake: set[int] = field(default_factory=set)
 
-    async def _run(self, statement: TextClause, **values: Any) -> Sequence[Row[Any]]:
+    async def _fetch_rows(self, statement: TextClause, **values: Any) -> Sequence[Row[Any]]:
         return (await self.session.execute(statement, values)).all()
 
-    async def _changed(self, statement: TextClause, **values: Any) -> bool:
+    async def _execute_update(self, statement: TextClause, **values: Any) -> bool:
         done: Any = await self.session.execute(statement, values)
         return bool(done.rowcount)
 
     async def lock_slots(self, organization_id: int) -> None:
         await lock_call_slots(self.session, organization_id)
 
-    async def running(self, organization_id: int, only: int | None = None) -> list[Plan]:
-        return [plan_of(row) for row in await self._run(sql.RUNNING, organization_id=organization_id, only=only)]
+    async def lock_running_campaigns(self, organization_id: int, only: int | None = None) -> list[CampaignPlan]:
+        return [
+            plan_from_row(row)
+            for row in await self._fetch_rows(sql.RUNNING, organization_id=organization_id, only=only)
+        ]
 
-    async def running_ids(self, organization_id: int) -> list[int]:
+    async def list_running_ids(self, organization_id: int) -> list[int]:
         found = text("SELECT id FROM campaigns WHERE organization_id = :id AND status = 'running' ORDER BY id")
-        return [row.id for row in await self._run(found, id=organization_id)]
+        return [row.id for row in await self._fetch_rows(found, id=organization_id)]
 
-    async def room(self, organization_id: int) -> tuple[int, int]:
-        room = await call_room(self.session, organization_id)
-        return room.limit, room.free
+    async def slot_capacity(self, organization_id: int) -> tuple[int, int]:
+        room = await call_capacity(self.session, organization_id)
+        return room.limit, room.free_slots
 
     async def credit_refusal(self, organization_id: int) -> str | None:
-        return None if await usage.may_start(self.session, organization_id) else "out_of_credit"
+        return None if await usage.can_start_call(self.session, organization_id) else "out_of_credit"
 
-    async def work(self, plan: Plan) -> Work:
-        row = (await self._run(sql.WORK, campaign_id=plan.id, organization_id=plan.organization_id))[0]
-        return Work(row.next_due, row.open_attempts)
+    async def remaining_work(self, plan: CampaignPlan) -> RemainingWork:
+        row = (await self._fetch_rows(sql.WORK, campaign_id=plan.id, organization_id=plan.organization_id))[0]
+        return RemainingWork(row.next_due, row.open_attempts)
 
-    async def route(self, plan: Plan) -> Route | NoRoute:
+    async def find_route(self, plan: CampaignPlan) -> DialRoute | NoRoute:
         try:
-            found = await self.outbound.route(
+            found = await self.outbound.find_route(
                 self.session, plan.organization_id, plan.workflow_id, plan.configuration_id
             )
         except (ConfigurationNotFound, CarrierCannotDial) as error:
@@ -108,14 +110,14 @@ class PgTx:
         except DomainError as error:
             return NoRoute(error.code, error.message, is_fatal=False)
         account = f"{found.account.provider}:{found.account.id or 0}"
-        return Route(account, found.numbers, found.calls_per_second, found)
+        return DialRoute(account, found.numbers, found.calls_per_second, found)
 
-    async def account_calls(self, organization_id: int, route: Route) -> int:
+    async def count_account_calls(self, organization_id: int, route: DialRoute) -> int:
         found: CarrierRoute = route.token
-        return await calls_of_account(self.session, organization_id, found.account.provider, found.account.id)
+        return await count_calls_of_account(self.session, organization_id, found.account.provider, found.account.id)
 
-    async def ended_since(self, campaign_id: int, since: datetime, limit: int) -> list[str]:
-        rows = await self._run(
+    async def recent_outcomes(self, campaign_id: int, since: datetime, limit: int) -> list[str]:
+        rows = await self._fetch_rows(
             text(
                 "SELECT outcome FROM campaign_attempts WHERE campaign_id = :campaign_id AND ended_at >= :since"
                 " ORDER BY ended_at DESC LIMIT :limit"
@@ -126,35 +128,43 @@ class PgTx:
         )
         return [row.outcome for row in rows]
 
-    async def spent_cents(self, plan: Plan) -> int:
+    async def spent_cents(self, plan: CampaignPlan) -> int:
         return await usage.campaign_spend_cents(self.session, plan.organization_id, plan.id)
 
-    async def claim(self, campaign_id: int, now: datetime, limit: int, but: Sequence[int]) -> list[Waiting]:
-        rows = await self._run(sql.CLAIM, campaign_id=campaign_id, now=now, limit=limit, but=list(but))
-        return [Waiting(row.id, row.phone_number, row.variables, row.dials, row.reason) for row in rows]
+    async def claim_contacts(
+        self, campaign_id: int, now: datetime, limit: int, but: Sequence[int]
+    ) -> list[ClaimedContact]:
+        rows = await self._fetch_rows(sql.CLAIM, campaign_id=campaign_id, now=now, limit=limit, but=list(but))
+        return [ClaimedContact(row.id, row.phone_number, row.variables, row.dials, row.reason) for row in rows]
 
-    async def do_not_call(self, organization_id: int, numbers: Sequence[str]) -> set[str]:
-        return await do_not_call_list.is_listed(self.session, organization_id, numbers)
+    async def filter_do_not_call(self, organization_id: int, numbers: Sequence[str]) -> set[str]:
+        return await do_not_call_list.listed_numbers(self.session, organization_id, numbers)
 
     async def take_tokens(
         self, organization_id: int, account: str, wanted: int, per_second: float, now: datetime
     ) -> tuple[int, datetime | None]:
         burst = max(1, ceil(per_second))
         key = {"organization_id": organization_id, "account": account}
-        row = (await self._run(sql.TOKENS, **key, burst=float(burst), now=now))[0]
-        grant = take(Bucket(row.tokens, row.at), wanted, per_second=per_second, burst=burst, now=now)
-        await self._changed(sql.SAVE_TOKENS, **key, tokens=grant.bucket.tokens, at=grant.bucket.at)
+        row = (await self._fetch_rows(sql.TOKENS, **key, burst=float(burst), now=now))[0]
+        grant = take_tokens(TokenBucket(row.tokens, row.at), wanted, per_second=per_second, burst=burst, now=now)
+        await self._execute_update(sql.SAVE_TOKENS, **key, tokens=grant.bucket.tokens, at=grant.bucket.at)
         return grant.taken, grant.next_at
 
-    async def reserve(
-        self, plan: Plan, contacts: Sequence[Waiting], *, now: datetime, may_dial_until: datetime, check_at: datetime
+    async def create_attempts(
+        self,
+        plan: CampaignPlan,
+        contacts: Sequence[ClaimedContact],
+        *,
+        now: datetime,
+        may_dial_until: datetime,
+        check_at: datetime,
     ) -> list[int]:
-        rows = await self._run(
+        rows = await self._fetch_rows(
             sql.RESERVE,
             organization_id=plan.organization_id,
             campaign_id=plan.id,
             contact_ids=[contact.id for contact in contacts],
-            because=[contact.because for contact in contacts],
+            because=[contact.retry_reason for contact in contacts],
             now=now,
             may_dial_until=may_dial_until,
             check_at=check_at,
@@ -162,11 +172,16 @@ class PgTx:
         made = {row.contact_id: row.id for row in rows}
         return [made[contact.id] for contact in contacts]
 
-    async def place(
-        self, plan: Plan, route: Route, contacts: Sequence[Waiting], attempt_ids: Sequence[int], until: datetime
-    ) -> list[Placing]:
+    async def start_placing(
+        self,
+        plan: CampaignPlan,
+        route: DialRoute,
+        contacts: Sequence[ClaimedContact],
+        attempt_ids: Sequence[int],
+        until: datetime,
+    ) -> list[CommittedDial]:
         found: CarrierRoute = route.token
-        overrides = call_configuration(plan.voicemail)
+        overrides = voicemail_overrides(plan.voicemail)
         calls = [
             BatchCall(
                 name=f"WR-CAMPAIGN-{plan.id}-{contact.id}",
@@ -174,31 +189,31 @@ class PgTx:
                 context=dict(contact.variables),
                 platform_context={
                     **({"runtime_configuration": overrides} if overrides else {}),
-                    **({"is_retry": True, "retry_reason": contact.because} if contact.because else {}),
+                    **({"is_retry": True, "retry_reason": contact.retry_reason} if contact.retry_reason else {}),
                 },
             )
             for contact in contacts
         ]
-        prepared = await self.outbound.prepare(self.session, found, plan.id, calls)
+        prepared = await self.outbound.prepare_calls(self.session, found, plan.id, calls)
         run_ids = [call.run_id for call in prepared]
-        await self._changed(sql.PLACING, attempt_ids=list(attempt_ids), run_ids=run_ids)
+        await self._execute_update(sql.PLACING, attempt_ids=list(attempt_ids), run_ids=run_ids)
         return [
-            Placing(attempt_id, contact.id, plan.organization_id, call.run_id, until, call)
+            CommittedDial(attempt_id, contact.id, plan.organization_id, call.run_id, until, call)
             for attempt_id, contact, call in zip(attempt_ids, contacts, prepared, strict=True)
         ]
 
-    async def refuse(self, refused: Sequence[Refused], now: datetime) -> None:
-        await self._changed(
+    async def refuse_contacts(self, refused: Sequence[ContactRefusal], now: datetime) -> None:
+        await self._execute_update(
             sql.REFUSE,
             contact_ids=[one.contact_id for one in refused],
             outcomes=[one.outcome for one in refused],
-            reasons=[_short(one.reason) for one in refused],
+            reasons=[_truncate_reason(one.reason) for one in refused],
             until=[one.until for one in refused],
             now=now,
         )
 
     async def set_status(self, campaign_id: int, target: Target, reason: str | None, now: datetime) -> bool:
-        changed = await self._run(
+        changed = await self._fetch_rows(
             text(
                 "UPDATE campaigns SET status = :target, failure_reason = CAST(:reason AS varchar),"
                 " completed_at = :completed_at"
@@ -213,74 +228,76 @@ class PgTx:
             if target == "failed":
                 await repository.cancel_pending(self.session, row.organization_id, row.id, now)
             news = CampaignStatusChanged(row.organization_id, row.id, row.name, "running", target, reason)
-            await tell(self.session, news)
-            self.news.append(news)
+            await publish_status_changed(self.session, news)
+            self.pending_events.append(news)
         return bool(changed)
 
-    async def dials_of_runs(self, runs: Sequence[tuple[int, int]]) -> list[Dial]:
+    async def lock_open_attempts(self, runs: Sequence[tuple[int, int]]) -> list[OpenAttempt]:
         organization_ids, run_ids = [one for one, _ in runs], [run_id for _, run_id in runs]
-        rows = await self._run(sql.DIALS, organization_ids=organization_ids, run_ids=run_ids)
+        rows = await self._fetch_rows(sql.DIALS, organization_ids=organization_ids, run_ids=run_ids)
         wanted = set(runs)
         return [_dial(row) for row in rows if (row.organization_id, row.run_id) in wanted]
 
-    async def endings(self, runs: Sequence[tuple[int, int]]) -> dict[int, Ending]:
+    async def load_run_states(self, runs: Sequence[tuple[int, int]]) -> dict[int, AttemptRunState]:
         found = {}
         for organization_id in sorted({one for one, _ in runs}):
             theirs = [run_id for one, run_id in runs if one == organization_id]
-            for end in await bulk.endings(self.session, organization_id, theirs):
-                found[end.run_id] = Ending(end.status, end.outcome, end.end_reason, end.is_carried)
+            for end in await bulk.load_run_ends(self.session, organization_id, theirs):
+                found[end.run_id] = AttemptRunState(end.status, end.outcome, end.end_reason, end.is_carried)
         return found
 
-    async def placed(self, taken: Sequence[Taken], now: datetime) -> None:
-        await self._changed(sql.PLACED, ids=[one.attempt_id for one in taken], now=now)
+    async def mark_placed(self, taken: Sequence[AcceptedCall], now: datetime) -> None:
+        await self._execute_update(sql.PLACED, ids=[one.attempt_id for one in taken], now=now)
         await runs.set_call_ids(self.session, [(one.organization_id, one.run_id, one.call_id) for one in taken])
 
     async def end_run(self, organization_id: int, run_id: int, status: str, reason: str, now: datetime) -> None:
-        await runs.apply_status(self.session, organization_id, run_id, status, end_reason=_short(reason), at=now)
+        await runs.apply_status(
+            self.session, organization_id, run_id, status, end_reason=_truncate_reason(reason), at=now
+        )
 
-    async def settle(self, settled: Sequence[Settled], now: datetime) -> None:
-        await self._changed(
+    async def finalize_attempts(self, settled: Sequence[AttemptResult], now: datetime) -> None:
+        await self._execute_update(
             sql.SETTLE,
             attempt_ids=[one.attempt_id for one in settled],
             contact_ids=[one.contact_id for one in settled],
             outcomes=[one.outcome for one in settled],
-            reasons=[_short(one.reason) for one in settled],
+            reasons=[_truncate_reason(one.reason) for one in settled],
             again_at=[one.again_at for one in settled],
-            because=[_short(one.because) for one in settled],
+            because=[_truncate_reason(one.retry_reason) for one in settled],
             were_dialled=[one.was_dialled for one in settled],
             now=now,
         )
 
-    async def check_later(self, attempt_id: int, check_at: datetime) -> None:
-        await self._changed(
+    async def postpone_check(self, attempt_id: int, check_at: datetime) -> None:
+        await self._execute_update(
             text("UPDATE campaign_attempts SET check_at = :check_at WHERE id = :id"), id=attempt_id, check_at=check_at
         )
 
-    async def dials_on_their_way(self, organization_id: int, campaign_id: int) -> int:
-        return await repository.dials_on_their_way(self.session, organization_id, campaign_id)
+    async def count_placing_dials(self, organization_id: int, campaign_id: int) -> int:
+        return await repository.count_placing_dials(self.session, organization_id, campaign_id)
 
-    async def has_running(self, organization_id: int) -> bool:
+    async def has_running_campaign(self, organization_id: int) -> bool:
         found = text("SELECT 1 FROM campaigns WHERE organization_id = :id AND status = 'running' LIMIT 1")
-        return bool(await self._run(found, id=organization_id))
+        return bool(await self._fetch_rows(found, id=organization_id))
 
-    async def pass_begins(self, organization_id: int) -> int:
-        rows = await self._run(sql.PASS_BEGINS, organization_id=organization_id)
+    async def begin_pass(self, organization_id: int) -> int:
+        rows = await self._fetch_rows(sql.PASS_BEGINS, organization_id=organization_id)
         return int(rows[0].unfinished) if rows else 0
 
-    async def pass_ended(self, organization_id: int) -> None:
-        await self._changed(sql.PASS_ENDED, organization_id=organization_id)
+    async def end_pass(self, organization_id: int) -> None:
+        await self._execute_update(sql.PASS_ENDED, organization_id=organization_id)
 
-    async def wake(self, organization_id: int, at: datetime | None) -> None:
+    async def schedule_dialing(self, organization_id: int, at: datetime | None) -> None:
         now = self.clock.now()
         if self.is_dialling_here and (at is None or at <= now):
             # This process looks itself, at once; the job is for the case that it dies before it has.
-            self.awake.add(organization_id)
-            await wake(self.session, organization_id, now + IF_WE_DIE, now, per_s=1)
+            self.organizations_to_wake.add(organization_id)
+            await enqueue_dial_job(self.session, organization_id, now + CRASH_RECOVERY_DELAY, now, per_s=1)
             return
-        await wake(self.session, organization_id, at, now)
+        await enqueue_dial_job(self.session, organization_id, at, now)
 
-    async def cancel_leftovers(self, now: datetime) -> None:
-        found = await self._run(
+    async def cancel_pending_of_failed(self, now: datetime) -> None:
+        found = await self._fetch_rows(
             text(
                 "SELECT organization_id, id FROM campaigns WHERE status = 'failed' AND EXISTS (SELECT FROM campaign_contacts"
                 " WHERE campaign_id = campaigns.id AND state = 'pending')"
@@ -289,57 +306,57 @@ class PgTx:
         for row in found:
             await repository.cancel_pending(self.session, row.organization_id, row.id, now)
 
-    async def running_organizations(self) -> list[int]:
+    async def list_running_organizations(self) -> list[int]:
         found = text("SELECT DISTINCT organization_id FROM campaigns WHERE status = 'running' ORDER BY 1")
-        return [row.organization_id for row in await self._run(found)]
+        return [row.organization_id for row in await self._fetch_rows(found)]
 
-    async def silent(self, now: datetime, limit: int) -> list[Silent]:
-        rows = await self._run(sql.OPEN, now=now, limit=MAX_OPEN_LOOKS)
+    async def find_stale_attempts(self, now: datetime, limit: int) -> list[StaleAttempt]:
+        rows = await self._fetch_rows(sql.OPEN, now=now, limit=MAX_OPEN_ATTEMPTS)
         over: set[int] = set()
         for organization_id in {row.organization_id for row in rows}:
             theirs = [row.run_id for row in rows if row.organization_id == organization_id]
-            ends = await bulk.endings(self.session, organization_id, theirs)
+            ends = await bulk.load_run_ends(self.session, organization_id, theirs)
             over |= {end.run_id for end in ends if end.status is not None}
         due = [row for row in rows if row.run_id in over or row.is_silent]
-        return [Silent(row.id, row.organization_id, row.run_id, row.campaign_id) for row in due[:limit]]
+        return [StaleAttempt(row.id, row.organization_id, row.run_id, row.campaign_id) for row in due[:limit]]
 
 
-class PgStore:
+class PostgresCampaignStore:
     """Implements ``ports.Store``; news of a transaction is published after its commit."""
 
-    def __init__(self, db: Database, outbound: Outbound, events: EventBus, clock: Clock) -> None:
+    def __init__(self, db: Database, outbound: OutboundCalls, events: EventBus, clock: Clock) -> None:
         self._db = db
         self._outbound = outbound
         self._events = events
         self._clock = clock
-        self._placing: Batcher[tuple[Taken, datetime], None] = Batcher(self._placed)
+        self._placing: GroupCommit[tuple[AcceptedCall, datetime], None] = GroupCommit(self._mark_placed_batch)
         self._wake_here: Callable[[int], None] | None = None
 
-    def dials_here(self, wake_here: Callable[[int], None]) -> None:
+    def set_local_wake(self, wake_here: Callable[[int], None]) -> None:
         """This process dials: it is told which organization may have free slots, without the way through the queue."""
         self._wake_here = wake_here
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[PgTx]:
+    async def transaction(self) -> AsyncIterator[PostgresTransaction]:
         async with self._db.transaction() as session:
-            tx = PgTx(session, self._outbound, self._clock, is_dialling_here=self._wake_here is not None)
+            tx = PostgresTransaction(session, self._outbound, self._clock, is_dialling_here=self._wake_here is not None)
             yield tx
         if self._wake_here is not None:
-            for organization_id in sorted(tx.awake):
+            for organization_id in sorted(tx.organizations_to_wake):
                 self._wake_here(organization_id)
-        for event in tx.news:
+        for event in tx.pending_events:
             await self._events.publish(event)
 
-    async def placed(self, taken: Taken, now: datetime) -> None:
-        await self._placing.do((taken, now))
+    async def mark_placed(self, taken: AcceptedCall, now: datetime) -> None:
+        await self._placing.submit((taken, now))
 
-    async def _placed(self, calls: Sequence[tuple[Taken, datetime]]) -> list[None]:
+    async def _mark_placed_batch(self, calls: Sequence[tuple[AcceptedCall, datetime]]) -> list[None]:
         async with self.transaction() as tx:
-            await tx.placed([taken for taken, _ in calls], max(now for _, now in calls))
+            await tx.mark_placed([taken for taken, _ in calls], max(now for _, now in calls))
         return [None] * len(calls)
 
 
-async def wake(
+async def enqueue_dial_job(
     session: AsyncSession, organization_id: int, at: datetime | None, now: datetime, *, per_s: int = WAKES_PER_S
 ) -> None:
     """A dialling job for the organization exists once this commits; now, or not before ``at``, of which there are as
@@ -355,28 +372,28 @@ async def wake(
     )
 
 
-def plan_of(row: Any) -> Plan:
+def plan_from_row(row: Any) -> CampaignPlan:
     """A row of ``campaigns`` as the engine reads it."""
-    return Plan(
+    return CampaignPlan(
         id=row.id,
         organization_id=row.organization_id,
         workflow_id=row.workflow_id,
         max_concurrency=row.max_concurrency,
         running_since=row.running_since,
         configuration_id=row.telephony_configuration_id,
-        hours=calling_hours(row.calling_hours),
+        hours=parse_calling_hours(row.calling_hours),
         retry=retry_policy(row.retry_config),
-        breaker=breaker_config(row.circuit_breaker),
-        destinations=destinations(row.destinations),
+        breaker=parse_breaker_config(row.circuit_breaker),
+        destinations=parse_destinations(row.destinations),
         voicemail=row.voicemail,
         spend_cap_cents=row.spend_cap_cents,
     )
 
 
-def _dial(row: Row[Any]) -> Dial:
+def _dial(row: Row[Any]) -> OpenAttempt:
     plain = {name: value for name, value in row._asdict().items() if name != "retry_config"}
-    return Dial(**plain, retry=retry_policy(row.retry_config))
+    return OpenAttempt(**plain, retry=retry_policy(row.retry_config))
 
 
-def _short(reason: str | None) -> str | None:
+def _truncate_reason(reason: str | None) -> str | None:
     return reason[:64] if reason else reason

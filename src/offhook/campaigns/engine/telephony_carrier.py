@@ -1,4 +1,4 @@
-"""The engine's carrier: the telephony domain's ``Outbound`` and ``CallReports``, and the process's clocks."""
+"""The engine's carrier: the telephony domain's ``OutboundCalls`` and ``CallReports``, and the process's clocks."""
 
 import asyncio
 import time
@@ -8,11 +8,11 @@ from typing import Any
 
 import structlog
 
-from offhook.campaigns.engine.ports import FateUnknown, Found, NotPlaced, Placing
+from offhook.campaigns.engine.ports import CallLookup, CommittedDial, FateUnknown, NotPlaced
 from offhook.errors import DomainError
 from offhook.kit.clock import Clock
 from offhook.kit.event_bus import EventBus
-from offhook.telephony import CallEnded, CallReports, Outbound
+from offhook.telephony import CallEnded, CallReports, OutboundCalls
 from offhook.telephony.calls.outbound import PreparedCall
 from offhook.telephony.ports import CarrierFailed, StatusUpdate
 
@@ -22,15 +22,15 @@ log = structlog.get_logger(__name__)
 class TelephonyCarrier:
     """Implements ``ports.Carrier``."""
 
-    def __init__(self, outbound: Outbound, reports: CallReports, events: EventBus) -> None:
+    def __init__(self, outbound: OutboundCalls, reports: CallReports, events: EventBus) -> None:
         self._outbound = outbound
         self._reports = reports
         self._events = events
 
-    async def dial(self, placing: Placing) -> str:
+    async def place_call(self, placing: CommittedDial) -> str:
         call: PreparedCall = placing.call
         try:
-            return await self._outbound.ask(call)
+            return await self._outbound.dial_prepared(call)
         except CarrierFailed as failure:
             if failure.is_fate_unknown:
                 raise FateUnknown from failure
@@ -39,36 +39,36 @@ class TelephonyCarrier:
             log.exception("carrier_failed", run_id=placing.run_id)
             raise FateUnknown from error
 
-    async def find(self, organization_id: int, run_id: int) -> Found:
+    async def find_call(self, organization_id: int, run_id: int) -> CallLookup:
         try:
-            update = await self._outbound.find(organization_id, run_id)
+            update = await self._outbound.find_call(organization_id, run_id)
         except (CarrierFailed, DomainError, OSError) as error:
             log.info("carrier_cannot_say", run_id=run_id, error=str(error))
-            return Found(is_known=False)
+            return CallLookup(is_known=False)
         except Exception:  # the vendor edge: an answer that nobody understands says nothing
             log.exception("carrier_failed", run_id=run_id)
-            return Found(is_known=False)
+            return CallLookup(is_known=False)
         if update is None:
-            return Found(is_known=True)
-        return Found(True, update.status, update.outcome, update.end_reason)
+            return CallLookup(is_known=True)
+        return CallLookup(True, update.status, update.outcome, update.end_reason)
 
     async def hang_up(self, organization_id: int, run_id: int) -> bool:
         try:
             await self._outbound.hang_up(organization_id, run_id)
         except (CarrierFailed, DomainError, OSError) as error:
-            log.warning("carrier_did_not_hang_up", run_id=run_id, error=str(error))
+            log.warning("hangup_failed", run_id=run_id, error=str(error))
             return False
         except Exception:  # the vendor edge: whoever did not say that it hung up may not have
             log.exception("carrier_failed", run_id=run_id)
             return False
         return True
 
-    async def heard(self, organization_id: int, run_id: int, found: Found) -> None:
+    async def report_status(self, organization_id: int, run_id: int, found: CallLookup) -> None:
         assert found.status is not None
         update = StatusUpdate(found.status, outcome=found.outcome, end_reason=found.reason)
-        await self._reports.report(organization_id, run_id, update)
+        await self._reports.report_status(organization_id, run_id, update)
 
-    async def ended(self, organization_id: int, run_id: int, status: str) -> None:
+    async def publish_call_ended(self, organization_id: int, run_id: int, status: str) -> None:
         await self._events.publish(CallEnded(organization_id, run_id, status))
 
 
@@ -87,7 +87,7 @@ class ProcessTime:
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
-    async def together(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
+    async def gather(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
         """All of it is done when this raises the first of its errors."""
         done = await asyncio.gather(*work, return_exceptions=True)
         for one in done:

@@ -39,15 +39,15 @@ _UNDECODED: Final = re.compile("[\udc80-\udcff]")
 _EMPTY: Final = '""'
 
 
-class Stop(Exception):
+class StopReading(Exception):
     """Reading on would only find what follows from this."""
 
 
-class Unreadable(Stop):
+class UnreadableLine(StopReading):
     """So is the row that would have been the next."""
 
 
-class Errors:
+class ErrorList:
     """Every error is counted, the first ones are kept."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Errors:
             self.first.append({"row": row, "column": column, "message": message})
 
 
-class Lines:
+class CsvLines:
     """The lines of a file; each may be a part of a row whose quoted cells hold line breaks."""
 
     def __init__(self, file: TextIO) -> None:
@@ -69,15 +69,15 @@ class Lines:
     def __iter__(self) -> Iterator[str]:
         while line := self._file.readline(MAX_LINE):
             if len(line) == MAX_LINE and not line.endswith("\n"):
-                raise Unreadable("The line is longer than a million characters: is this a CSV?")
+                raise UnreadableLine("The line is longer than a million characters: is this a CSV?")
             if "\0" in line:
-                raise Unreadable("The file holds NUL bytes: save it as CSV in UTF-8.")
+                raise UnreadableLine("The file holds NUL bytes: save it as CSV in UTF-8.")
             if not line.isascii() and _UNDECODED.search(line):
-                raise Unreadable("The file is not UTF-8: save it as CSV in UTF-8.")
+                raise UnreadableLine("The file is not UTF-8: save it as CSV in UTF-8.")
             yield line
 
 
-def delimiter_of(source: Path) -> str:
+def detect_delimiter(source: Path) -> str:
     """Comma or semicolon, whichever makes a ``phone_number`` column of the first line, or else is there more often."""
     with source.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         line = file.readline(MAX_LINE)
@@ -90,14 +90,14 @@ def delimiter_of(source: Path) -> str:
     return ";" if line.count(";") > line.count(",") else ","
 
 
-def read_header(cells: Sequence[str], row: int, wanted: Sequence[str], errors: Errors) -> list[str]:
+def read_header(cells: Sequence[str], row: int, wanted: Sequence[str], errors: ErrorList) -> list[str]:
     """The names of the columns; Stop when no row could be understood by them."""
     columns = [cell.strip() for cell in cells]
     while columns and not columns[-1]:
         columns.pop()
     columns = [PHONE if name.lower() == PHONE else name for name in columns]
     if len(columns) > MAX_COLUMNS:
-        raise Stop(f"The file has {len(columns)} columns; {MAX_COLUMNS} are read.")
+        raise StopReading(f"The file has {len(columns)} columns; {MAX_COLUMNS} are read.")
     for number, name in enumerate(columns, 1):
         if not name:
             errors.add(row, None, f"Column {number} has no name.")
@@ -111,14 +111,14 @@ def read_header(cells: Sequence[str], row: int, wanted: Sequence[str], errors: E
         if name not in columns:
             errors.add(row, name, f"The workflow uses {{{{{name}}}}}, and the file has no such column.")
     if errors.total:
-        raise Stop
+        raise StopReading
     return columns
 
 
-class Contacts:
+class ContactWriter:
     """Checks rows and writes those that are fine."""
 
-    def __init__(self, columns: Sequence[str], target: TextIO, errors: Errors) -> None:
+    def __init__(self, columns: Sequence[str], target: TextIO, errors: ErrorList) -> None:
         self._columns = columns
         self._phone = columns.index(PHONE)
         self._keys = [(index, encode_basestring(name)) for index, name in enumerate(columns) if name != PHONE]
@@ -127,20 +127,20 @@ class Contacts:
         self._seen: dict[int, int] = {}
         self.count = 0
 
-    def add(self, row: int, cells: list[str]) -> None:
+    def add_row(self, row: int, cells: list[str]) -> None:
         if not any(cell.strip() for cell in cells):
             return
         if self.count >= MAX_ROWS:
-            raise Stop(f"The file has more than {MAX_ROWS} contacts.")
+            raise StopReading(f"The file has more than {MAX_ROWS} contacts.")
         self.count += 1
         if any(cell.strip() for cell in cells[len(self._columns) :]):
             self._errors.add(row, None, f"The row has {len(cells)} cells, and there are {len(self._columns)} columns.")
             return
         phone = cells[self._phone].strip() if len(cells) > self._phone else ""
-        if self._is_fine(row, phone):
-            self._write(row, phone, cells)
+        if self._is_valid_phone(row, phone):
+            self._write_row(row, phone, cells)
 
-    def _is_fine(self, row: int, phone: str) -> bool:
+    def _is_valid_phone(self, row: int, phone: str) -> bool:
         if not phone:
             self._errors.add(row, PHONE, "The phone number is missing.")
         elif not is_e164(phone):
@@ -152,7 +152,7 @@ class Contacts:
             self._errors.add(row, PHONE, f"{phone} is in row {first} already.")
         return False
 
-    def _write(self, row: int, phone: str, cells: list[str]) -> None:
+    def _write_row(self, row: int, phone: str, cells: list[str]) -> None:
         there = len(cells)
         encoded = ",".join(
             [f"{key}:{encode_basestring(cells[index]) if index < there else _EMPTY}" for index, key in self._keys]
@@ -165,26 +165,26 @@ class Contacts:
             self._target.write(f"{row}\t{phone}\t{{{encoded}}}\n")
 
 
-def read(source: Path, target: Path, wanted: Sequence[str]) -> dict[str, Any]:
+def read_contacts(source: Path, target: Path, wanted: Sequence[str]) -> dict[str, Any]:
     """What is printed."""
-    errors, columns, row, count = Errors(), list[str](), 0, 0
-    contacts: Contacts | None = None
+    errors, columns, row, count = ErrorList(), list[str](), 0, 0
+    contacts: ContactWriter | None = None
     with (
         source.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file,
         target.open("w", encoding="utf-8", newline="") as out,
     ):
         try:
-            for row, cells in enumerate(_rows(source, file), 1):
+            for row, cells in enumerate(_read_rows(source, file), 1):
                 if contacts is not None:
-                    contacts.add(row, cells)
+                    contacts.add_row(row, cells)
                 elif any(cell.strip() for cell in cells):
                     columns = read_header(cells, row, wanted, errors)
-                    contacts = Contacts(columns, out, errors)
+                    contacts = ContactWriter(columns, out, errors)
         except csv.Error as error:
             errors.add(row + 1, None, _explained(error))
-        except Stop as stop:
+        except StopReading as stop:
             if stop.args:
-                errors.add(row + isinstance(stop, Unreadable), None, str(stop))
+                errors.add(row + isinstance(stop, UnreadableLine), None, str(stop))
         else:
             if contacts is None:
                 errors.add(1, None, "The file is empty: it needs a header row and contacts.")
@@ -195,12 +195,12 @@ def read(source: Path, target: Path, wanted: Sequence[str]) -> dict[str, Any]:
     return {"columns": columns, "rows": count, "errors": errors.first, "total_errors": errors.total}
 
 
-def _rows(source: Path, file: TextIO) -> Iterator[list[str]]:
+def _read_rows(source: Path, file: TextIO) -> Iterator[list[str]]:
     with source.open("rb") as raw:
         start = raw.read(4)
     if start[:2] in _WIDE:
-        raise Unreadable("The file is UTF-16: save it as CSV in UTF-8.")
-    return csv.reader(Lines(file), delimiter=delimiter_of(source), strict=True)
+        raise UnreadableLine("The file is UTF-16: save it as CSV in UTF-8.")
+    return csv.reader(CsvLines(file), delimiter=detect_delimiter(source), strict=True)
 
 
 def _explained(error: csv.Error) -> str:
@@ -215,7 +215,7 @@ def main() -> None:
     os.nice(10)
     csv.field_size_limit(MAX_CELL)
     source, target, wanted = sys.argv[1:4]
-    print(json.dumps(read(Path(source), Path(target), json.loads(wanted))))  # noqa: T201 - its answer
+    print(json.dumps(read_contacts(Path(source), Path(target), json.loads(wanted))))  # noqa: T201 - its answer
 
 
 if __name__ == "__main__":

@@ -13,46 +13,50 @@ from offhook.campaigns.service import new_campaign
 from offhook.campaigns.tables import Campaign
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
-from offhook.orgs import Caller, audit
-from offhook.telephony import Outbound
+from offhook.orgs import Caller, write_audit_entry
+from offhook.telephony import OutboundCalls
 from offhook.workflows import service as workflows
 from offhook.workflows.errors import WorkflowArchived
 from offhook.workflows.service import VersionToRun
 from offhook.workflows.validation.references import needed_variables
 
-RULES = ("calling_hours", "retry_config", "circuit_breaker", "destinations", "voicemail")
+RULE_COLUMNS = ("calling_hours", "retry_config", "circuit_breaker", "destinations", "voicemail")
 
 
-class Creating:
+class CampaignCreation:
     """One per process."""
 
-    def __init__(self, db: Database, files: ContactFiles, outbound: Outbound, clock: Clock) -> None:
+    def __init__(self, db: Database, files: ContactFiles, outbound: OutboundCalls, clock: Clock) -> None:
         self._db = db
         self._files = files
         self._outbound = outbound
         self._clock = clock
 
-    async def create(self, caller: Caller, body: CreateCampaignRequest) -> int:
+    async def create_draft(self, caller: Caller, body: CreateCampaignRequest) -> int:
         """The id of the draft. Workflow, configuration or file unknown (404), archived or unpublished workflow (409),
         ContactsInvalid (422)."""
         organization_id = caller.organization_id
         async with self._db.transaction() as session:
-            version = await runnable(session, organization_id, body.workflow_id)
-            await self._outbound.capacity(session, organization_id, body.telephony_configuration_id)
+            version = await get_runnable_version(session, organization_id, body.workflow_id)
+            await self._outbound.load_capacity(session, organization_id, body.telephony_configuration_id)
         wanted = needed_variables(version.definition, version.template_context_variables)
-        source = self._files.path(organization_id, body.contacts_file_key)
-        lines = self._files.scratch()
+        source = self._files.resolve_path(organization_id, body.contacts_file_key)
+        lines = self._files.scratch_path()
         try:
-            checked = await contact_import.check(source, lines, wanted)
+            checked = await contact_import.check_file(source, lines, wanted)
             async with self._db.transaction() as session:
                 # again, and locked until the campaign is there: reading the file took its time
-                await runnable(session, organization_id, body.workflow_id)
-                return await self._write(session, caller, body, checked)
+                await get_runnable_version(session, organization_id, body.workflow_id)
+                return await self._insert_campaign(session, caller, body, checked)
         finally:
             lines.unlink(missing_ok=True)
 
-    async def _write(
-        self, session: AsyncSession, caller: Caller, body: CreateCampaignRequest, checked: contact_import.Checked
+    async def _insert_campaign(
+        self,
+        session: AsyncSession,
+        caller: Caller,
+        body: CreateCampaignRequest,
+        checked: contact_import.CheckedContacts,
     ) -> int:
         campaign: Campaign = new_campaign(
             caller.organization_id,
@@ -63,24 +67,24 @@ class Creating:
             contacts_file_key=body.contacts_file_key,
             columns=list(checked.columns),
             created_by=caller.user_id,
-            **rules_of(body.model_dump(mode="json", exclude_none=True)),
+            **select_rules(body.model_dump(mode="json", exclude_none=True)),
         )
         session.add(campaign)
         await session.flush()
-        await contact_import.copy(session, caller.organization_id, campaign.id, checked, self._clock.now())
+        await contact_import.insert_contacts(session, caller.organization_id, campaign.id, checked, self._clock.now())
         data = {"name": campaign.name, "contacts": checked.contacts}
-        await audit(session, caller, "campaign.created", f"campaign:{campaign.id}", data)
+        await write_audit_entry(session, caller, "campaign.created", f"campaign:{campaign.id}", data)
         return campaign.id
 
 
-def rules_of(given: Mapping[str, Any]) -> dict[str, Any]:
+def select_rules(given: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of the rules that a body names."""
-    return {name: given[name] for name in (*RULES, "spend_cap_cents") if name in given}
+    return {name: given[name] for name in (*RULE_COLUMNS, "spend_cap_cents") if name in given}
 
 
-async def runnable(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:
+async def get_runnable_version(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:
     """The version that calls run. workflow_not_found (404), WorkflowNotRunnable, workflow_not_published (409)."""
     try:
-        return await workflows.published(session, organization_id, workflow_id)
+        return await workflows.get_published_version(session, organization_id, workflow_id)
     except WorkflowArchived:
         raise WorkflowNotRunnable from None

@@ -5,15 +5,15 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse
 
-from offhook.campaigns.intake.contact_files import MAX_FILE_BYTES, VALID_S, ContactFiles, name_of
+from offhook.campaigns.intake.contact_files import LINK_TTL_S, MAX_FILE_BYTES, ContactFiles, original_file_name
 from offhook.campaigns.schemas import PresignedUploadRequest, PresignedUploadResponse, UploadedFileResponse
 from offhook.orgs import RequireMember
-from offhook.root import base_url, use
+from offhook.root import base_url, use_service
 
 PREFIX: Final = "/s3"
 router = APIRouter(prefix=PREFIX, tags=["campaigns"])
 
-Files = Annotated[ContactFiles, Depends(use(ContactFiles))]
+ContactFilesDep = Annotated[ContactFiles, Depends(use_service(ContactFiles))]
 _ERROR: Final = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorResponse"}}}}
 _TOO_LARGE: Final[dict[int | str, dict[str, Any]]] = {413: {"description": "The file is larger than 50 MB", **_ERROR}}
 _NOT_CSV: Final[dict[int | str, dict[str, Any]]] = {415: {"description": "Its name does not end in .csv", **_ERROR}}
@@ -26,12 +26,12 @@ _NOT_CSV: Final[dict[int | str, dict[str, Any]]] = {415: {"description": "Its na
     responses={**_TOO_LARGE, **_NOT_CSV},
 )
 async def create_presigned_upload_url(
-    body: PresignedUploadRequest, org: RequireMember, files: Files, request: Request
+    body: PresignedUploadRequest, org: RequireMember, files: ContactFilesDep, request: Request
 ) -> dict[str, Any]:
     """Where to `PUT` a contact CSV, for a quarter of an hour; nothing else is needed to send it."""
-    place = files.place(org.organization_id, body.file_name, body.file_size)
+    place = files.create_upload(org.organization_id, body.file_name, body.file_size)
     url = f"{base_url(request)}/api/v1{PREFIX}/uploads/{place.token}"
-    return {"upload_url": url, "file_key": place.key, "expires_in": VALID_S}
+    return {"upload_url": url, "file_key": place.key, "expires_in": LINK_TTL_S}
 
 
 @router.put(
@@ -42,9 +42,9 @@ async def create_presigned_upload_url(
     max_body_size=MAX_FILE_BYTES + 1,
     openapi_extra={"requestBody": {"content": {"text/csv": {"schema": {"type": "string", "format": "binary"}}}}},
 )
-async def upload_contact_file(token: str, files: Files, request: Request) -> dict[str, Any]:
+async def upload_contact_file(token: str, files: ContactFilesDep, request: Request) -> dict[str, Any]:
     """The bytes of a contact CSV; the signed address is the credential."""
-    key, size = await files.receive(token, request.stream())
+    key, size = await files.store_upload(token, request.stream())
     return {"file_key": key, "file_size": size}
 
 
@@ -54,7 +54,7 @@ async def upload_contact_file(token: str, files: Files, request: Request) -> dic
     responses={200: {"content": {"text/csv": {}}}},
     operation_id="download_contact_file",
 )
-async def download_contact_file(token: str, files: Files) -> FileResponse:
+async def download_contact_file(token: str, files: ContactFilesDep) -> FileResponse:
     """The file behind a signed link, as it was uploaded."""
-    path = files.downloaded(token)
-    return FileResponse(path, media_type="text/csv", filename=name_of(path.name))
+    path = files.path_for_download(token)
+    return FileResponse(path, media_type="text/csv", filename=original_file_name(path.name))

@@ -17,22 +17,22 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns import repository, service
 from offhook.campaigns.intake.contact_files import ContactFiles
-from offhook.campaigns.intake.creation import runnable
-from offhook.campaigns.reports.presenter import Views
-from offhook.campaigns.rules.destinations import Destinations, destinations
-from offhook.campaigns.rules.hours import CallingHours, calling_hours, window
+from offhook.campaigns.intake.creation import get_runnable_version
+from offhook.campaigns.reports.presenter import CampaignPresenter
+from offhook.campaigns.rules.destinations import DestinationPolicy, parse_destinations
+from offhook.campaigns.rules.hours import CallingSchedule, calling_window, parse_calling_hours
 from offhook.campaigns.rules.slots import effective_cap
 from offhook.campaigns.tables import Campaign
 from offhook.errors import NotReady
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.orgs.do_not_call import do_not_call_list
-from offhook.runs.call_limits import call_room
+from offhook.runs.call_limits import call_capacity
 from offhook.runs.lists import call_summaries
 from offhook.workflows.validation.references import needed_variables
 
 PROGRAM: Final = Path(__file__).with_name("preflight_program.py")
-WITHIN_S: Final = 120.0
+PREFLIGHT_TIMEOUT_S: Final = 120.0
 # A phone rings, and somebody says hello; taken when the agent has not talked yet.
 RINGING_S: Final = 10.0
 TALKING_S: Final = 60.0
@@ -48,7 +48,7 @@ class PreflightFailed(NotReady):
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class NumberSummary:
     """The contacts that are not done, by where they may be."""
 
     kinds: list[tuple[tuple[str, ...], str | None, str, int]]
@@ -59,44 +59,46 @@ class Numbers:
         return sum(count for *_, count in self.kinds)
 
 
-class Preflight:
+class CampaignPreflight:
     """One per process."""
 
-    def __init__(self, db: Database, files: ContactFiles, views: Views, clock: Clock) -> None:
+    def __init__(self, db: Database, files: ContactFiles, views: CampaignPresenter, clock: Clock) -> None:
         self._db = db
         self._files = files
         self._views = views
         self._clock = clock
 
-    async def report(self, organization_id: int, campaign_id: int) -> dict[str, Any]:
+    async def build_report(self, organization_id: int, campaign_id: int) -> dict[str, Any]:
         """CampaignNotFound, workflow_not_found (404); an archived or unpublished workflow (409)."""
-        numbers_file = self._files.scratch()
+        numbers_file = self._files.scratch_path()
         try:
             async with self._db.transaction() as session:
-                campaign = await service.get(session, organization_id, campaign_id)
-                version = await runnable(session, organization_id, campaign.workflow_id)
+                campaign = await service.get_campaign(session, organization_id, campaign_id)
+                version = await get_runnable_version(session, organization_id, campaign.workflow_id)
                 needed = needed_variables(version.definition, version.template_context_variables)
-                missing = await repository.without_values(session, organization_id, campaign_id, needed)
+                missing = await repository.count_missing_values(session, organization_id, campaign_id, needed)
                 await repository.write_numbers(session, organization_id, campaign_id, numbers_file)
-            kinds = await asyncio.to_thread(_kinds, numbers_file)
-            listed = await self._listed(organization_id, numbers_file)
+            kinds = await asyncio.to_thread(_classify_numbers, numbers_file)
+            listed = await self._count_listed(organization_id, numbers_file)
         finally:
             numbers_file.unlink(missing_ok=True)
         async with self._db.transaction() as session:
-            pace_s = await self._pace_s(session, campaign)
-        return _report(campaign, Numbers(kinds, listed), missing, pace_s, self._clock.now())
+            pace_s = await self._seconds_per_contact(session, campaign)
+        return _render_report(campaign, NumberSummary(kinds, listed), missing, pace_s, self._clock.now())
 
-    async def _listed(self, organization_id: int, numbers_file: Path) -> int:
+    async def _count_listed(self, organization_id: int, numbers_file: Path) -> int:
         listed = 0
         for batch in _batches(numbers_file):
             async with self._db.transaction() as session:
-                listed += len(await do_not_call_list.is_listed(session, organization_id, batch))
+                listed += len(await do_not_call_list.listed_numbers(session, organization_id, batch))
         return listed
 
-    async def _pace_s(self, session: AsyncSession, campaign: Campaign) -> float | None:
+    async def _seconds_per_contact(self, session: AsyncSession, campaign: Campaign) -> float | None:
         """Seconds of open time for one contact; None when no call can be placed."""
-        capacity = await self._views.capacity(session, campaign.organization_id, campaign.telephony_configuration_id)
-        limit = (await call_room(session, campaign.organization_id)).limit
+        capacity = await self._views.load_capacity(
+            session, campaign.organization_id, campaign.telephony_configuration_id
+        )
+        limit = (await call_capacity(session, campaign.organization_id)).limit
         slots = effective_cap(campaign.max_concurrency, limit, capacity.numbers)
         if not slots:
             return None
@@ -105,10 +107,10 @@ class Preflight:
         return max(by_slots, 1 / capacity.calls_per_second if capacity.calls_per_second else 0.0)
 
 
-def _report(
-    campaign: Campaign, numbers: Numbers, missing: dict[str, int], pace_s: float | None, now: datetime
+def _render_report(
+    campaign: Campaign, numbers: NumberSummary, missing: dict[str, int], pace_s: float | None, now: datetime
 ) -> dict[str, Any]:
-    hours, allowed = calling_hours(campaign.calling_hours), destinations(campaign.destinations)
+    hours, allowed = parse_calling_hours(campaign.calling_hours), parse_destinations(campaign.destinations)
     zones: Counter[str] = Counter()
     closed = blocked = invalid = 0
     for kind_zones, country, line_type, count in numbers.kinds:
@@ -117,7 +119,7 @@ def _report(
             invalid += count
         elif not _is_allowed(allowed, country, line_type):
             blocked += count
-        elif not window(hours, now, kind_zones).is_open:
+        elif not calling_window(hours, now, kind_zones).is_open:
             closed += count
     # the same contact may be listed and blocked: this is the least that is left
     callable_ = max(0, numbers.total - invalid - blocked - numbers.listed)
@@ -133,22 +135,22 @@ def _report(
         "missing_values": [{"variable": name, "contacts": count} for name, count in missing.items() if count],
         "callable_contacts": callable_,
         "estimated_dialling_seconds": dialling_s,
-        "estimated_end_at": None if dialling_s is None else end_at(hours, now, dialling_s),
+        "estimated_end_at": None if dialling_s is None else estimate_end(hours, now, dialling_s),
     }
 
 
-def _is_allowed(allowed: Destinations, country: str | None, line_type: str) -> bool:
+def _is_allowed(allowed: DestinationPolicy, country: str | None, line_type: str) -> bool:
     if line_type == "premium" and not allowed.allows_premium:
         return False
     return allowed.countries is None or country in allowed.countries
 
 
-def end_at(hours: CallingHours | None, now: datetime, dialling_s: float) -> datetime | None:
+def estimate_end(hours: CallingSchedule | None, now: datetime, dialling_s: float) -> datetime | None:
     """When so many seconds of open time (in the campaign's own zone) have passed; None when it never opens long enough."""
     at, left = now, timedelta(seconds=dialling_s)
-    own = None if hours is None else CallingHours(hours.zone, hours.slots, hours.holidays)
+    own = None if hours is None else CallingSchedule(hours.zone, hours.slots, hours.holidays)
     for _ in range(_MAX_WINDOWS):
-        found = window(own, at)
+        found = calling_window(own, at)
         if found.is_open and (found.until is None or at + left <= found.until):
             return at + left
         if found.until is None:
@@ -159,7 +161,7 @@ def end_at(hours: CallingHours | None, now: datetime, dialling_s: float) -> date
     return None
 
 
-def _kinds(numbers_file: Path) -> list[tuple[tuple[str, ...], str | None, str, int]]:
+def _classify_numbers(numbers_file: Path) -> list[tuple[tuple[str, ...], str | None, str, int]]:
     command = [sys.executable, "-I", str(PROGRAM), str(numbers_file)]
     try:
         done = subprocess.run(  # noqa: S603 - our own program; the file is only an argument
@@ -167,7 +169,7 @@ def _kinds(numbers_file: Path) -> list[tuple[tuple[str, ...], str | None, str, i
             env={"PATH": os.environ.get("PATH", "")},
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=WITHIN_S,
+            timeout=PREFLIGHT_TIMEOUT_S,
             check=True,
             text=True,
         )

@@ -11,18 +11,18 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone
+from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone_number
 
 Kind = tuple[tuple[str, ...], str | None, str]
 
 
-def count(numbers: Path) -> list[tuple[tuple[str, ...], str | None, str, int]]:
+def classify_numbers(numbers: Path) -> list[tuple[tuple[str, ...], str | None, str, int]]:
     """A number that cannot be dialled is of line type ``invalid``."""
     kinds: Counter[Kind] = Counter()
     with numbers.open(encoding="utf-8") as file:
         for line in file:
             try:
-                phone = parse_phone(line.strip())
+                phone = parse_phone_number(line.strip())
             except PhoneNumberInvalid:
                 kinds[(), None, "invalid"] += 1
             else:
@@ -32,4 +32,4 @@ def count(numbers: Path) -> list[tuple[tuple[str, ...], str | None, str, int]]:
 
 if __name__ == "__main__":
     os.nice(10)
-    print(json.dumps(count(Path(sys.argv[1]))))  # noqa: T201 - its answer
+    print(json.dumps(classify_numbers(Path(sys.argv[1]))))  # noqa: T201 - its answer

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from offhook.campaigns.engine.ports import Plan
-from offhook.campaigns.rules.destinations import check
-from offhook.campaigns.rules.hours import window
+from offhook.campaigns.engine.ports import CampaignPlan
+from offhook.campaigns.rules.destinations import check_destination
+from offhook.campaigns.rules.hours import calling_window
 from offhook.campaigns.rules.slots import effective_cap
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ContactFacts:
     """What is known of a contact and of everything that may hold it back. ``free_slots`` are the organization's."""
 
-    plan: Plan
+    plan: CampaignPlan
     status: str
     status_reason: str | None
     phone_number: str
@@ -52,48 +52,48 @@ _STATUS = {
 }
 
 
-def why_not_now(facts: Facts, now: datetime) -> WhyNotNow:
+def why_not_now(facts: ContactFacts, now: datetime) -> WhyNotNow:
     """The first rule that holds the contact back."""
-    for rule in (_of_contact, _of_campaign, _of_number, _of_time, _of_capacity):
+    for rule in (_check_contact, _check_campaign, _check_number, _check_time, _check_capacity):
         held = rule(facts, now)
         if held is not None:
             return held
     return WhyNotNow(True, None, "Nothing holds it back: it is in line for the next free slot.")
 
 
-def _held(rule: str, explanation: str, until: datetime | None = None) -> WhyNotNow:
+def _blocked_by(rule: str, explanation: str, until: datetime | None = None) -> WhyNotNow:
     return WhyNotNow(False, rule, explanation, until)
 
 
-def _of_contact(facts: Facts, now: datetime) -> WhyNotNow | None:
+def _check_contact(facts: ContactFacts, now: datetime) -> WhyNotNow | None:
     if facts.state == "done":
         because = f" ({facts.reason})" if facts.reason and facts.reason != facts.outcome else ""
-        return _held("contact_done", f"It ended as {facts.outcome}{because}.")
+        return _blocked_by("contact_done", f"It ended as {facts.outcome}{because}.")
     if facts.state == "calling":
-        return _held("call_in_progress", "It is being called now.")
+        return _blocked_by("call_in_progress", "It is being called now.")
     return None
 
 
-def _of_campaign(facts: Facts, now: datetime) -> WhyNotNow | None:
+def _check_campaign(facts: ContactFacts, now: datetime) -> WhyNotNow | None:
     if facts.status != "running":
         why = f" {facts.status_reason}" if facts.status_reason else ""
-        return _held(f"campaign_{facts.status}", _STATUS.get(facts.status, "The campaign does not run.") + why)
+        return _blocked_by(f"campaign_{facts.status}", _STATUS.get(facts.status, "The campaign does not run.") + why)
     if not facts.has_credit:
-        return _held("out_of_credit", "The organization's balance is used up.")
+        return _blocked_by("out_of_credit", "The organization's balance is used up.")
     cap = facts.plan.spend_cap_cents
     if cap is not None and facts.spent_cents >= cap:
-        return _held("spend_cap", f"The campaign has cost {facts.spent_cents} cents, and {cap} is its cap.")
+        return _blocked_by("spend_cap", f"The campaign has cost {facts.spent_cents} cents, and {cap} is its cap.")
     if facts.no_route is not None:
-        return _held("no_route", facts.no_route)
+        return _blocked_by("no_route", facts.no_route)
     return None
 
 
-def _of_number(facts: Facts, now: datetime) -> WhyNotNow | None:
-    found = check(facts.plan.destinations, facts.phone_number)
+def _check_number(facts: ContactFacts, now: datetime) -> WhyNotNow | None:
+    found = check_destination(facts.plan.destinations, facts.phone_number)
     if found.refusal is not None:
-        return _held(found.refusal, "This number cannot be called, or the campaign may not call it.")
+        return _blocked_by(found.refusal, "This number cannot be called, or the campaign may not call it.")
     if facts.is_on_do_not_call_list:
-        return _held("do_not_call", "The number is on the do-not-call list.")
+        return _blocked_by("do_not_call", "The number is on the do-not-call list.")
     return None
 
 
@@ -104,25 +104,29 @@ _CLOSED = {
 }
 
 
-def _of_time(facts: Facts, now: datetime) -> WhyNotNow | None:
-    zones: Sequence[str] = check(facts.plan.destinations, facts.phone_number).zones
-    open_now = window(facts.plan.hours, now, zones)
+def _check_time(facts: ContactFacts, now: datetime) -> WhyNotNow | None:
+    zones: Sequence[str] = check_destination(facts.plan.destinations, facts.phone_number).zones
+    open_now = calling_window(facts.plan.hours, now, zones)
     if not open_now.is_open:
         reason = open_now.reason or "closed"
-        return _held(reason, _CLOSED.get(reason, "It is closed."), open_now.until)
+        return _blocked_by(reason, _CLOSED.get(reason, "It is closed."), open_now.until)
     if facts.due_at > now:
-        return _held(facts.hold or "retry_delay", "Its next call is due later.", facts.due_at)
+        return _blocked_by(facts.hold or "retry_delay", "Its next call is due later.", facts.due_at)
     return None
 
 
-def _of_capacity(facts: Facts, now: datetime) -> WhyNotNow | None:
+def _check_capacity(facts: ContactFacts, now: datetime) -> WhyNotNow | None:
     cap = effective_cap(facts.plan.max_concurrency, facts.organization_limit, facts.numbers)
     if facts.open_attempts >= cap:
-        return _held("campaign_concurrency", f"The campaign has {facts.open_attempts} calls, as many as it may have.")
+        return _blocked_by(
+            "campaign_concurrency", f"The campaign has {facts.open_attempts} calls, as many as it may have."
+        )
     if facts.numbers is not None and facts.account_calls >= facts.numbers:
-        return _held("carrier_numbers", f"The carrier account has {facts.account_calls} calls, as many as it carries.")
+        return _blocked_by(
+            "carrier_numbers", f"The carrier account has {facts.account_calls} calls, as many as it carries."
+        )
     if facts.free_slots <= 0:
-        return _held(
+        return _blocked_by(
             "organization_concurrency",
             f"The organization has {facts.organization_limit} live calls, as many as it may have.",
         )

@@ -7,15 +7,15 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 
 from offhook.campaigns import repository, service
-from offhook.campaigns.errors import UploadNotFound
-from offhook.campaigns.intake.contact_files import VALID_S, ContactFiles, name_of
-from offhook.campaigns.intake.preflight import Preflight
+from offhook.campaigns.errors import ContactFileNotFound
+from offhook.campaigns.intake.contact_files import LINK_TTL_S, ContactFiles, original_file_name
+from offhook.campaigns.intake.preflight import CampaignPreflight
 from offhook.campaigns.reports.dial_blockers import WhyNotNow
-from offhook.campaigns.reports.presenter import Views
-from offhook.campaigns.reports.progress_streams import ProgressStreams, as_sse
-from offhook.campaigns.reports.report import report
-from offhook.campaigns.reports.report_period import period
-from offhook.campaigns.reports.timeline import timeline
+from offhook.campaigns.reports.presenter import CampaignPresenter
+from offhook.campaigns.reports.progress_streams import ProgressStreams, format_sse
+from offhook.campaigns.reports.report import open_report
+from offhook.campaigns.reports.report_period import parse_period
+from offhook.campaigns.reports.timeline import load_timeline
 from offhook.campaigns.schemas import (
     ContactItem,
     ContactList,
@@ -26,33 +26,34 @@ from offhook.campaigns.schemas import (
     TimelineResponse,
     WhyNotNowResponse,
 )
-from offhook.campaigns.service import Campaigns
+from offhook.campaigns.service import CampaignService
 from offhook.kit.database.database import Database, Session
 from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, Now
-from offhook.root import base_url, database_of, use
-from offhook.runs.artifacts.links import Links, links_of
+from offhook.root import base_url, database_of, use_service
+from offhook.runs.artifacts.links import RunLinks, links_of
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
-from offhook.runs.lists.listing import page_of_runs
-from offhook.runs.lists.listing import record as run_record
+from offhook.runs.lists.listing import page_of_runs, present_run
 from offhook.runs.schemas import RunList
 from offhook.workflows import service as workflows
 
 router = APIRouter(prefix="/campaign/{campaign_id}", tags=["campaigns"])
 
-DatabaseOf = Annotated[Database, Depends(database_of)]
-LinksOf = Annotated[Links, Depends(links_of)]
-ViewsOf = Annotated[Views, Depends(use(Views))]
+DatabaseDep = Annotated[Database, Depends(database_of)]
+RunLinksDep = Annotated[RunLinks, Depends(links_of)]
+PresenterDep = Annotated[CampaignPresenter, Depends(use_service(CampaignPresenter))]
 Time = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain day counts whole")]
 State = Literal["pending", "calling", "done"]
 
 
 @router.get("/progress", response_model=ProgressRecord, operation_id="get_campaign_progress")
-async def get_campaign_progress(campaign_id: Id, org: CurrentOrg, session: Session, views: ViewsOf) -> dict[str, Any]:
+async def get_campaign_progress(
+    campaign_id: Id, org: CurrentOrg, session: Session, views: PresenterDep
+) -> dict[str, Any]:
     """Counted from the contacts themselves, now."""
-    return await views.progress(session, await service.get(session, org.organization_id, campaign_id))
+    return await views.present_progress(session, await service.get_campaign(session, org.organization_id, campaign_id))
 
 
 @router.get(
@@ -64,15 +65,15 @@ async def get_campaign_progress(campaign_id: Id, org: CurrentOrg, session: Sessi
 async def stream_campaign_progress(
     campaign_id: Id,
     org: CurrentOrg,
-    db: DatabaseOf,
-    streams: Annotated[ProgressStreams, Depends(use(ProgressStreams))],
+    db: DatabaseDep,
+    streams: Annotated[ProgressStreams, Depends(use_service(ProgressStreams))],
 ) -> StreamingResponse:
     """Server-sent events: `progress` with the progress record at once and whenever it changes, until the campaign is over
     and its last call has ended (event `ended`)."""
     async with db.transaction() as session:
-        await service.get(session, org.organization_id, campaign_id)
+        await service.get_campaign(session, org.organization_id, campaign_id)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    body = as_sse(streams.follow(org.organization_id, campaign_id))
+    body = format_sse(streams.follow(org.organization_id, campaign_id))
     return StreamingResponse(body, media_type="text/event-stream", headers=headers)
 
 
@@ -80,8 +81,8 @@ async def stream_campaign_progress(
 async def get_campaign_timeline(campaign_id: Id, org: CurrentOrg, session: Session) -> dict[str, Any]:
     """What became of the contacts over time, in at most some sixty steps; a contact that is called again counts once,
     when it is done."""
-    await service.get(session, org.organization_id, campaign_id)
-    return await timeline(session, org.organization_id, campaign_id)
+    await service.get_campaign(session, org.organization_id, campaign_id)
+    return await load_timeline(session, org.organization_id, campaign_id)
 
 
 @router.get("/runs", response_model=RunList, operation_id="list_campaign_runs")
@@ -90,23 +91,23 @@ async def list_campaign_runs(
     org: CurrentOrg,
     session: Session,
     query: RunQueryParams,
-    links: LinksOf,
+    links: RunLinksDep,
 ) -> dict[str, Any]:
     """The campaign's calls, the newest first unless sorted otherwise; filtered as every list of runs is."""
-    campaign = await service.get(session, org.organization_id, campaign_id)
+    campaign = await service.get_campaign(session, org.organization_id, campaign_id)
     workflow_id = campaign.workflow_id
     names = await workflows.names_of(session, org.organization_id, [workflow_id])
     found = await page_of_runs(session, org.organization_id, query, workflow_id=workflow_id, campaign_id=campaign_id)
-    return as_page(query, [run_record(row, names.get(workflow_id, ""), links) for row in found.rows], found.total)
+    return as_page(query, [present_run(row, names.get(workflow_id, ""), links) for row in found.rows], found.total)
 
 
 @router.get("/preflight", response_model=PreflightResponse, operation_id="check_campaign_before_start")
 async def check_campaign_before_start(
-    campaign_id: Id, org: CurrentOrg, preflight: Annotated[Preflight, Depends(use(Preflight))]
+    campaign_id: Id, org: CurrentOrg, preflight: Annotated[CampaignPreflight, Depends(use_service(CampaignPreflight))]
 ) -> dict[str, Any]:
     """What a start would do now: contacts by zone, closed now, on the do-not-call list, without a value for a variable
     that the agent uses, and how long it takes."""
-    return await preflight.report(org.organization_id, campaign_id)
+    return await preflight.build_report(org.organization_id, campaign_id)
 
 
 @router.get("/source-download-url", response_model=SourceDownloadUrl, operation_id="get_campaign_source_url")
@@ -116,20 +117,20 @@ async def get_campaign_source_url(
     session: Session,
     request: Request,
     now: Now,
-    files: Annotated[ContactFiles, Depends(use(ContactFiles))],
+    files: Annotated[ContactFiles, Depends(use_service(ContactFiles))],
 ) -> dict[str, Any]:
     """A link to the CSV as it was uploaded, valid for a quarter of an hour."""
-    campaign = await service.get(session, org.organization_id, campaign_id)
+    campaign = await service.get_campaign(session, org.organization_id, campaign_id)
     if campaign.contacts_file_key is None:
-        raise UploadNotFound
+        raise ContactFileNotFound
     token = files.download_token(org.organization_id, campaign.contacts_file_key)
     url = f"{base_url(request)}/api/v1/s3/files/{token}"
     return {
         "download_url": url,
         "url": url,
-        "file_name": name_of(campaign.contacts_file_key),
-        "expires_in": VALID_S,
-        "expires_at": now + timedelta(seconds=VALID_S),
+        "file_name": original_file_name(campaign.contacts_file_key),
+        "expires_in": LINK_TTL_S,
+        "expires_at": now + timedelta(seconds=LINK_TTL_S),
     }
 
 
@@ -142,15 +143,15 @@ async def get_campaign_source_url(
 async def download_campaign_report(
     campaign_id: Id,
     org: CurrentOrg,
-    db: DatabaseOf,
-    links: LinksOf,
+    db: DatabaseDep,
+    links: RunLinksDep,
     start_date: Time = None,
     end_date: Time = None,
 ) -> StreamingResponse:
     """A row for each call, in the order of the file, with the file's columns and one for each extracted variable."""
-    asked = period(start_date, end_date)
-    made = await report(db, links, org.organization_id, campaign_id, asked)
-    return await csv_response(f"campaign_{campaign_id}_report.csv", made.header, made.rows())
+    asked = parse_period(start_date, end_date)
+    made = await open_report(db, links, org.organization_id, campaign_id, asked)
+    return await csv_response(f"campaign_{campaign_id}_report.csv", made.header, made.stream_rows())
 
 
 @router.get("/contacts", response_model=ContactList, operation_id="list_campaign_contacts")
@@ -163,8 +164,8 @@ async def list_campaign_contacts(
     outcome: Annotated[list[Outcome] | None, Query(description="Several times: any of them")] = None,
 ) -> dict[str, Any]:
     """In the order of the file."""
-    await service.get(session, org.organization_id, campaign_id)
-    rows, total = await repository.contacts(
+    await service.get_campaign(session, org.organization_id, campaign_id)
+    rows, total = await repository.list_contacts(
         session,
         org.organization_id,
         campaign_id,
@@ -186,7 +187,10 @@ async def list_campaign_contacts(
     "/contacts/{contact_id}/why-not-now", response_model=WhyNotNowResponse, operation_id="explain_campaign_contact"
 )
 async def explain_campaign_contact(
-    campaign_id: Id, contact_id: LongId, org: CurrentOrg, campaigns: Annotated[Campaigns, Depends(use(Campaigns))]
+    campaign_id: Id,
+    contact_id: LongId,
+    org: CurrentOrg,
+    campaigns: Annotated[CampaignService, Depends(use_service(CampaignService))],
 ) -> WhyNotNow:
     """The rule that holds a contact back just now, in words, and until when if that is known."""
     return await campaigns.why_not_now(org.organization_id, campaign_id, contact_id)

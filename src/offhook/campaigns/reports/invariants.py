@@ -10,15 +10,15 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns import repository
-from offhook.campaigns.engine.settlement import NEVER_DIALLED, NEVER_REACHED
-from offhook.campaigns.reports.progress import progress
-from offhook.campaigns.rules.destinations import check, destinations
-from offhook.campaigns.rules.hours import calling_hours, window
+from offhook.campaigns.engine.settlement import NEVER_DIALED, NEVER_REACHED
+from offhook.campaigns.reports.progress import load_progress
+from offhook.campaigns.rules.destinations import check_destination, parse_destinations
+from offhook.campaigns.rules.hours import calling_window, parse_calling_hours
 from offhook.campaigns.tables import Campaign
 from offhook.runs.records import bulk
 from offhook.telephony.calls import status_reports as telephony
 
-BATCH: Final = 5000
+ATTEMPT_BATCH: Final = 5000
 MAX_EVIDENCE: Final = 20
 # The engine settles within a tick or two; what is younger than this may be under way.
 SETTLED_AFTER: Final = timedelta(minutes=1)
@@ -98,7 +98,7 @@ _QUERIES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
+class InvariantViolation:
     """``evidence`` names the rows."""
 
     rule: str
@@ -106,7 +106,7 @@ class Violation:
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class CampaignAudit:
     """``checks`` are the rules that were asked; ``contacts`` and ``attempts`` how many rows they were asked of."""
 
     campaign_id: int
@@ -114,29 +114,29 @@ class Audit:
     contacts: int
     attempts: int
     checks: tuple[str, ...]
-    violations: tuple[Violation, ...]
+    violations: tuple[InvariantViolation, ...]
 
 
-async def audit(session: AsyncSession, campaign: Campaign, now: datetime) -> Audit:
+async def audit_campaign(session: AsyncSession, campaign: Campaign, now: datetime) -> CampaignAudit:
     """Ask every invariant of one campaign. Hours and caps are judged by what the campaign says today.
 
     ``session`` is a :meth:`Database.snapshot`: a campaign that goes on meanwhile would not add up.
     """
-    found: list[Violation] = []
+    found: list[InvariantViolation] = []
     scope = {"id": campaign.id, "org": campaign.organization_id, "limit": MAX_EVIDENCE}
     for rule, (query, sentence) in _QUERIES.items():
-        values = scope | ({"free": [NEVER_DIALLED, NEVER_REACHED]} if ":free" in query else {})
+        values = scope | ({"free": [NEVER_DIALED, NEVER_REACHED]} if ":free" in query else {})
         rows = await session.execute(text(query), values)
-        found += [Violation(rule, sentence.format(**row._asdict())) for row in rows]
-    more = _Streamed(campaign)
-    async for batch in _attempts(session, campaign):
-        await more.look_at(session, batch, now)
-    found += more.violations()
-    reached = await progress(session, campaign.organization_id, campaign.id)
+        found += [InvariantViolation(rule, sentence.format(**row._asdict())) for row in rows]
+    more = _AttemptInvariants(campaign)
+    async for batch in _iterate_attempts(session, campaign):
+        await more.check_batch(session, batch, now)
+    found += more.collect_violations()
+    reached = await load_progress(session, campaign.organization_id, campaign.id)
     if reached.total_contacts != reached.pending + reached.in_progress + reached.completed:
-        found.append(Violation(_PROGRESS, f"{reached}"))
+        found.append(InvariantViolation(_PROGRESS, f"{reached}"))
     checks = (*_QUERIES, *_STREAMED, _PROGRESS)
-    return Audit(campaign.id, campaign.status, reached.total_contacts, more.seen, checks, tuple(found))
+    return CampaignAudit(campaign.id, campaign.status, reached.total_contacts, more.seen, checks, tuple(found))
 
 
 _PROGRESS: Final = "progress adds up"
@@ -148,65 +148,67 @@ _SANDBOX: Final = "the sandbox rang once for every dial"
 _STREAMED: Final = (_HOURS, _CAP, _SLOT, _RUN, _SANDBOX)
 
 
-async def _attempts(session: AsyncSession, campaign: Campaign) -> AsyncIterator[Sequence[Any]]:
+async def _iterate_attempts(session: AsyncSession, campaign: Campaign) -> AsyncIterator[Sequence[Any]]:
     """All attempts in the order of their ids, a batch at a time."""
     after = 0
     while True:
-        rows = await repository.attempts_after(session, campaign.organization_id, campaign.id, after, BATCH)
+        rows = await repository.attempts_after(session, campaign.organization_id, campaign.id, after, ATTEMPT_BATCH)
         if not rows:
             return
         yield rows
         after = rows[-1].id
 
 
-class _Streamed:
+class _AttemptInvariants:
     """What needs more than one statement: attempts against hours, runs, and what the sandbox saw."""
 
     def __init__(self, campaign: Campaign) -> None:
         self._campaign = campaign
-        self._hours = calling_hours(campaign.calling_hours)
+        self._hours = parse_calling_hours(campaign.calling_hours)
         self._found: dict[str, list[str]] = defaultdict(list)
         self._changes: list[tuple[datetime, int]] = []
         self.seen = 0
 
-    async def look_at(self, session: AsyncSession, rows: Sequence[Any], now: datetime) -> None:
+    async def check_batch(self, session: AsyncSession, rows: Sequence[Any], now: datetime) -> None:
         self.seen += len(rows)
         for row in rows:
             self._changes.append((row.reserved_at, 1))
             self._changes.append((row.ended_at or datetime.max.replace(tzinfo=UTC), -1))
-            self._look_at_hours(row)
+            self._check_hours(row)
         organization_id = self._campaign.organization_id
         run_ids = [row.run_id for row in rows if row.run_id is not None]
-        ends = {end.run_id: end for end in await bulk.endings(session, organization_id, run_ids)}
-        rang = await telephony.sandbox_calls(session, organization_id, run_ids)
+        ends = {end.run_id: end for end in await bulk.load_run_ends(session, organization_id, run_ids)}
+        rang = await telephony.count_sandbox_calls(session, organization_id, run_ids)
         for row in rows:
-            self._look_at_run(row, ends.get(row.run_id), rang.get(row.run_id, 0), now)
+            self._check_run(row, ends.get(row.run_id), rang.get(row.run_id, 0), now)
 
-    def _look_at_hours(self, row: Any) -> None:
-        if self._hours is None or row.reason == NEVER_DIALLED:
+    def _check_hours(self, row: Any) -> None:
+        if self._hours is None or row.reason == NEVER_DIALED:
             return
-        zones = check(destinations(None), row.phone_number).zones
-        if not window(self._hours, row.reserved_at, zones).is_open:
-            self._note(_HOURS, f"attempt {row.id} was dialled at {row.reserved_at.isoformat()}")
+        zones = check_destination(parse_destinations(None), row.phone_number).zones
+        if not calling_window(self._hours, row.reserved_at, zones).is_open:
+            self._record_violation(_HOURS, f"attempt {row.id} was dialled at {row.reserved_at.isoformat()}")
 
-    def _look_at_run(self, row: Any, end: bulk.RunEnd | None, rang: int, now: datetime) -> None:
+    def _check_run(self, row: Any, end: bulk.RunEnd | None, rang: int, now: datetime) -> None:
         if row.run_id is None:
             if row.state != "final":
-                self._note(_RUN, f"attempt {row.id} is {row.state} and has no run")
+                self._record_violation(_RUN, f"attempt {row.id} is {row.state} and has no run")
             return
         if end is None:
             return
         is_over = end.status is not None
         if row.state != "final" and is_over and now - row.reserved_at > SETTLED_AFTER:
-            self._note(_SLOT, f"attempt {row.id} is {row.state}, its run {row.run_id} ended as {end.status}")
+            self._record_violation(
+                _SLOT, f"attempt {row.id} is {row.state}, its run {row.run_id} ended as {end.status}"
+            )
         if row.state == "final" and not is_over and now - row.ended_at > SETTLED_AFTER:
-            self._note(_SLOT, f"run {row.run_id} is live, its attempt {row.id} ended as {row.outcome}")
+            self._record_violation(_SLOT, f"run {row.run_id} is live, its attempt {row.id} ended as {row.outcome}")
         if rang > 1:
-            self._note(_SANDBOX, f"{rang} phones rang for attempt {row.id}")
-        if rang and row.reason in {NEVER_DIALLED, NEVER_REACHED}:
-            self._note(_SANDBOX, f"attempt {row.id} is {row.reason}, and a phone rang for it")
+            self._record_violation(_SANDBOX, f"{rang} phones rang for attempt {row.id}")
+        if rang and row.reason in {NEVER_DIALED, NEVER_REACHED}:
+            self._record_violation(_SANDBOX, f"attempt {row.id} is {row.reason}, and a phone rang for it")
 
-    def violations(self) -> Iterable[Violation]:
+    def collect_violations(self) -> Iterable[InvariantViolation]:
         live = peak = 0
         at = None
         for when, change in sorted(self._changes):
@@ -214,9 +216,11 @@ class _Streamed:
             if live > peak:
                 peak, at = live, when
         if at is not None and peak > self._campaign.max_concurrency:
-            self._note(_CAP, f"{peak} calls at {at.isoformat()}, {self._campaign.max_concurrency} are allowed")
-        return [Violation(rule, evidence) for rule, listed in self._found.items() for evidence in listed]
+            self._record_violation(
+                _CAP, f"{peak} calls at {at.isoformat()}, {self._campaign.max_concurrency} are allowed"
+            )
+        return [InvariantViolation(rule, evidence) for rule, listed in self._found.items() for evidence in listed]
 
-    def _note(self, rule: str, evidence: str) -> None:
+    def _record_violation(self, rule: str, evidence: str) -> None:
         if len(self._found[rule]) < MAX_EVIDENCE:
             self._found[rule].append(evidence)

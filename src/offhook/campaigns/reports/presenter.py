@@ -7,17 +7,17 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.campaigns.reports.progress import Progress, progress_of
-from offhook.campaigns.rules.hours import calling_hours, window
+from offhook.campaigns.reports.progress import CampaignProgress, load_progress_by_campaign
+from offhook.campaigns.rules.hours import calling_window, parse_calling_hours
 from offhook.campaigns.rules.slots import effective_cap
 from offhook.campaigns.tables import Campaign
 from offhook.errors import DomainError
 from offhook.kit.clock import Clock
-from offhook.runs.call_limits import call_room
-from offhook.telephony import Outbound
+from offhook.runs.call_limits import call_capacity
+from offhook.telephony import OutboundCalls
 from offhook.workflows import service as workflows
 
-_AS_THEY_ARE = (
+_UNCHANGED_FIELDS = (
     "id", "name", "workflow_id", "status", "contacts_file_key", "columns", "max_concurrency",
     "telephony_configuration_id", "calling_hours", "retry_config", "voicemail", "spend_cap_cents",
     "parent_campaign_id", "failure_reason", "created_at", "started_at", "completed_at",
@@ -25,73 +25,75 @@ _AS_THEY_ARE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Capacity:
+class CarrierCapacity:
     """What a carrier account lets through; None: it does not limit."""
 
     numbers: int | None = None
     calls_per_second: float | None = None
 
 
-def state_of(status: str) -> str:
+def compat_state(status: str) -> str:
     """The reference's word for a status."""
     return "created" if status == "draft" else status
 
 
-class Views:
+class CampaignPresenter:
     """One per process."""
 
-    def __init__(self, outbound: Outbound, clock: Clock) -> None:
+    def __init__(self, outbound: OutboundCalls, clock: Clock) -> None:
         self._outbound = outbound
         self._clock = clock
 
-    async def one(self, session: AsyncSession, campaign: Campaign) -> dict[str, Any]:
-        return (await self.several(session, campaign.organization_id, [campaign]))[0]
+    async def present(self, session: AsyncSession, campaign: Campaign) -> dict[str, Any]:
+        return (await self.present_many(session, campaign.organization_id, [campaign]))[0]
 
-    async def several(
+    async def present_many(
         self, session: AsyncSession, organization_id: int, campaigns: Sequence[Campaign]
     ) -> list[dict[str, Any]]:
         """As the answers show them, in a handful of queries however many they are."""
         names = await workflows.names_of(session, organization_id, {campaign.workflow_id for campaign in campaigns})
-        counted = await progress_of(session, organization_id, [campaign.id for campaign in campaigns])
-        limit = (await call_room(session, organization_id)).limit
+        counted = await load_progress_by_campaign(session, organization_id, [campaign.id for campaign in campaigns])
+        limit = (await call_capacity(session, organization_id)).limit
         capacities = {
-            configuration: await self.capacity(session, organization_id, configuration)
+            configuration: await self.load_capacity(session, organization_id, configuration)
             for configuration in {campaign.telephony_configuration_id for campaign in campaigns}
         }
         now = self._clock.now()
         return [
             {
-                **{name: getattr(campaign, name) for name in _AS_THEY_ARE},
+                **{name: getattr(campaign, name) for name in _UNCHANGED_FIELDS},
                 "workflow_name": names.get(campaign.workflow_id, ""),
-                "state": state_of(campaign.status),
+                "state": compat_state(campaign.status),
                 "source_type": "csv",
                 "source_id": campaign.contacts_file_key,
                 "circuit_breaker": campaign.circuit_breaker or {},
                 "destinations": campaign.destinations or {},
                 "effective_max_concurrency": effective_cap(campaign.max_concurrency, limit, capacity.numbers),
-                "progress": record(campaign, counted[campaign.id], capacity),
+                "progress": build_progress_record(campaign, counted[campaign.id], capacity),
                 "next_open_at": next_open_at(campaign, now),
             }
             for campaign in campaigns
             for capacity in [capacities[campaign.telephony_configuration_id]]
         ]
 
-    async def progress(self, session: AsyncSession, campaign: Campaign) -> dict[str, Any]:
+    async def present_progress(self, session: AsyncSession, campaign: Campaign) -> dict[str, Any]:
         """The progress record."""
-        counted = await progress_of(session, campaign.organization_id, [campaign.id])
+        counted = await load_progress_by_campaign(session, campaign.organization_id, [campaign.id])
         configuration = campaign.telephony_configuration_id
-        capacity = await self.capacity(session, campaign.organization_id, configuration)
-        return record(campaign, counted[campaign.id], capacity)
+        capacity = await self.load_capacity(session, campaign.organization_id, configuration)
+        return build_progress_record(campaign, counted[campaign.id], capacity)
 
-    async def capacity(self, session: AsyncSession, organization_id: int, configuration_id: int | None) -> Capacity:
+    async def load_capacity(
+        self, session: AsyncSession, organization_id: int, configuration_id: int | None
+    ) -> CarrierCapacity:
         """No limit of the carrier's while there is no such account: then nothing is dialled anyway."""
         try:
-            return Capacity(*await self._outbound.capacity(session, organization_id, configuration_id))
+            return CarrierCapacity(*await self._outbound.load_capacity(session, organization_id, configuration_id))
         except DomainError:
-            return Capacity()
+            return CarrierCapacity()
 
 
-def record(campaign: Campaign, progress: Progress, capacity: Capacity) -> dict[str, Any]:
+def build_progress_record(campaign: Campaign, progress: CampaignProgress, capacity: CarrierCapacity) -> dict[str, Any]:
     """The progress record: the specification's fields and those of the reference."""
     total = progress.total_contacts
     return {
@@ -105,7 +107,7 @@ def record(campaign: Campaign, progress: Progress, capacity: Capacity) -> dict[s
         "status": campaign.status,
         "outcomes": dict(progress.outcomes),
         "campaign_id": campaign.id,
-        "state": state_of(campaign.status),
+        "state": compat_state(campaign.status),
         "total_rows": total,
         "processed_rows": progress.completed,
         "failed_calls": progress.failed,
@@ -120,8 +122,8 @@ def record(campaign: Campaign, progress: Progress, capacity: Capacity) -> dict[s
 
 def next_open_at(campaign: Campaign, now: datetime) -> datetime | None:
     """When the campaign's own calling hours open; None while they are open, or when they never do."""
-    hours = calling_hours(campaign.calling_hours)
+    hours = parse_calling_hours(campaign.calling_hours)
     if hours is None or campaign.status in {"completed", "failed"}:
         return None
-    found = window(replace(hours, in_callee_zone=False), now)
+    found = calling_window(replace(hours, in_callee_zone=False), now)
     return None if found.is_open else found.until

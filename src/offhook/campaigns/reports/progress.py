@@ -10,7 +10,7 @@ from offhook.campaigns.rules.outcomes import ANSWERED, OUTCOMES
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class CampaignProgress:
     """``total_contacts = pending + in_progress + completed``. ``dialled``: contacts whose phone was asked for at least
     once. ``failed``: ended without an answer. ``outcomes``: ended contacts by outcome."""
 
@@ -24,39 +24,39 @@ class Progress:
     outcomes: Mapping[str, int] = field(default_factory=dict)
 
 
-async def progress(session: AsyncSession, organization_id: int, campaign_id: int) -> Progress:
+async def load_progress(session: AsyncSession, organization_id: int, campaign_id: int) -> CampaignProgress:
     """Of one campaign of the organization; all zero for another's."""
-    return (await progress_of(session, organization_id, [campaign_id]))[campaign_id]
+    return (await load_progress_by_campaign(session, organization_id, [campaign_id]))[campaign_id]
 
 
-async def progress_of(
+async def load_progress_by_campaign(
     session: AsyncSession, organization_id: int, campaign_ids: Collection[int]
-) -> dict[int, Progress]:
+) -> dict[int, CampaignProgress]:
     """Of several campaigns in one query (a page of the list)."""
     found: dict[int, list[tuple[str, str | None, bool, int]]] = {campaign_id: [] for campaign_id in campaign_ids}
     if campaign_ids:
-        for row in await repository.counts(session, organization_id, campaign_ids):
+        for row in await repository.count_contacts(session, organization_id, campaign_ids):
             found[row.campaign_id].append((row.state, row.outcome, row.was_dialled, row.number))
-    return {campaign_id: summed(rows) for campaign_id, rows in found.items()}
+    return {campaign_id: sum_counts(rows) for campaign_id, rows in found.items()}
 
 
-def summed(rows: Collection[tuple[str, str | None, bool, int]]) -> Progress:
+def sum_counts(rows: Collection[tuple[str, str | None, bool, int]]) -> CampaignProgress:
     """``(state, outcome, was_dialled, number)`` of disjoint groups of contacts."""
 
-    def count(state: str | None = None, outcome: str | None = None) -> int:
+    def sum_matching(state: str | None = None, outcome: str | None = None) -> int:
         return sum(
             number for s, o, _, number in rows if (state is None or s == state) and (outcome is None or o == outcome)
         )
 
-    done = count("done")
-    answered = count("done", ANSWERED)
-    return Progress(
-        total_contacts=count(),
+    done = sum_matching("done")
+    answered = sum_matching("done", ANSWERED)
+    return CampaignProgress(
+        total_contacts=sum_matching(),
         dialled=sum(number for _, _, was_dialled, number in rows if was_dialled),
         answered=answered,
         completed=done,
         failed=done - answered,
-        pending=count("pending"),
-        in_progress=count("calling"),
-        outcomes={outcome: number for outcome in OUTCOMES if (number := count("done", outcome))},
+        pending=sum_matching("pending"),
+        in_progress=sum_matching("calling"),
+        outcomes={outcome: number for outcome in OUTCOMES if (number := sum_matching("done", outcome))},
     )

@@ -7,18 +7,18 @@ from contextlib import suppress
 from typing import Any, Final
 
 from offhook.campaigns import repository
-from offhook.campaigns.reports.presenter import Views
+from offhook.campaigns.reports.presenter import CampaignPresenter
 from offhook.campaigns.schemas import ProgressRecord
 from offhook.kit.database.database import Database
 
 # A count of 200,000 contacts takes some 30 ms of the database: it must stay a small part of its time.
-EVERY_S: Final = 1.0
+POLL_INTERVAL_S: Final = 1.0
 KEEP_ALIVE_S: Final = 15.0
 _OVER: Final = frozenset({"completed", "failed"})
 Record = dict[str, Any]
 
 
-class _Watched:
+class _WatchedCampaign:
     """What one reader has last seen; ``changed`` is replaced with every change."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class _Watched:
         self.watchers = 0
         self.task: asyncio.Task[None] | None = None
 
-    def tell(self) -> None:
+    def notify_watchers(self) -> None:
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -36,16 +36,16 @@ class _Watched:
 class ProgressStreams:
     """One per process."""
 
-    def __init__(self, db: Database, views: Views, *, every_s: float = EVERY_S) -> None:
+    def __init__(self, db: Database, views: CampaignPresenter, *, every_s: float = POLL_INTERVAL_S) -> None:
         self._db = db
         self._views = views
         self._every_s = every_s
-        self._watched: dict[tuple[int, int], _Watched] = {}
+        self._watched: dict[tuple[int, int], _WatchedCampaign] = {}
 
     async def follow(self, organization_id: int, campaign_id: int) -> AsyncIterator[Record | None]:
         """The progress record at once and after every change, None when there was none for a while; ends with the
         campaign's last call, or when it is gone."""
-        watched = self._enter(organization_id, campaign_id)
+        watched = self._add_watcher(organization_id, campaign_id)
         shown: Record | None = None
         try:
             while True:
@@ -61,36 +61,38 @@ class ProgressStreams:
                 except TimeoutError:
                     yield None
         finally:
-            await self._leave(organization_id, campaign_id, watched)
+            await self._remove_watcher(organization_id, campaign_id, watched)
 
     async def close(self) -> None:
         """End every reader; the streams end with their requests."""
         for watched in list(self._watched.values()):
-            await _end(watched)
+            await _cancel_reader(watched)
 
-    def _enter(self, organization_id: int, campaign_id: int) -> _Watched:
+    def _add_watcher(self, organization_id: int, campaign_id: int) -> _WatchedCampaign:
         key = organization_id, campaign_id
         watched = self._watched.get(key)
         if watched is None:
-            watched = self._watched[key] = _Watched()
-            watched.task = asyncio.create_task(self._read(key, watched), name=f"campaign-progress-{campaign_id}")
+            watched = self._watched[key] = _WatchedCampaign()
+            watched.task = asyncio.create_task(
+                self._poll_progress(key, watched), name=f"campaign-progress-{campaign_id}"
+            )
         watched.watchers += 1
         return watched
 
-    async def _leave(self, organization_id: int, campaign_id: int, watched: _Watched) -> None:
+    async def _remove_watcher(self, organization_id: int, campaign_id: int, watched: _WatchedCampaign) -> None:
         watched.watchers -= 1
         if not watched.watchers:
             if self._watched.get((organization_id, campaign_id)) is watched:
                 del self._watched[organization_id, campaign_id]
-            await _end(watched)
+            await _cancel_reader(watched)
 
-    async def _read(self, key: tuple[int, int], watched: _Watched) -> None:
+    async def _poll_progress(self, key: tuple[int, int], watched: _WatchedCampaign) -> None:
         try:
             while True:
-                record = await self._now(*key)
+                record = await self._load_record(*key)
                 if record is not None and record != watched.record:
                     watched.record = record
-                    watched.tell()
+                    watched.notify_watchers()
                 if record is None or (record["status"] in _OVER and not record["in_progress"]):
                     return
                 await asyncio.sleep(self._every_s)
@@ -98,25 +100,25 @@ class ProgressStreams:
             # however it ends: who watches must not wait for ever, and asks again
             watched.is_over = True
             self._watched.pop(key, None)
-            watched.tell()
+            watched.notify_watchers()
 
-    async def _now(self, organization_id: int, campaign_id: int) -> Record | None:
+    async def _load_record(self, organization_id: int, campaign_id: int) -> Record | None:
         async with self._db.transaction() as session:
-            campaign = await repository.by_id(session, organization_id, campaign_id)
+            campaign = await repository.find_campaign(session, organization_id, campaign_id)
             if campaign is None:
                 return None
-            found = await self._views.progress(session, campaign)
+            found = await self._views.present_progress(session, campaign)
         return ProgressRecord.model_validate(found).model_dump(mode="json")
 
 
-async def _end(watched: _Watched) -> None:
+async def _cancel_reader(watched: _WatchedCampaign) -> None:
     if watched.task is not None:
         watched.task.cancel()
         with suppress(asyncio.CancelledError):
             await watched.task
 
 
-async def as_sse(records: AsyncIterator[Record | None]) -> AsyncIterator[str]:
+async def format_sse(records: AsyncIterator[Record | None]) -> AsyncIterator[str]:
     """The stream's text; event ``ended`` closes it once the campaign is over."""
     yield "retry: 1000\n\n"
     last: Record | None = None
@@ -125,10 +127,10 @@ async def as_sse(records: AsyncIterator[Record | None]) -> AsyncIterator[str]:
             yield ": keep-alive\n\n"
         else:
             last = record
-            yield _message("progress", record)
+            yield _sse_message("progress", record)
     if last is not None and last["status"] in _OVER:
-        yield _message("ended", {"status": last["status"]})
+        yield _sse_message("ended", {"status": last["status"]})
 
 
-def _message(kind: str, data: Record) -> str:
+def _sse_message(kind: str, data: Record) -> str:
     return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"

@@ -8,29 +8,29 @@ from typing import Any, Final
 from offhook.campaigns import repository, service
 from offhook.campaigns.tables import Campaign
 from offhook.kit.database.database import Database
-from offhook.runs.artifacts.links import Links
+from offhook.runs.artifacts.links import RunLinks
 from offhook.runs.lists import call_summaries
 
-BEFORE: Final = ("contact_id", "phone_number")
-AFTER: Final = ("outcome", "attempts", "duration_seconds", "started_at", "ended_at", "transcript_summary")
-LAST: Final = ("run_id", "recording_url")
+LEADING_COLUMNS: Final = ("contact_id", "phone_number")
+CALL_COLUMNS: Final = ("outcome", "attempts", "duration_seconds", "started_at", "ended_at", "transcript_summary")
+TRAILING_COLUMNS: Final = ("run_id", "recording_url")
 PHONE: Final = "phone_number"
 _PAGE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class ReportPeriod:
     """Sessions that began from ``start`` on and before ``end``; None: no bound."""
 
     start: datetime | None = None
     end: datetime | None = None
 
 
-class Report:
+class CampaignReport:
     """Of one campaign; ``extracted`` are the variables that any of its calls has extracted."""
 
     def __init__(
-        self, db: Database, links: Links, campaign: Campaign, period: Period, extracted: Sequence[str]
+        self, db: Database, links: RunLinks, campaign: Campaign, period: ReportPeriod, extracted: Sequence[str]
     ) -> None:
         self._db = db
         self._links = links
@@ -41,9 +41,9 @@ class Report:
 
     @property
     def header(self) -> tuple[str, ...]:
-        return (*BEFORE, *self._columns, *AFTER, *self._extracted, *LAST)
+        return (*LEADING_COLUMNS, *self._columns, *CALL_COLUMNS, *self._extracted, *TRAILING_COLUMNS)
 
-    async def rows(self) -> AsyncIterator[Sequence[Any]]:
+    async def stream_rows(self) -> AsyncIterator[Sequence[Any]]:
         after, organization_id = (-1, 0), self._campaign.organization_id
         while True:
             async with self._db.transaction() as session:
@@ -56,15 +56,15 @@ class Report:
                     limit=_PAGE,
                 )
                 ids = [row.run_id for row in found if row.run_id is not None]
-                calls = await call_summaries.facts(session, organization_id, ids)
+                calls = await call_summaries.load_session_facts(session, organization_id, ids)
             for row in found:
                 if row.run_id in calls:
-                    yield self._row(row, calls[row.run_id])
+                    yield self._build_row(row, calls[row.run_id])
             if not found:
                 return
             after = found[-1].row_number, found[-1].id
 
-    def _row(self, row: Any, call: call_summaries.SessionFacts) -> list[Any]:
+    def _build_row(self, row: Any, call: call_summaries.SessionFacts) -> list[Any]:
         return [
             row.id,
             row.phone_number,
@@ -77,16 +77,18 @@ class Report:
             call.summary,
             *(call.extracted.get(name) for name in self._extracted),
             row.run_id,
-            self._links.signed("recording", call.workflow_id, row.run_id) if call.has_recording else None,
+            self._links.sign_artifact_link("recording", call.workflow_id, row.run_id) if call.has_recording else None,
         ]
 
 
-async def report(db: Database, links: Links, organization_id: int, campaign_id: int, period: Period) -> Report:
+async def open_report(
+    db: Database, links: RunLinks, organization_id: int, campaign_id: int, period: ReportPeriod
+) -> CampaignReport:
     """CampaignNotFound (404)."""
     async with db.transaction() as session:
-        campaign = await service.get(session, organization_id, campaign_id)
+        campaign = await service.get_campaign(session, organization_id, campaign_id)
         names = await call_summaries.extracted_names(
             session, organization_id, campaign.workflow_id, campaign.id, since=campaign.created_at
         )
-    taken = {*BEFORE, *campaign.columns, *AFTER, *LAST}
-    return Report(db, links, campaign, period, [name for name in names if name not in taken])
+    taken = {*LEADING_COLUMNS, *campaign.columns, *CALL_COLUMNS, *TRAILING_COLUMNS}
+    return CampaignReport(db, links, campaign, period, [name for name in names if name not in taken])

@@ -2,16 +2,16 @@
 
 from datetime import UTC, date, datetime, timedelta
 
-from offhook.campaigns.reports.report import Period
+from offhook.campaigns.reports.report import ReportPeriod
 from offhook.kit.filters.criteria import FilterInvalid
 
 
-def period(start: str | None, end: str | None) -> Period:
+def parse_period(start: str | None, end: str | None) -> ReportPeriod:
     """FilterInvalid (422) names the parameter that is no time. Times without a zone are UTC."""
-    return Period(_instant("start_date", start, is_end=False), _instant("end_date", end, is_end=True))
+    return ReportPeriod(_parse_instant("start_date", start, is_end=False), _parse_instant("end_date", end, is_end=True))
 
 
-def _instant(name: str, text: str | None, *, is_end: bool) -> datetime | None:
+def _parse_instant(name: str, text: str | None, *, is_end: bool) -> datetime | None:
     if not text:
         return None
     try:

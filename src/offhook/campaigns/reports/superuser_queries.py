@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.campaigns.tables import Campaign
 
 
-async def listing(
+async def list_all_campaigns(
     session: AsyncSession, organization_id: int | None, *, limit: int | None, offset: int
 ) -> tuple[Sequence[Campaign], int]:
     """Newest first, of one organization or of all; and how many there are in all."""

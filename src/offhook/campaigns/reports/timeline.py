@@ -8,23 +8,23 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns import repository
 
-MOST_STEPS: Final = 60
+MAX_STEPS: Final = 60
 # What people read off a clock or a calendar.
 STEPS_S: Final = (10, 60, 300, 900, 1800, 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600)
 
 
-def step_of(seconds: float) -> int:
-    """The shortest step that cuts so many seconds into at most :data:`MOST_STEPS`; a week for more than that."""
-    return next((step for step in STEPS_S if seconds / step < MOST_STEPS - 1), STEPS_S[-1])
+def choose_step(seconds: float) -> int:
+    """The shortest step that cuts so many seconds into at most :data:`MAX_STEPS`; a week for more than that."""
+    return next((step for step in STEPS_S if seconds / step < MAX_STEPS - 1), STEPS_S[-1])
 
 
-async def timeline(session: AsyncSession, organization_id: int, campaign_id: int) -> dict[str, Any]:
+async def load_timeline(session: AsyncSession, organization_id: int, campaign_id: int) -> dict[str, Any]:
     """``{campaign_id, step_seconds, steps: [{from_time, outcomes}]}``; the caller has seen that the campaign is there."""
     first, last = await repository.first_and_last_done(session, organization_id, campaign_id)
-    step_s = step_of((last - first).total_seconds()) if first and last else STEPS_S[0]
+    step_s = choose_step((last - first).total_seconds()) if first and last else STEPS_S[0]
     steps: dict[int, dict[str, int]] = defaultdict(dict)
     if first is not None:
-        for row in await repository.done_by_step(session, organization_id, campaign_id, step_s):
+        for row in await repository.count_done_by_step(session, organization_id, campaign_id, step_s):
             steps[row.step][row.outcome or "failed"] = row.number
     return {
         "campaign_id": campaign_id,

@@ -15,7 +15,7 @@ class BreakerConfig:
     min_calls: int = 5
 
 
-def breaker_config(stored: Mapping[str, Any] | None) -> BreakerConfig:
+def parse_breaker_config(stored: Mapping[str, Any] | None) -> BreakerConfig:
     """``campaigns.circuit_breaker`` as stored."""
     stored = stored or {}
     return BreakerConfig(
@@ -26,7 +26,7 @@ def breaker_config(stored: Mapping[str, Any] | None) -> BreakerConfig:
     )
 
 
-def trips(config: BreakerConfig, outcomes: Sequence[str]) -> str | None:
+def trip_reason(config: BreakerConfig, outcomes: Sequence[str]) -> str | None:
     """A sentence that says why, when the calls that ended within the window (newest first) fail too often."""
     failed = sum(outcome in FAILURES for outcome in outcomes)
     if not config.is_enabled or len(outcomes) < config.min_calls or not failed:

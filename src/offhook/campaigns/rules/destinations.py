@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone
+from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone_number
 
 INVALID: Final = "invalid_number"
 BLOCKED: Final = "destination_blocked"
 
 
 @dataclass(frozen=True, slots=True)
-class Destinations:
+class DestinationPolicy:
     """``countries``: ISO 3166-1 alpha-2, None for every country."""
 
     countries: frozenset[str] | None = None
@@ -19,33 +19,33 @@ class Destinations:
 
 
 @dataclass(frozen=True, slots=True)
-class Destination:
+class DestinationCheck:
     """``refusal`` is None, :data:`INVALID` or :data:`BLOCKED`; ``zones`` as of ``kit.phone``."""
 
     refusal: str | None
     zones: tuple[str, ...] = ()
 
 
-def destinations(stored: Mapping[str, Any] | None) -> Destinations:
+def parse_destinations(stored: Mapping[str, Any] | None) -> DestinationPolicy:
     """``campaigns.destinations`` as stored."""
     stored = stored or {}
     countries = stored.get("countries")
-    return Destinations(
+    return DestinationPolicy(
         countries=frozenset(countries) if countries is not None else None,
         allows_premium=bool(stored.get("allow_premium")),
     )
 
 
-def check(allowed: Destinations, number: str) -> Destination:
+def check_destination(allowed: DestinationPolicy, number: str) -> DestinationCheck:
     """What is known of a number without asking anybody."""
     try:
-        phone = parse_phone(number)
+        phone = parse_phone_number(number)
     except PhoneNumberInvalid:
-        return Destination(INVALID)
+        return DestinationCheck(INVALID)
     if phone.e164 != number:
-        return Destination(INVALID)
+        return DestinationCheck(INVALID)
     if phone.line_type == "premium" and not allowed.allows_premium:
-        return Destination(BLOCKED, phone.time_zones)
+        return DestinationCheck(BLOCKED, phone.time_zones)
     if allowed.countries is not None and phone.country not in allowed.countries:
-        return Destination(BLOCKED, phone.time_zones)
-    return Destination(None, phone.time_zones)
+        return DestinationCheck(BLOCKED, phone.time_zones)
+    return DestinationCheck(None, phone.time_zones)

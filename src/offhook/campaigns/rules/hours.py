@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from offhook.kit.time_zones import zone_named
+from offhook.kit.time_zones import find_zone
 
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 DAY: Final = timedelta(days=1)
@@ -24,7 +24,7 @@ OUTSIDE_CALLEE_HOURS: Final = "outside_callee_hours"
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class WeeklySlot:
     """``day`` 0 is Monday; minutes since local midnight. ``end`` at or before ``start`` is on the next day."""
 
     day: int
@@ -33,11 +33,11 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class CallingHours:
+class CallingSchedule:
     """``holidays`` are local dates on which nobody is called, also not in a slot that began the evening before."""
 
     zone: str
-    slots: tuple[Slot, ...]
+    slots: tuple[WeeklySlot, ...]
     holidays: frozenset[date] = frozenset()
     in_callee_zone: bool = False
     _hash: int = field(init=False, repr=False, compare=False, default=0)
@@ -51,7 +51,7 @@ class CallingHours:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class CallingWindow:
     """``until``: when an open window closes, or when a closed one opens (None: never, as far as we can see)."""
 
     is_open: bool
@@ -59,16 +59,19 @@ class Window:
     reason: str | None = None
 
 
-ALWAYS: Final = Window(True, None)
+ALWAYS: Final = CallingWindow(True, None)
 
 
-def calling_hours(stored: Mapping[str, Any] | None) -> CallingHours | None:
+def parse_calling_hours(stored: Mapping[str, Any] | None) -> CallingSchedule | None:
     """``campaigns.calling_hours`` as stored, which was checked when it was saved; None = any time."""
     if stored is None:
         return None
-    return CallingHours(
+    return CallingSchedule(
         zone=stored["timezone"],
-        slots=tuple(Slot(DAYS.index(s["day"]), _minutes(s["start"]), _minutes(s["end"])) for s in stored["slots"]),
+        slots=tuple(
+            WeeklySlot(DAYS.index(s["day"]), _parse_minutes(s["start"]), _parse_minutes(s["end"]))
+            for s in stored["slots"]
+        ),
         holidays=frozenset(date.fromisoformat(day) for day in stored.get("holidays") or ()),
         in_callee_zone=bool(stored.get("in_callee_zone")),
     )
@@ -76,30 +79,30 @@ def calling_hours(stored: Mapping[str, Any] | None) -> CallingHours | None:
 
 def is_zone(name: str) -> bool:
     """Whether this is an IANA zone that can be computed with."""
-    return zone_named(name) is not None
+    return find_zone(name) is not None
 
 
-def window(hours: CallingHours | None, now: datetime, callee_zones: Sequence[str] = ()) -> Window:
+def calling_window(hours: CallingSchedule | None, now: datetime, callee_zones: Sequence[str] = ()) -> CallingWindow:
     """Whether a call may be placed at ``now`` (aware), and until when. ``callee_zones``: every zone where the number may
     be; with ``in_callee_zone`` it must be open in all of them, and none known is closed."""
     if hours is None:
         return ALWAYS
     if hours.in_callee_zone and not callee_zones:
-        return Window(False, None, UNKNOWN_ZONE)
+        return CallingWindow(False, None, UNKNOWN_ZONE)
     zones = [hours.zone, *(callee_zones if hours.in_callee_zone else ())]
     if not all(is_zone(zone) for zone in zones):
-        return Window(False, None, UNKNOWN_ZONE)
-    found = [_in_zone(hours, now, zone) for zone in zones]
+        return CallingWindow(False, None, UNKNOWN_ZONE)
+    found = [_window_in_zone(hours, now, zone) for zone in zones]
     if all(one.is_open for one in found):
-        return Window(True, min((one.until for one in found if one.until is not None), default=None))
+        return CallingWindow(True, min((one.until for one in found if one.until is not None), default=None))
     reason = OUTSIDE_HOURS if not found[0].is_open else OUTSIDE_CALLEE_HOURS
-    return Window(False, _next_common(hours, now, zones), reason)
+    return CallingWindow(False, _next_common_opening(hours, now, zones), reason)
 
 
-def _next_common(hours: CallingHours, now: datetime, zones: Sequence[str]) -> datetime | None:
+def _next_common_opening(hours: CallingSchedule, now: datetime, zones: Sequence[str]) -> datetime | None:
     at = now
     for _ in range(_MAX_HOPS):
-        closed = [one for one in (_in_zone(hours, at, zone) for zone in zones) if not one.is_open]
+        closed = [one for one in (_window_in_zone(hours, at, zone) for zone in zones) if not one.is_open]
         if not closed:
             return at
         opens = [one.until for one in closed]
@@ -111,36 +114,36 @@ def _next_common(hours: CallingHours, now: datetime, zones: Sequence[str]) -> da
     return None
 
 
-def _in_zone(hours: CallingHours, now: datetime, zone: str) -> Window:
+def _window_in_zone(hours: CallingSchedule, now: datetime, zone: str) -> CallingWindow:
     today = now.astimezone(ZoneInfo(zone)).date()
     until = None
     for ahead in range(-1, HORIZON_DAYS):
-        for start, end in _day(hours, zone, today + ahead * DAY):
+        for start, end in _open_spans(hours, zone, today + ahead * DAY):
             if until is not None and start > until:
-                return Window(True, until)
+                return CallingWindow(True, until)
             if start <= (until or now) < end:
                 until = end
             elif until is None and start > now:
-                return Window(False, start)
+                return CallingWindow(False, start)
         if until is not None and ahead > 8:
-            return Window(True, until)  # a plan without a gap
-    return Window(until is not None, until)
+            return CallingWindow(True, until)  # a plan without a gap
+    return CallingWindow(until is not None, until)
 
 
 @lru_cache(maxsize=4096)
-def _day(hours: CallingHours, zone: str, day: date) -> tuple[tuple[datetime, datetime], ...]:
+def _open_spans(hours: CallingSchedule, zone: str, day: date) -> tuple[tuple[datetime, datetime], ...]:
     """The open spans of one local date in UTC, merged and in order."""
     if day in hours.holidays:
         return ()
     spans = []
-    for start, end in _pieces(hours.slots, day.weekday()):
-        opens, closes = max(_instants(day, start, zone)), min(_instants(day, end, zone))
+    for start, end in _open_minutes(hours.slots, day.weekday()):
+        opens, closes = max(_utc_instants(day, start, zone)), min(_utc_instants(day, end, zone))
         if opens < closes:
             spans.append((opens, closes))
-    return tuple(_merged(spans))
+    return tuple(_merge_spans(spans))
 
 
-def _pieces(slots: Iterable[Slot], weekday: int) -> Iterator[tuple[int, int]]:
+def _open_minutes(slots: Iterable[WeeklySlot], weekday: int) -> Iterator[tuple[int, int]]:
     """Minutes of this weekday that are open; a slot that crosses midnight is two pieces."""
     for slot in slots:
         crosses = slot.end <= slot.start
@@ -150,13 +153,13 @@ def _pieces(slots: Iterable[Slot], weekday: int) -> Iterator[tuple[int, int]]:
             yield 0, slot.end
 
 
-def _instants(day: date, minutes: int, zone: str) -> tuple[datetime, datetime]:
+def _utc_instants(day: date, minutes: int, zone: str) -> tuple[datetime, datetime]:
     on, minutes = (day + DAY, 0) if minutes == 24 * 60 else (day, minutes)
     local = datetime.combine(on, time(minutes // 60, minutes % 60), ZoneInfo(zone))
     return local.replace(fold=0).astimezone(UTC), local.replace(fold=1).astimezone(UTC)
 
 
-def _merged(spans: list[tuple[datetime, datetime]]) -> Iterator[tuple[datetime, datetime]]:
+def _merge_spans(spans: list[tuple[datetime, datetime]]) -> Iterator[tuple[datetime, datetime]]:
     spans.sort()
     current: tuple[datetime, datetime] | None = None
     for start, end in spans:
@@ -170,6 +173,6 @@ def _merged(spans: list[tuple[datetime, datetime]]) -> Iterator[tuple[datetime, 
         yield current
 
 
-def _minutes(text: str) -> int:
+def _parse_minutes(text: str) -> int:
     hour, _, minute = text.partition(":")
     return int(hour) * 60 + int(minute)

@@ -17,7 +17,7 @@ _BY_OUTCOME: Final = {"answered": ANSWERED, "transferred": ANSWERED, "voicemail"
 _BY_STATUS: Final = {"busy": "busy", "no_answer": "no_answer", "canceled": CANCELED}
 
 
-def of_run(status: str, outcome: str | None) -> str:
+def outcome_of_run(status: str, outcome: str | None) -> str:
     """``status`` and ``outcome`` of a run that is over. Somebody who talked with us was reached, however it broke off."""
     if outcome in _BY_OUTCOME:
         return _BY_OUTCOME[outcome]

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 
 @dataclass(frozen=True, slots=True)
-class Bucket:
+class TokenBucket:
     """``tokens`` at the time ``at``."""
 
     tokens: float
@@ -13,15 +13,15 @@ class Bucket:
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class TokenGrant:
     """``taken`` calls may start; when that is fewer than wished, ``next_at`` is when the next may."""
 
     taken: int
-    bucket: Bucket
+    bucket: TokenBucket
     next_at: datetime | None
 
 
-def take(bucket: Bucket | None, wanted: int, *, per_second: float, burst: int, now: datetime) -> Grant:
+def take_tokens(bucket: TokenBucket | None, wanted: int, *, per_second: float, burst: int, now: datetime) -> TokenGrant:
     """Take up to ``wanted`` tokens. A clock that was set back neither adds nor takes tokens."""
     tokens = float(burst)
     if bucket is not None:
@@ -30,4 +30,4 @@ def take(bucket: Bucket | None, wanted: int, *, per_second: float, burst: int, n
     taken = max(0, min(wanted, int(tokens + 1e-9)))
     left = tokens - taken
     next_at = None if taken >= wanted else now + timedelta(seconds=max(0.0, 1 - left) / per_second)
-    return Grant(taken, Bucket(left, now), next_at)
+    return TokenGrant(taken, TokenBucket(left, now), next_at)

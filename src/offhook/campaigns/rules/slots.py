@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class SlotDemand:
     """One campaign that wants to dial: calls it has, calls it may have, how many more it could use now, and by which
     carrier account."""
 
@@ -21,7 +21,9 @@ def effective_cap(requested: int, organization_limit: int, numbers: int | None) 
     return max(0, min(requested, organization_limit, numbers if numbers is not None else requested))
 
 
-def shares(free: int, demands: Sequence[Demand], numbers: Mapping[str, int] | None = None) -> Mapping[int, int]:
+def share_slots(
+    free: int, demands: Sequence[SlotDemand], numbers: Mapping[str, int] | None = None
+) -> Mapping[int, int]:
     """Give the organization's free slots one by one to the campaign that has the fewest calls; ties to the older.
 
     ``numbers``: by account, how many calls more its numbers carry; an account that is not named has no such limit.

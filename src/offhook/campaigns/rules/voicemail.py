@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def call_configuration(stored: Mapping[str, Any] | None) -> dict[str, Any]:
+def voicemail_overrides(stored: Mapping[str, Any] | None) -> dict[str, Any]:
     """``campaigns.voicemail`` (``{"action": "hang_up" | "leave_message", "message"?}``) in the voice loop's terms;
     empty = whatever the workflow says."""
     if not stored:

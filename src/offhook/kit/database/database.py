@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.orm import DeclarativeBase
 from starlette.requests import HTTPConnection
 
-NAMING = {
+NAMING_CONVENTION = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
     "ck": "ck_%(table_name)s_%(constraint_name)s",
@@ -24,13 +24,13 @@ NAMING = {
 
 # A column's ``info``: it holds ASCII (numbers, ids of carriers), so that letters of both cases are found by bytes;
 # ``lowered`` beside it names the column of its table that has the same in lower case.
-ASCII: Final[dict[str, Any]] = {"is_ascii": True}
+ASCII_COLUMN: Final[dict[str, Any]] = {"is_ascii": True}
 
 
 class Base(DeclarativeBase):
     """Base of every table; times carry their zone and dicts are JSONB."""
 
-    metadata = MetaData(naming_convention=NAMING)
+    metadata = MetaData(naming_convention=NAMING_CONVENTION)
     type_annotation_map = {datetime: DateTime(timezone=True), dict[str, Any]: JSONB, list[Any]: JSONB}  # noqa: RUF012
 
 
@@ -61,13 +61,13 @@ class Database:
             yield session
 
     @asynccontextmanager
-    async def snapshot(self) -> AsyncIterator[AsyncSession]:
+    async def snapshot_transaction(self) -> AsyncIterator[AsyncSession]:
         """A transaction whose statements all see the same moment, for what is counted in several and must add up."""
         async with self._sessions() as session, session.begin():
             await session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
             yield session
 
-    async def run_alone(self, *statements: str) -> None:
+    async def run_outside_transaction(self, *statements: str) -> None:
         """Statements that PostgreSQL runs outside transactions (``CREATE INDEX CONCURRENTLY``), on one connection."""
         async with self.engine.connect() as connection:
             outside = await connection.execution_options(isolation_level="AUTOCOMMIT")

@@ -10,13 +10,13 @@ _CONNECTIONS: Final = 4
 _CONNECT_TIMEOUT_S: Final = 10.0
 _CLOSE_TIMEOUT_S: Final = 5.0
 # Something between us and the server may forget a quiet connection without a word.
-_LONGEST_IDLE_S: Final = 600.0
+_MAX_IDLE_S: Final = 600.0
 # What a lost or restarted server makes of a connection; the read is done once more, on another one.
 # Internal: the server's farewell was read, and the end of the connection was not yet.
-_LOST: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
+_CONNECTION_ERRORS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 
 
-class Reads:
+class DirectReadPool:
     """A few connections of their own outside of transactions, opened as they are needed, in the event loop of the reads.
 
     The driver's pool costs twice what such a read does: a task and a shield for each return, resets and proxies. Reads
@@ -29,16 +29,16 @@ class Reads:
         self._is_closed = False
         self._turns = asyncio.Semaphore(_CONNECTIONS)
 
-    async def row(self, statement: str, *arguments: Any) -> asyncpg.Record | None:
+    async def fetch_row(self, statement: str, *arguments: Any) -> asyncpg.Record | None:
         """The first row of one SELECT with ``$1`` …; ConnectionError when the database is away."""
         async with self._turns:
             try:
-                return await self._read(statement, arguments)
-            except _LOST:
+                return await self._fetch_row(statement, arguments)
+            except _CONNECTION_ERRORS:
                 self._drop_idle()  # they were lost with it
             try:
-                return await self._read(statement, arguments)
-            except _LOST as error:
+                return await self._fetch_row(statement, arguments)
+            except _CONNECTION_ERRORS as error:
                 raise ConnectionError(f"{type(error).__name__}: {error}") from error
 
     async def close(self) -> None:
@@ -48,11 +48,11 @@ class Reads:
             connection, _ = self._idle.pop()
             try:
                 await connection.close(timeout=_CLOSE_TIMEOUT_S)
-            except _LOST:
+            except _CONNECTION_ERRORS:
                 connection.terminate()
 
-    async def _read(self, statement: str, arguments: tuple[Any, ...]) -> asyncpg.Record | None:
-        connection = await self._take()
+    async def _fetch_row(self, statement: str, arguments: tuple[Any, ...]) -> asyncpg.Record | None:
+        connection = await self._take_connection()
         try:
             row = await connection.fetchrow(statement, *arguments)
         except BaseException:  # cancelled in the middle of an answer, too: nobody else may read its rest
@@ -64,8 +64,8 @@ class Reads:
             self._idle.append((connection, time.monotonic()))
         return row
 
-    async def _take(self) -> asyncpg.Connection:
-        oldest = time.monotonic() - _LONGEST_IDLE_S
+    async def _take_connection(self) -> asyncpg.Connection:
+        oldest = time.monotonic() - _MAX_IDLE_S
         while self._idle:
             connection, since = self._idle.pop()
             if since > oldest and not connection.is_closed():

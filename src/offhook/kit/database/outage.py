@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 DATABASE_ERRORS: Final = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
 
 
-def is_refused(error: Exception) -> bool:
+def is_permanent_error(error: Exception) -> bool:
     """Whether the statement itself was wrong, so that trying it again does not help; the driver finds some of it alone."""
     if isinstance(error, DataError | IntegrityError | ProgrammingError):
         return True
@@ -23,7 +23,7 @@ def is_refused(error: Exception) -> bool:
     return isinstance(cause, asyncpg.DataError | asyncpg.IntegrityConstraintViolationError)
 
 
-async def through_outage(work: Callable[[], Awaitable[T]], *, patience_s: float, what: str) -> T:
+async def retry_until_database_returns(work: Callable[[], Awaitable[T]], *, patience_s: float, what: str) -> T:
     """Do ``work`` (one idempotent transaction) again until it succeeds; after ``patience_s`` its last error is raised."""
     loop = asyncio.get_running_loop()
     deadline, pause_s = loop.time() + patience_s, 0.2
@@ -31,8 +31,8 @@ async def through_outage(work: Callable[[], Awaitable[T]], *, patience_s: float,
         try:
             return await work()
         except DATABASE_ERRORS as error:
-            if is_refused(error) or loop.time() + pause_s > deadline:
+            if is_permanent_error(error) or loop.time() + pause_s > deadline:
                 raise
-            log.warning("database_away", what=what, error=type(error).__name__, retry_in_s=pause_s)
+            log.warning("database_unreachable", what=what, error=type(error).__name__, retry_in_s=pause_s)
         await asyncio.sleep(pause_s)
         pause_s = min(5.0, pause_s * 2)

@@ -15,7 +15,7 @@ _RECONNECT_S: Final = 1.0
 log = structlog.get_logger(__name__)
 
 
-class Hearing:
+class PostgresListener:
     """``on_news`` gets each payload of ``channel``. ``on_deaf`` is called after every connecting: what was said before
     was not heard, so everybody looks once."""
 
@@ -33,9 +33,9 @@ class Hearing:
     def start(self) -> None:
         """Begin to hear; again is fine."""
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._hear(), name=self._name)
+            self._task = asyncio.create_task(self._listen_forever(), name=self._name)
 
-    async def ready(self, timeout_s: float = 2.0) -> None:
+    async def wait_until_ready(self, timeout_s: float = 2.0) -> None:
         """Wait until news of other processes come in, so that nothing falls between asking and listening."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
@@ -47,16 +47,16 @@ class Hearing:
             with suppress(asyncio.CancelledError):
                 await self._task
 
-    async def _hear(self) -> None:
+    async def _listen_forever(self) -> None:
         while True:
             try:
-                await self._hear_until_lost()
+                await self._listen_until_lost()
             except DATABASE_ERRORS as error:
-                log.warning("hearing_lost", name=self._name, error=type(error).__name__)
+                log.warning("listener_disconnected", name=self._name, error=type(error).__name__)
             self._is_listening.clear()
             await asyncio.sleep(_RECONNECT_S)
 
-    async def _hear_until_lost(self) -> None:
+    async def _listen_until_lost(self) -> None:
         _, parameters = self._db.engine.dialect.create_connect_args(self._db.engine.url)
         connection = await asyncpg.connect(**parameters)
         lost = asyncio.Event()

@@ -1,37 +1,37 @@
 """Calls to addresses that users type in: tools, webhooks, vendors' base addresses. See ``EgressClient``."""
 
-from offhook.kit.egress.client import EgressAnswer, EgressClient
+from offhook.kit.egress.client import EgressClient, EgressResponse
 from offhook.kit.egress.errors import (
     AddressRefused,
-    AnswerTooLarge,
-    AnswerUnreadable,
     EgressError,
     EgressTimeout,
     HeaderInvalid,
     HostNotFound,
     RedirectRefused,
+    ResponseTooLarge,
+    ResponseUnreadable,
     UrlInvalid,
 )
-from offhook.kit.egress.headers import check_header, checked_headers
+from offhook.kit.egress.headers import check_header, normalize_headers
 from offhook.kit.egress.policy import EgressPolicy
-from offhook.kit.egress.transport import GuardedTransport, Resolver, SystemResolver
+from offhook.kit.egress.transport import GuardedTransport, HostResolver, SystemHostResolver
 
 __all__ = [
     "AddressRefused",
-    "AnswerTooLarge",
-    "AnswerUnreadable",
-    "EgressAnswer",
     "EgressClient",
     "EgressError",
     "EgressPolicy",
+    "EgressResponse",
     "EgressTimeout",
     "GuardedTransport",
     "HeaderInvalid",
     "HostNotFound",
+    "HostResolver",
     "RedirectRefused",
-    "Resolver",
-    "SystemResolver",
+    "ResponseTooLarge",
+    "ResponseUnreadable",
+    "SystemHostResolver",
     "UrlInvalid",
     "check_header",
-    "checked_headers",
+    "normalize_headers",
 ]

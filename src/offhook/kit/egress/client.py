@@ -11,17 +11,17 @@ from typing import Any, Final
 import httpx2
 
 from offhook.kit.egress.errors import (
-    AnswerTooLarge,
-    AnswerUnreadable,
     EgressError,
     EgressTimeout,
     HeaderInvalid,
     RedirectRefused,
+    ResponseTooLarge,
+    ResponseUnreadable,
     UrlInvalid,
 )
-from offhook.kit.egress.headers import as_sent, checked_headers
-from offhook.kit.egress.policy import EgressPolicy, Target
-from offhook.kit.egress.transport import Guard, GuardedTransport, Resolver, SystemResolver
+from offhook.kit.egress.headers import encode_headers, normalize_headers
+from offhook.kit.egress.policy import EgressPolicy, EgressTarget
+from offhook.kit.egress.transport import EgressGuard, GuardedTransport, HostResolver, SystemHostResolver
 
 DEFAULT_TIMEOUT_S: Final = 10.0
 DEFAULT_MAX_BYTES: Final = 1_000_000
@@ -29,12 +29,12 @@ DEFAULT_MAX_REDIRECTS: Final = 3
 _REDIRECTS: Final = {301, 302, 303, 307, 308}
 _BODY_HEADERS: Final = {"content-type", "content-length", "content-encoding"}
 # What still goes along when a redirect leads to another origin: nothing that could be a secret.
-_HARMLESS: Final = {"accept", "accept-language", "user-agent", *_BODY_HEADERS}
+_SAFE_HEADERS: Final = {"accept", "accept-language", "user-agent", *_BODY_HEADERS}
 _USER_AGENT: Final = "Offhook"
 
 
 @dataclass(frozen=True, slots=True)
-class EgressAnswer:
+class EgressResponse:
     """A whole answer. ``content`` is decompressed and within the limit; ``url`` is where it came from at last."""
 
     status: int
@@ -58,11 +58,11 @@ class EgressAnswer:
         return self.content.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """The parsed content; raises :class:`AnswerUnreadable`."""
+        """The parsed content; raises :class:`ResponseUnreadable`."""
         try:
             return json.loads(self.content)
         except (ValueError, RecursionError) as error:
-            raise AnswerUnreadable("The other server's answer is not JSON.") from error
+            raise ResponseUnreadable("The other server's answer is not JSON.") from error
 
 
 class EgressClient:
@@ -73,8 +73,8 @@ class EgressClient:
     checked like the first address. No cookies, no proxies of the environment, no retries.
     """
 
-    def __init__(self, policy: EgressPolicy | None = None, resolver: Resolver | None = None) -> None:
-        self._guard = Guard(policy or EgressPolicy(), resolver or SystemResolver())
+    def __init__(self, policy: EgressPolicy | None = None, resolver: HostResolver | None = None) -> None:
+        self._guard = EgressGuard(policy or EgressPolicy(), resolver or SystemHostResolver())
         self._transport = GuardedTransport(self._guard)
 
     async def request(
@@ -88,7 +88,7 @@ class EgressClient:
         max_bytes: int = DEFAULT_MAX_BYTES,
         max_redirects: int = DEFAULT_MAX_REDIRECTS,
         media_types: Collection[str] | None = None,
-    ) -> EgressAnswer:
+    ) -> EgressResponse:
         """Send one request and read the whole answer, whatever its status.
 
         ``timeout_s`` bounds everything together: name, connection, redirects, last byte. ``max_bytes`` bounds the
@@ -100,32 +100,32 @@ class EgressClient:
         request = self._request(method, url, headers or {}, content)
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._follow(request, started, max_bytes, max_redirects, media_types)
+                return await self._follow_redirects(request, started, max_bytes, max_redirects, media_types)
         except (TimeoutError, httpx2.TimeoutException):
             raise EgressTimeout(f"The other server did not answer within {timeout_s:g} s.") from None
         except httpx2.LocalProtocolError as error:
             raise HeaderInvalid(f"The request cannot be sent: {error}") from error
         except httpx2.RemoteProtocolError as error:
-            raise AnswerUnreadable(f"The other server's answer is not HTTP: {error}") from error
+            raise ResponseUnreadable(f"The other server's answer is not HTTP: {error}") from error
         except httpx2.TransportError as error:
             raise EgressError(f"The other server could not be reached: {error or type(error).__name__}") from error
 
     async def check_url(self, url: str) -> None:
         """Check an address as :meth:`request` would before it connects, name look-up included; raises the same errors."""
-        target = self._guard.policy.read(url)
+        target = self._guard.policy.parse_url(url)
         try:
             async with asyncio.timeout(DEFAULT_TIMEOUT_S):
-                await self._guard.addresses(target.host, target.port)
+                await self._guard.permitted_addresses(target.host, target.port)
         except TimeoutError:
             raise EgressTimeout(f"The name {target.host!r} could not be looked up in time.") from None
 
-    async def addresses(self, host: str, port: int) -> list[str]:
+    async def permitted_addresses(self, host: str, port: int) -> list[str]:
         """The permitted addresses of a host, for those who open the socket themselves; raises the same errors."""
-        return await self._guard.addresses(host, port)
+        return await self._guard.permitted_addresses(host, port)
 
-    def read_url(self, url: str) -> Target:
+    def parse_url(self, url: str) -> EgressTarget:
         """Check an address without looking its name up (for saving a form); raises UrlInvalid, AddressRefused."""
-        return self._guard.policy.read(url)
+        return self._guard.policy.parse_url(url)
 
     def vendor_client(
         self, timeout_s: float, *, headers: Mapping[str, str] | None = None, max_bytes: int | None = None
@@ -134,12 +134,12 @@ class EgressClient:
 
         ``max_bytes`` bounds each answer (and asks for uncompressed ones); None is for vendors that are trusted with that.
         """
-        sent = {"user-agent": _USER_AGENT, **checked_headers(headers or {})}
+        sent = {"user-agent": _USER_AGENT, **normalize_headers(headers or {})}
         if max_bytes is not None:
             sent["accept-encoding"] = "identity"
         return httpx2.AsyncClient(
             transport=GuardedTransport(self._guard, max_bytes),
-            headers=as_sent(sent),
+            headers=encode_headers(sent),
             timeout=timeout_s,
             trust_env=False,
             follow_redirects=False,
@@ -149,37 +149,39 @@ class EgressClient:
         await self._transport.aclose()
 
     def _request(self, method: str, url: str, headers: Mapping[str, str], content: bytes | None) -> httpx2.Request:
-        target = self._guard.policy.read(url)
-        sent = {"user-agent": _USER_AGENT, "accept": "*/*", **checked_headers(headers), "accept-encoding": "gzip"}
-        return httpx2.Request(method, target.url.copy_with(fragment=None), headers=as_sent(sent), content=content)
+        target = self._guard.policy.parse_url(url)
+        sent = {"user-agent": _USER_AGENT, "accept": "*/*", **normalize_headers(headers), "accept-encoding": "gzip"}
+        return httpx2.Request(
+            method, target.url.copy_with(fragment=None), headers=encode_headers(sent), content=content
+        )
 
-    async def _follow(
+    async def _follow_redirects(
         self,
         request: httpx2.Request,
         started: float,
         max_bytes: int,
         max_redirects: int,
         media_types: Collection[str] | None,
-    ) -> EgressAnswer:
+    ) -> EgressResponse:
         for left in range(max_redirects, -1, -1):
             response = await self._transport.handle_async_request(request)
             try:
                 if response.status_code in _REDIRECTS and "location" in response.headers and max_redirects:
                     if not left:
                         raise RedirectRefused(f"The other server redirects more than {max_redirects} times.")
-                    request = self._redirected(request, response)
+                    request = self._redirect_request(request, response)
                     continue
-                content = await _content(response, max_bytes, media_types)
+                content = await _read_content(response, max_bytes, media_types)
             finally:
                 await response.aclose()
             elapsed_ms = round((time.monotonic() - started) * 1000)
-            return EgressAnswer(response.status_code, response.headers, content, str(request.url), elapsed_ms)
+            return EgressResponse(response.status_code, response.headers, content, str(request.url), elapsed_ms)
         raise RedirectRefused
 
-    def _redirected(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Request:
+    def _redirect_request(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Request:
         try:
             url = str(request.url.join(response.headers["location"]))
-            target = self._guard.policy.read(url)
+            target = self._guard.policy.parse_url(url)
         except (httpx2.InvalidURL, UrlInvalid, ValueError) as error:
             raise RedirectRefused("The other server redirects to something that is not an address.") from error
         if request.url.scheme == "https" and target.url.scheme == "http":
@@ -196,26 +198,26 @@ class EgressClient:
             name: value
             for name, value in request.headers.items()
             if name not in {"host", "content-length"}
-            and (is_same or name in _HARMLESS)
+            and (is_same or name in _SAFE_HEADERS)
             and (keeps_body or name not in _BODY_HEADERS)
         }
         headers["accept-encoding"] = "gzip"
         return httpx2.Request(
             method,
             target.url.copy_with(fragment=None),
-            headers=as_sent(headers),
+            headers=encode_headers(headers),
             content=request.content if keeps_body else None,
         )
 
 
-async def _content(response: httpx2.Response, max_bytes: int, media_types: Collection[str] | None) -> bytes:
-    too_large = AnswerTooLarge(f"The other server's answer is larger than {max_bytes} bytes.")
+async def _read_content(response: httpx2.Response, max_bytes: int, media_types: Collection[str] | None) -> bytes:
+    too_large = ResponseTooLarge(f"The other server's answer is larger than {max_bytes} bytes.")
     length = response.headers.get("content-length", "")
     if length.isdecimal() and int(length) > max_bytes:
         raise too_large
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"identity", "", "gzip", "x-gzip"}:
-        raise AnswerUnreadable(f"The other server's answer is encoded as {encoding[:40]!r}.")
+        raise ResponseUnreadable(f"The other server's answer is encoded as {encoding[:40]!r}.")
     # Decompressed by hand, because a library that is given 64 kB may give back 64 MB before it is asked again.
     unzip = zlib.decompressobj(31) if "gzip" in encoding else None
     content = bytearray()
@@ -225,15 +227,15 @@ async def _content(response: httpx2.Response, max_bytes: int, media_types: Colle
         try:
             content += unzip.decompress(part, max_bytes - len(content) + 1) if unzip else part
         except zlib.error as error:
-            raise AnswerUnreadable("The other server's answer is damaged.") from error
+            raise ResponseUnreadable("The other server's answer is damaged.") from error
         if len(content) > max_bytes:
             raise too_large
     if unzip is not None and content and not unzip.eof:
-        raise AnswerUnreadable("The other server's answer ends early.")
+        raise ResponseUnreadable("The other server's answer ends early.")
     return bytes(content)
 
 
 def _check_media_type(response: httpx2.Response, media_types: Collection[str]) -> None:
     found = str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
     if found not in media_types and f"{found.partition('/')[0]}/*" not in media_types:
-        raise AnswerUnreadable(f"The other server answers with {found[:80] or 'content of no type'}.")
+        raise ResponseUnreadable(f"The other server answers with {found[:80] or 'content of no type'}.")

@@ -50,14 +50,14 @@ class EgressTimeout(EgressError):
     status = 504
 
 
-class AnswerTooLarge(EgressError):
+class ResponseTooLarge(EgressError):
     """The other server's answer is larger than allowed."""
 
     code = "egress_answer_too_large"
     retryable = False
 
 
-class AnswerUnreadable(EgressError):
+class ResponseUnreadable(EgressError):
     """The other server's answer cannot be read."""
 
     code = "egress_answer_unreadable"

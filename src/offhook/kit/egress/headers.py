@@ -12,7 +12,7 @@ MAX_VALUE: Final = 8192
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
 # Sent as UTF-8, which no half of a surrogate pair has; control characters of either half of Latin-1 are none of text.
 _VALUE: Final = re.compile("[\\x20-\\x7e\\xa0-\\ud7ff\\ue000-\\U0010ffff\\t]*")
-_OURS: Final = {
+_RESERVED_HEADERS: Final = {
     "accept-encoding",
     "connection",
     "content-length",
@@ -30,19 +30,19 @@ def check_header(name: str, value: str) -> None:
     """Raises :class:`HeaderInvalid` for a name or value that must not be sent."""
     if not _NAME.fullmatch(name):
         raise HeaderInvalid(f"{name[:80]!r} is not a header's name.")
-    if name.lower() in _OURS or name.lower().startswith("proxy-"):
+    if name.lower() in _RESERVED_HEADERS or name.lower().startswith("proxy-"):
         raise HeaderInvalid(f"The header {name!r} is set by the platform itself.")
     if len(value) > MAX_VALUE or not _VALUE.fullmatch(value):
         raise HeaderInvalid(f"The value of the header {name!r} has line breaks or control characters, or is too long.")
 
 
-def checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
+def normalize_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers with lower-case names and bare values; raises :class:`HeaderInvalid`."""
     for name, value in headers.items():
         check_header(name, value)
     return {name.lower(): value.strip() for name, value in headers.items()}
 
 
-def as_sent(headers: Mapping[str, str]) -> httpx2.Headers:
+def encode_headers(headers: Mapping[str, str]) -> httpx2.Headers:
     """The headers as bytes: values in UTF-8, where the library alone takes nothing but ASCII."""
     return httpx2.Headers(headers, encoding="utf-8")

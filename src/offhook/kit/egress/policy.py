@@ -9,17 +9,17 @@ import httpx2
 
 from offhook.kit.egress.errors import AddressRefused, UrlInvalid
 
-Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
+IPAddress = IPv4Address | IPv6Address
+IPNetwork = IPv4Network | IPv6Network
 
-MAX_URL = 4096
+MAX_URL_LENGTH = 4096
 _PORTS = {"http": 80, "https": 443}
 _NAME = re.compile(r"[a-z0-9._-]{1,253}", re.IGNORECASE)
 _NUMBER = re.compile(r"(0x[0-9a-f]*|[0-9]+)\.?", re.IGNORECASE)
 
 # What ``is_global`` lets through or what differs between Python's versions. Sources: the IANA special-purpose address
 # registries; 168.63.129.16 is Azure's host agent, which answers with credentials.
-_NEVER_PUBLIC: tuple[Network, ...] = tuple(
+_NEVER_PUBLIC: tuple[IPNetwork, ...] = tuple(
     ip_network(text)
     for text in (
         "0.0.0.0/8",
@@ -51,7 +51,7 @@ _NEVER_PUBLIC: tuple[Network, ...] = tuple(
     )
 )
 # A name on the allow-list may lead anywhere but here: these need their network to be allowed.
-_NEVER_BY_NAME: tuple[Network, ...] = tuple(
+_NEVER_BY_NAME: tuple[IPNetwork, ...] = tuple(
     ip_network(text)
     for text in (
         "0.0.0.0/8",
@@ -70,7 +70,7 @@ _NAT64 = ip_network("64:ff9b::/96")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class EgressTarget:
     """An address that has been read: ``host`` in ASCII, lower case, without brackets and final dot."""
 
     url: httpx2.URL
@@ -83,7 +83,7 @@ class EgressPolicy:
     """Public addresses, plus ``hosts`` (a port of None means every port) and ``networks``."""
 
     hosts: frozenset[tuple[str, int | None]] = frozenset()
-    networks: tuple[Network, ...] = ()
+    networks: tuple[IPNetwork, ...] = ()
 
     @classmethod
     def parse(cls, allowed: str) -> "EgressPolicy":
@@ -92,7 +92,7 @@ class EgressPolicy:
         Raises ValueError that names the entry which is neither.
         """
         hosts: set[tuple[str, int | None]] = set()
-        networks: list[Network] = []
+        networks: list[IPNetwork] = []
         for entry in filter(None, (part.strip() for part in allowed.split(","))):
             try:
                 networks.append(ip_network(entry, strict=False))
@@ -107,29 +107,29 @@ class EgressPolicy:
             hosts.add((name.lower(), int(port) if port else None))
         return cls(frozenset(hosts), tuple(networks))
 
-    def permits(self, host: str, port: int, address: Address) -> bool:
+    def permits(self, host: str, port: int, address: IPAddress) -> bool:
         """Whether ``address``, which ``host`` has been resolved to, may be connected to."""
-        plain = _unwrapped(address)
-        if _within(plain, self.networks):
+        plain = _unwrap_ipv4(address)
+        if _is_within(plain, self.networks):
             return True
         if (host, None) in self.hosts or (host, port) in self.hosts:
-            return not _within(plain, _NEVER_BY_NAME)
-        return plain.is_global and not plain.is_multicast and not _within(plain, _NEVER_PUBLIC)
+            return not _is_within(plain, _NEVER_BY_NAME)
+        return plain.is_global and not plain.is_multicast and not _is_within(plain, _NEVER_PUBLIC)
 
-    def read(self, url: str) -> Target:
+    def parse_url(self, url: str) -> EgressTarget:
         """Read and check an address without looking its name up; raises UrlInvalid and AddressRefused.
 
         Hosts that are numbers in other notations than four decimals (``2130706433``, ``0x7f.1``, ``0177.0.0.1``) are
         refused: programs disagree on what they mean.
         """
-        target = _read(url)
+        target = _parse_target(url)
         literal = literal_address(target.host)
         if literal is not None and not self.permits(target.host, target.port, literal):
             raise AddressRefused
         return target
 
 
-def literal_address(host: str) -> Address | None:
+def literal_address(host: str) -> IPAddress | None:
     """The address that a host spells out, None for a name. Raises UrlInvalid for odd notations."""
     try:
         address = ip_address(host)
@@ -144,9 +144,9 @@ def literal_address(host: str) -> Address | None:
     return address
 
 
-def _read(url: str) -> Target:
-    if len(url) > MAX_URL:
-        raise UrlInvalid(f"The address is longer than {MAX_URL} characters.")
+def _parse_target(url: str) -> EgressTarget:
+    if len(url) > MAX_URL_LENGTH:
+        raise UrlInvalid(f"The address is longer than {MAX_URL_LENGTH} characters.")
     try:
         parsed = httpx2.URL(url)
         host, port = parsed.raw_host.decode("ascii").lower().rstrip("."), parsed.port
@@ -159,10 +159,10 @@ def _read(url: str) -> Target:
     port = _PORTS[parsed.scheme] if port is None else port
     if not 1 <= port <= 65535:
         raise UrlInvalid(f"{port} is not a port.")
-    return Target(parsed, host, port)
+    return EgressTarget(parsed, host, port)
 
 
-def _unwrapped(address: Address) -> Address:
+def _unwrap_ipv4(address: IPAddress) -> IPAddress:
     """The IPv4 address within an IPv4-mapped or NAT64 one: it is where the packets go."""
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
@@ -172,5 +172,5 @@ def _unwrapped(address: Address) -> Address:
     return address
 
 
-def _within(address: Address, networks: Iterable[Network]) -> bool:
+def _is_within(address: IPAddress, networks: Iterable[IPNetwork]) -> bool:
     return any(address.version == network.version and address in network for network in networks)

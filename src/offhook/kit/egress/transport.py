@@ -11,14 +11,14 @@ from typing import Protocol, cast
 import httpcore2
 import httpx2
 
-from offhook.kit.egress.errors import AddressRefused, AnswerTooLarge, AnswerUnreadable, HostNotFound
+from offhook.kit.egress.errors import AddressRefused, HostNotFound, ResponseTooLarge, ResponseUnreadable
 from offhook.kit.egress.policy import EgressPolicy, literal_address
 
 _MAX_ATTEMPTS = 3
-_ATTEMPT_S = 4.0
+_ATTEMPT_TIMEOUT_S = 4.0
 
 
-class Resolver(Protocol):
+class HostResolver(Protocol):
     """Looks names up."""
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
@@ -26,7 +26,7 @@ class Resolver(Protocol):
         ...
 
 
-class SystemResolver:
+class SystemHostResolver:
     """The machine's own resolver."""
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
@@ -35,14 +35,14 @@ class SystemResolver:
         return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-class Guard:
+class EgressGuard:
     """Turns a host into the addresses that may be connected to."""
 
-    def __init__(self, policy: EgressPolicy, resolver: Resolver) -> None:
+    def __init__(self, policy: EgressPolicy, resolver: HostResolver) -> None:
         self.policy = policy
         self._resolver = resolver
 
-    async def addresses(self, host: str, port: int) -> list[str]:
+    async def permitted_addresses(self, host: str, port: int) -> list[str]:
         """Addresses of ``host``. One that is not permitted refuses the whole name: mixed answers are an attack.
 
         Raises UrlInvalid, HostNotFound, AddressRefused.
@@ -64,7 +64,7 @@ class Guard:
 class _GuardedSockets(httpcore2.AsyncNetworkBackend):
     """Resolves once, checks, and connects to what was checked. TLS and ``Host`` keep the name: they know no address."""
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: EgressGuard) -> None:
         self._guard = guard
         self._sockets = httpcore2.AnyIOBackend()
 
@@ -76,9 +76,9 @@ class _GuardedSockets(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        addresses = (await self._guard.addresses(host, port))[:_MAX_ATTEMPTS]
+        addresses = (await self._guard.permitted_addresses(host, port))[:_MAX_ATTEMPTS]
         for later, address in enumerate(addresses, 1 - len(addresses)):
-            limit = timeout if later == 0 else min(_ATTEMPT_S, timeout or _ATTEMPT_S)
+            limit = timeout if later == 0 else min(_ATTEMPT_TIMEOUT_S, timeout or _ATTEMPT_TIMEOUT_S)
             try:
                 return await self._sockets.connect_tcp(address, port, limit, local_address, socket_options)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
@@ -90,7 +90,7 @@ class _GuardedSockets(httpcore2.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
 
-class _Body(httpx2.AsyncByteStream):
+class _BoundedBody(httpx2.AsyncByteStream):
     def __init__(self, stream: AsyncIterator[bytes], max_bytes: int | None) -> None:
         self._stream = stream
         self._left = max_bytes
@@ -101,10 +101,10 @@ class _Body(httpx2.AsyncByteStream):
                 if self._left is not None:
                     self._left -= len(part)
                     if self._left < 0:
-                        raise AnswerTooLarge
+                        raise ResponseTooLarge
                 yield part
         except _FAILURES as error:
-            raise _translated(error) from error
+            raise _translate_error(error) from error
 
     async def aclose(self) -> None:
         close = getattr(self._stream, "aclose", None)
@@ -115,13 +115,13 @@ class _Body(httpx2.AsyncByteStream):
 _FAILURES = (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.UnsupportedProtocol)
 
 
-def _translated(error: Exception) -> httpx2.TransportError:
+def _translate_error(error: Exception) -> httpx2.TransportError:
     """The library's two layers name their errors alike."""
     return cast(httpx2.TransportError, getattr(httpx2, type(error).__name__)(str(error)))
 
 
 @cache
-def _certificates() -> ssl.SSLContext:
+def _trusted_certificates() -> ssl.SSLContext:
     """Reading the trusted certificates takes 50 ms and 2 MB: once, and not before the first call."""
     return httpx2.create_ssl_context()
 
@@ -133,14 +133,14 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     sizes, httpx2's for everything else.
     """
 
-    def __init__(self, guard: Guard, max_bytes: int | None = None) -> None:
+    def __init__(self, guard: EgressGuard, max_bytes: int | None = None) -> None:
         self._guard = guard
         self._max_bytes = max_bytes
 
     @cached_property
     def _pool(self) -> httpcore2.AsyncConnectionPool:
         return httpcore2.AsyncConnectionPool(
-            ssl_context=_certificates(),
+            ssl_context=_trusted_certificates(),
             # Far above what one process needs: one slow server must not take the connections of all others.
             max_connections=2000,
             max_keepalive_connections=50,
@@ -161,11 +161,11 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
                 )
             )
         except _FAILURES as error:
-            raise _translated(error) from error
-        body = _Body(cast(AsyncIterator[bytes], answer.stream), self._max_bytes)
+            raise _translate_error(error) from error
+        body = _BoundedBody(cast(AsyncIterator[bytes], answer.stream), self._max_bytes)
         if self._max_bytes is not None and any(name.lower() == b"content-encoding" for name, _ in answer.headers):
             await body.aclose()
-            raise AnswerUnreadable("The other server's answer is compressed although that was not asked for.")
+            raise ResponseUnreadable("The other server's answer is compressed although that was not asked for.")
         return httpx2.Response(
             answer.status,
             headers=answer.headers,

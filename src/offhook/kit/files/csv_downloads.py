@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from fastapi.responses import StreamingResponse
 
-from offhook.kit.files.downloads import disposition
+from offhook.kit.files.downloads import content_disposition
 
 MEDIA_TYPE: Final = "text/csv; charset=utf-8"
 _CHUNK_CHARS: Final = 64 * 1024
@@ -20,7 +20,7 @@ _FORMULA: Final = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _PHONE_NUMBER: Final = re.compile(r"\+[0-9]{3,15}")
 
 
-def cell(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """One value as text. Times become ISO 8601 in UTC, objects JSON, None nothing; text that a spreadsheet would run is
     led by an apostrophe, phone numbers (``+`` and digits) excepted."""
     match value:
@@ -40,16 +40,16 @@ def cell(value: Any) -> str:
     return text
 
 
-async def encode(header: Sequence[str], rows: AsyncIterable[Sequence[Any]]) -> AsyncIterator[bytes]:
+async def encode_csv(header: Sequence[str], rows: AsyncIterable[Sequence[Any]]) -> AsyncIterator[bytes]:
     """RFC 4180 in UTF-8, in pieces of about 64 KB; the last piece holds what was left, the header at least."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
-    writer.writerow([cell(name) for name in header])
+    writer.writerow([format_cell(name) for name in header])
     async for row in rows:
-        writer.writerow([cell(value) for value in row])
+        writer.writerow([format_cell(value) for value in row])
         if buffer.tell() >= _CHUNK_CHARS:
-            yield _taken(buffer)
-    yield _taken(buffer)
+            yield _drain_buffer(buffer)
+    yield _drain_buffer(buffer)
 
 
 async def csv_response(filename: str, header: Sequence[str], rows: AsyncIterable[Sequence[Any]]) -> StreamingResponse:
@@ -57,13 +57,13 @@ async def csv_response(filename: str, header: Sequence[str], rows: AsyncIterable
 
     ``rows`` should read the database in pages, each in a transaction of its own: a slow client may take an hour.
     """
-    pieces = encode(header, rows)
+    pieces = encode_csv(header, rows)
     first = await anext(pieces)
-    headers = {"Content-Disposition": disposition(filename, kind="attachment"), "Cache-Control": "no-store"}
-    return StreamingResponse(_after(first, pieces), media_type=MEDIA_TYPE, headers=headers)
+    headers = {"Content-Disposition": content_disposition(filename, kind="attachment"), "Cache-Control": "no-store"}
+    return StreamingResponse(_prepend_piece(first, pieces), media_type=MEDIA_TYPE, headers=headers)
 
 
-def _taken(buffer: io.StringIO) -> bytes:
+def _drain_buffer(buffer: io.StringIO) -> bytes:
     text = buffer.getvalue()
     buffer.seek(0)
     buffer.truncate()
@@ -71,7 +71,7 @@ def _taken(buffer: io.StringIO) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-async def _after(first: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _prepend_piece(first: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
     async for piece in pieces:
         yield piece

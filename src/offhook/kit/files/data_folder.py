@@ -45,7 +45,7 @@ class DataFolder:
             )
 
     @contextmanager
-    def locked(self, *, wait_s: float = 0) -> Iterator[None]:
+    def hold_lock(self, *, wait_s: float = 0) -> Iterator[None]:
         """Own the folder for the length of the block; :class:`DataFolderError` names the owner when it is taken.
 
         The kernel drops the lock with our process, however that ends.
@@ -59,27 +59,27 @@ class DataFolder:
                     break
                 except BlockingIOError:
                     if time.monotonic() >= deadline:
-                        raise DataFolderError(self._taken()) from None
+                        raise DataFolderError(self._taken_message()) from None
                     time.sleep(0.05)
             try:
                 yield
             finally:
-                self.forget()
+                self.forget_server()
 
     def announce(self, info: ServerInfo) -> None:
         """Write the note; only its owner may read it."""
-        note = self._note.with_suffix(".tmp")
+        note = self._note_path.with_suffix(".tmp")
         note.touch(mode=0o600)
         note.write_text(json.dumps(asdict(info)))
-        note.replace(self._note)
+        note.replace(self._note_path)
 
-    def forget(self) -> None:
-        self._note.unlink(missing_ok=True)
+    def forget_server(self) -> None:
+        self._note_path.unlink(missing_ok=True)
 
-    def running(self) -> ServerInfo | None:
+    def running_server(self) -> ServerInfo | None:
         """The process that announced itself here and still holds the lock."""
         try:
-            info = ServerInfo(**json.loads(self._note.read_text()))
+            info = ServerInfo(**json.loads(self._note_path.read_text()))
         except (OSError, ValueError, TypeError):
             return None
         return info if is_running(info.pid) and self._is_locked() else None
@@ -94,11 +94,11 @@ class DataFolder:
             return False
 
     @property
-    def _note(self) -> Path:
+    def _note_path(self) -> Path:
         return self.path / "server.json"
 
-    def _taken(self) -> str:
-        owner = self.running()
+    def _taken_message(self) -> str:
+        owner = self.running_server()
         if owner is None:
             return f"Another Offhook process is using the data folder {self.path}: wait for it, or stop it."
         at = f" at {owner.url}" if owner.url else ""

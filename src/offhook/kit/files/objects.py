@@ -34,7 +34,7 @@ REFUSED: Final = "The storage for files refuses this server: its credentials, or
 DISK: Final = "The storage for files cannot be written or read: look at the disk of this server."
 
 
-class Objects:
+class ObjectStore:
     """``address`` is a folder, or ``s3://bucket/prefix`` (``gs://``, ``az://``; credentials from their usual variables).
 
     Keys are relative paths that we make, never the user's. Everything raises StorageUnavailable (503), whose sentence
@@ -46,7 +46,7 @@ class Objects:
         self._store: Any = None
         self._obstore: Any = None
 
-    def _opened(self) -> tuple[Any, Any]:
+    def _open_store(self) -> tuple[Any, Any]:
         """``(the library, the store)``."""
         if self._store is None:
             import obstore  # noqa: PLC0415 - 5 MB: only where documents are touched
@@ -63,14 +63,14 @@ class Objects:
         return self._obstore, self._store
 
     @property
-    def _failures(self) -> tuple[type[Exception], ...]:
+    def _library_errors(self) -> tuple[type[Exception], ...]:
         """What the library raises; nothing before it is loaded."""
         return () if self._obstore is None else (self._obstore.exceptions.BaseError, ValueError)
 
     async def put(self, key: str, source: Path) -> None:
         """Keep a copy of a file; what was there is replaced."""
-        with self._told():
-            obstore, store = await asyncio.to_thread(self._opened)
+        with self._translate_errors():
+            obstore, store = await asyncio.to_thread(self._open_store)
             try:
                 await obstore.put_async(store, key, source)
             except FileNotFoundError as error:
@@ -78,9 +78,9 @@ class Objects:
 
     async def fetch(self, key: str, target: Path) -> None:
         """Write what is kept to a file. FileGone."""
-        with self._told():
-            obstore, store = await asyncio.to_thread(self._opened)
-            with _gone(key):
+        with self._translate_errors():
+            obstore, store = await asyncio.to_thread(self._open_store)
+            with _translate_missing(key):
                 found = await obstore.get_async(store, key)
             with target.open("wb") as out:
                 async for part in found.stream(min_chunk_size=_CHUNK):
@@ -88,51 +88,51 @@ class Objects:
 
     async def delete(self, key: str) -> None:
         """Nothing kept is fine."""
-        with self._told():
-            obstore, store = await asyncio.to_thread(self._opened)
+        with self._translate_errors():
+            obstore, store = await asyncio.to_thread(self._open_store)
             try:
-                with _gone(key):
+                with _translate_missing(key):
                     await obstore.delete_async(store, key)
             except FileGone:
                 return
 
-    async def kept_since(self, key: str) -> datetime:
+    async def last_modified(self, key: str) -> datetime:
         """When a file was last put. FileGone."""
-        with self._told():
-            obstore, store = await asyncio.to_thread(self._opened)
-            with _gone(key):
+        with self._translate_errors():
+            obstore, store = await asyncio.to_thread(self._open_store)
+            with _translate_missing(key):
                 known: datetime = (await obstore.head_async(store, key))["last_modified"]
         return known
 
-    async def listed(self, folder: str) -> AsyncIterator[list[tuple[str, datetime]]]:
+    async def list_keys(self, folder: str) -> AsyncIterator[list[tuple[str, datetime]]]:
         """``(key, when it was last put)`` of everything below a folder, a thousand at a time at most."""
-        with self._told():
-            obstore, store = await asyncio.to_thread(self._opened)
+        with self._translate_errors():
+            obstore, store = await asyncio.to_thread(self._open_store)
             batches = obstore.list(store, folder, chunk_size=1000)
         while True:
-            with self._told():
+            with self._translate_errors():
                 batch = await anext(batches, None)
             if batch is None:
                 return
             yield [(item["path"], item["last_modified"]) for item in batch]
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """What the library raises, as a sentence; its own words go to the log."""
         try:
             yield
         except (FileGone, StorageUnavailable):
             raise
         except OSError as error:
-            log.error("storage_failed", error=_short(error))
+            log.error("storage_failed", error=_shorten_error(error))
             raise StorageUnavailable(DISK) from error
-        except self._failures as error:
-            log.error("storage_failed", error=_short(error))
-            raise StorageUnavailable(_sentence(error)) from error
+        except self._library_errors as error:
+            log.error("storage_failed", error=_shorten_error(error))
+            raise StorageUnavailable(_describe_failure(error)) from error
 
 
 @contextmanager
-def _gone(key: str) -> Iterator[None]:
+def _translate_missing(key: str) -> Iterator[None]:
     """FileGone for what is not there, unless the bucket is what is not there."""
     try:
         yield
@@ -140,7 +140,7 @@ def _gone(key: str) -> Iterator[None]:
         raise (StorageUnavailable(NO_BUCKET) if "NoSuchBucket" in str(error) else FileGone(key)) from error
 
 
-def _sentence(error: Exception) -> str | None:
+def _describe_failure(error: Exception) -> str | None:
     said = str(error)
     names = {base.__name__ for base in type(error).__mro__}
     if "NoSuchBucket" in said:
@@ -150,5 +150,5 @@ def _sentence(error: Exception) -> str | None:
     return None
 
 
-def _short(error: Exception) -> str:
+def _shorten_error(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error).partition('Debug source')[0].strip()[:500]}"

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 
-class Storage:
+class LocalFileStorage:
     """``root`` is created on first use. Keys look like ``recordings/12/345.wav``."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def path(self, key: str) -> Path:
+    def path_for(self, key: str) -> Path:
         """The path of a key, its folder made; ValueError when the key leaves the root."""
         path = (self.root / key).resolve()
         if not path.is_relative_to(self.root.resolve()):

@@ -27,7 +27,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql import operators
 
-from offhook.errors import Unprocessable
+from offhook.errors import UnprocessableRequest
 from offhook.kit.filters.filter_values import BadValue, date_range, is_storable, number_range, options_of, text_of
 
 FilterType = Literal["number", "text", "select", "date", "boolean"]
@@ -36,10 +36,10 @@ TYPES: tuple[FilterType, ...] = ("number", "text", "select", "date", "boolean")
 MAX_LENGTH = 20_000
 MAX_CRITERIA = 50
 
-Column = ColumnElement[Any] | InstrumentedAttribute[Any]
+FilterColumn = ColumnElement[Any] | InstrumentedAttribute[Any]
 
 
-class FilterInvalid(Unprocessable):
+class FilterInvalid(UnprocessableRequest):
     """The filters cannot be used."""
 
     code = "filter_invalid"
@@ -49,33 +49,33 @@ class FilterInvalid(Unprocessable):
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedValueColumns:
     """Columns of a table with a row for each named value: the criterion's whole field name, the value as text, and as a
     number where it is one.
     """
 
-    name: Column
-    text: Column
-    number: Column
+    name: FilterColumn
+    text: FilterColumn
+    number: FilterColumn
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FilterField:
     """A column that may be filtered, and by which types. Under a name that ends in ``.*`` (``"context.*"``) the column is
-    JSONB and the rest of the criterion's field name is the key in it, or the values are rows of their own (:class:`Named`).
+    JSONB and the rest of the criterion's field name is the key in it, or the values are rows of their own (:class:`NamedValueColumns`).
     """
 
-    column: Column | Named
+    column: FilterColumn | NamedValueColumns
     types: frozenset[FilterType]
 
     @classmethod
-    def of(cls, column: Column | Named, *types: FilterType) -> "Field":
+    def for_column(cls, column: FilterColumn | NamedValueColumns, *types: FilterType) -> "FilterField":
         return cls(column, frozenset(types))
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
-    """To be AND-combined. ``on_members`` look into JSONB, or each at another row of a :class:`Named` table.
+class FilterConditions:
+    """To be AND-combined. ``on_members`` look into JSONB, or each at another row of a :class:`NamedValueColumns` table.
     ``have_text``: some look for a text inside of texts, so that an index is read from its beginning to its end.
     """
 
@@ -84,37 +84,44 @@ class Conditions:
     have_text: bool = False
 
     @property
-    def all(self) -> list[ColumnElement[bool]]:
+    def all_conditions(self) -> list[ColumnElement[bool]]:
         return [*self.on_columns, *self.on_members]
 
 
-def parse_conditions(raw: str | None, fields: Mapping[str, Field]) -> Conditions:
+def parse_conditions(raw: str | None, fields: Mapping[str, FilterField]) -> FilterConditions:
     """The conditions of a JSON array of ``{field, type, value}``; nothing or blank is no condition.
 
     ``attribute`` is another name of ``field``. Raises :class:`FilterInvalid` (422), which names the bad part.
     """
-    criteria = _criteria(raw) if raw is not None and raw.strip() else []
+    criteria = _parse_criteria(raw) if raw is not None and raw.strip() else []
     on_columns: list[ColumnElement[bool]] = []
     on_members: list[ColumnElement[bool]] = []
     for index, criterion in enumerate(criteria):
-        condition, is_member = _condition(index, criterion, fields)
+        condition, is_member = _build_condition(index, criterion, fields)
         (on_members if is_member else on_columns).append(condition)
-    return Conditions(on_columns, on_members, have_text=any(criterion["type"] == "text" for criterion in criteria))
+    return FilterConditions(
+        on_columns, on_members, have_text=any(criterion["type"] == "text" for criterion in criteria)
+    )
 
 
-def parse_filters(raw: str | None, fields: Mapping[str, Field]) -> list[ColumnElement[bool]]:
+def parse_filters(raw: str | None, fields: Mapping[str, FilterField]) -> list[ColumnElement[bool]]:
     """All conditions of :func:`parse_conditions`, for lists that need not tell them apart."""
-    return parse_conditions(raw, fields).all
+    return parse_conditions(raw, fields).all_conditions
 
 
 def parse_sort(
-    sort_by: str | None, sort_order: str | None, columns: Mapping[str, Column], *, default: str, tie_break: Column
+    sort_by: str | None,
+    sort_order: str | None,
+    columns: Mapping[str, FilterColumn],
+    *,
+    default: str,
+    tie_break: FilterColumn,
 ) -> list[UnaryExpression[Any]]:
     """``ORDER BY`` for a list: nulls last, ties broken so that pages never overlap. ``sort_order`` is asc or desc."""
     key = sort_by or default
     if key not in columns:
         raise FilterInvalid(
-            ["sort_by"], f"Unknown sort key {key!r}: use one of {_listed(columns)}.", "sort_key_unknown"
+            ["sort_by"], f"Unknown sort key {key!r}: use one of {_list_names(columns)}.", "sort_key_unknown"
         )
     order = sort_order or "desc"
     if order not in {"asc", "desc"}:
@@ -127,12 +134,12 @@ def parse_sort(
     return [ordered, tie_break.asc() if order == "asc" else tie_break.desc()]
 
 
-def from_the_end(order: Sequence[UnaryExpression[Any]]) -> list[UnaryExpression[Any]]:
+def reverse_sort(order: Sequence[UnaryExpression[Any]]) -> list[UnaryExpression[Any]]:
     """The order of :func:`parse_sort` read backwards: the same index gives it."""
-    return [_turned(by) for by in order]
+    return [_reverse_order(by) for by in order]
 
 
-def _turned(by: UnaryExpression[Any]) -> UnaryExpression[Any]:
+def _reverse_order(by: UnaryExpression[Any]) -> UnaryExpression[Any]:
     has_nulls_last = by.modifier is operators.nulls_last_op
     directed: Any = by.element if has_nulls_last else by
     column = directed.element
@@ -140,70 +147,70 @@ def _turned(by: UnaryExpression[Any]) -> UnaryExpression[Any]:
     return turned.nulls_first() if has_nulls_last else turned
 
 
-def _criteria(raw: str) -> list[Any]:
-    def refuse(message: str) -> FilterInvalid:
+def _parse_criteria(raw: str) -> list[Any]:
+    def invalid_filters(message: str) -> FilterInvalid:
         return FilterInvalid(["filters"], message, "filters_invalid")
 
     if len(raw) > MAX_LENGTH:
-        raise refuse(f"The filters are longer than {MAX_LENGTH} characters.")
+        raise invalid_filters(f"The filters are longer than {MAX_LENGTH} characters.")
     try:
-        criteria = json.loads(raw, parse_constant=_no_constant)
+        criteria = json.loads(raw, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise refuse("The filters are not JSON: send an array of {field, type, value}.") from None
+        raise invalid_filters("The filters are not JSON: send an array of {field, type, value}.") from None
     if not isinstance(criteria, list):
-        raise refuse("The filters are not a JSON array of {field, type, value}.")
+        raise invalid_filters("The filters are not a JSON array of {field, type, value}.")
     if len(criteria) > MAX_CRITERIA:
-        raise refuse(f"More than {MAX_CRITERIA} filters.")
+        raise invalid_filters(f"More than {MAX_CRITERIA} filters.")
     return criteria
 
 
-def _no_constant(name: str) -> float:
+def _refuse_constant(name: str) -> float:
     raise ValueError(name)
 
 
-def _condition(index: int, criterion: Any, fields: Mapping[str, Field]) -> tuple[ColumnElement[bool], bool]:
+def _build_condition(index: int, criterion: Any, fields: Mapping[str, FilterField]) -> tuple[ColumnElement[bool], bool]:
     """The condition, and whether it looks into JSONB."""
     if not isinstance(criterion, dict):
         raise FilterInvalid(["filters", index], "A filter is an object {field, type, value}.", "filter_invalid")
     name = criterion.get("field", criterion.get("attribute"))
     kind = criterion.get("type")
-    found = _find(name, fields) if isinstance(name, str) else None
+    found = _find_field(name, fields) if isinstance(name, str) else None
     if found is None:
         raise FilterInvalid(
             ["filters", index, "field"],
-            f"Unknown filter field {_shown(name)}: use one of {_listed(fields)}.",
+            f"Unknown filter field {_quote_value(name)}: use one of {_list_names(fields)}.",
             "filter_field_unknown",
         )
     field, key = found
     if kind not in TYPES:
         raise FilterInvalid(
             ["filters", index, "type"],
-            f"Unknown filter type {_shown(kind)} of field {_shown(name)}: use one of {', '.join(TYPES)}.",
+            f"Unknown filter type {_quote_value(kind)} of field {_quote_value(name)}: use one of {', '.join(TYPES)}.",
             "filter_type_unknown",
         )
     if kind not in field.types:
         raise FilterInvalid(
             ["filters", index, "type"],
-            f"Field {_shown(name)} cannot be filtered by type {kind!r}: use {_listed(field.types)}.",
+            f"Field {_quote_value(name)} cannot be filtered by type {kind!r}: use {_list_names(field.types)}.",
             "filter_type_not_allowed",
         )
     try:
         build = _COLUMN_BUILDERS[kind] if key is None else _JSON_BUILDERS[kind]
         if key is None:
             return build(field.column, criterion.get("value")), False
-        if isinstance(field.column, Named):
+        if isinstance(field.column, NamedValueColumns):
             named = field.column
             return and_(named.name == name, build(named, criterion.get("value"))), True
-        return build(_Member(field.column, key), criterion.get("value")), True
+        return build(_JsonMember(field.column, key), criterion.get("value")), True
     except BadValue as bad:
         raise FilterInvalid(
             ["filters", index, "value"],
-            f"The value of filter {_shown(name)} ({kind}) is wrong: {bad}.",
+            f"The value of filter {_quote_value(name)} ({kind}) is wrong: {bad}.",
             "filter_value_invalid",
         ) from None
 
 
-def _find(name: str, fields: Mapping[str, Field]) -> tuple[Field, str | None] | None:
+def _find_field(name: str, fields: Mapping[str, FilterField]) -> tuple[FilterField, str | None] | None:
     if name in fields and not name.endswith(".*"):
         return fields[name], None
     prefix, dot, key = name.partition(".")
@@ -212,18 +219,18 @@ def _find(name: str, fields: Mapping[str, Field]) -> tuple[Field, str | None] | 
     return None
 
 
-def _shown(value: Any) -> str:
+def _quote_value(value: Any) -> str:
     return ascii(value)[:100]
 
 
-def _listed(names: Any) -> str:
+def _list_names(names: Any) -> str:
     return ", ".join(sorted(name.replace(".*", ".<name>") for name in names))
 
 
 # --- conditions on columns
 
 
-def _bounds(column: Column) -> tuple[int, int] | None:
+def _integer_bounds(column: FilterColumn) -> tuple[int, int] | None:
     """The range of an integer column's type; None for other numbers."""
     if isinstance(column.type, BigInteger):
         return -(2**63), 2**63 - 1
@@ -234,17 +241,17 @@ def _bounds(column: Column) -> tuple[int, int] | None:
     return None
 
 
-def _all(conditions: list[ColumnElement[bool]]) -> ColumnElement[bool]:
+def _all_of(conditions: list[ColumnElement[bool]]) -> ColumnElement[bool]:
     return and_(*conditions)
 
 
-def _by_number(column: Column, value: Any) -> ColumnElement[bool]:
+def _by_number(column: FilterColumn, value: Any) -> ColumnElement[bool]:
     low, high = number_range(value)
-    bounds = _bounds(column)
+    bounds = _integer_bounds(column)
     if bounds is None:
         # Not in the column's own type: NUMERIC(10, 3) would refuse a bound that no row can have.
         exact = [column >= literal(low, Numeric())] if low is not None else []
-        return _all(exact + ([column <= literal(high, Numeric())] if high is not None else []))
+        return _all_of(exact + ([column <= literal(high, Numeric())] if high is not None else []))
     # Whole numbers in the column's own type, so that its index is used and no bound can be too large for it.
     first = bounds[0] if low is None else math.ceil(low)
     last = bounds[1] if high is None else math.floor(high)
@@ -252,45 +259,45 @@ def _by_number(column: Column, value: Any) -> ColumnElement[bool]:
         return false()
     if first == last:
         return column == first
-    return _all([column >= max(first, bounds[0]), column <= min(last, bounds[1]), column.is_not(None)])
+    return _all_of([column >= max(first, bounds[0]), column <= min(last, bounds[1]), column.is_not(None)])
 
 
-def _by_text(column: Column, value: Any) -> ColumnElement[bool]:
-    return _contains(column, text_of(value))
+def _by_text(column: FilterColumn, value: Any) -> ColumnElement[bool]:
+    return _contains_text(column, text_of(value))
 
 
-def _contains(column: Any, text: str) -> ColumnElement[bool]:
+def _contains_text(column: Any, text: str) -> ColumnElement[bool]:
     """Whether a text stands in a column in whatever case; digits have none, and lowering every row costs as much again."""
     has_case = text.lower() != text.upper()
     info = getattr(column, "info", {})
     lowered = "".join(char.lower() if char.isascii() else char for char in text)
     found: ColumnElement[bool]
     if "lowered" in info:
-        found = getattr(column.class_, info["lowered"]).like(anywhere(lowered))
+        found = getattr(column.class_, info["lowered"]).like(like_pattern(lowered))
     elif has_case and info.get("is_ascii"):
         # a quarter less than ILIKE, which knows every alphabet
-        found = func.lower(column.collate("C")).like(anywhere(lowered))
+        found = func.lower(column.collate("C")).like(like_pattern(lowered))
     else:
-        found = (column.ilike if has_case else column.like)(anywhere(text))
+        found = (column.ilike if has_case else column.like)(like_pattern(text))
     return found
 
 
-def anywhere(text: str) -> str:
+def like_pattern(text: str) -> str:
     """The LIKE pattern of whatever holds this text, as one value with LIKE's own escapes: a prepared statement would put
     it together again for each row."""
     return "%" + re.sub(r"([%_\\])", r"\\\1", text) + "%"
 
 
-def _by_select(column: Column, value: Any) -> ColumnElement[bool]:
+def _by_select(column: FilterColumn, value: Any) -> ColumnElement[bool]:
     options = options_of(value)
-    bounds = _bounds(column)
+    bounds = _integer_bounds(column)
     if bounds is None:
         return column.in_([str(option) for option in options])
-    numbers = [_whole(option) for option in options]
+    numbers = [_whole_number(option) for option in options]
     return column.in_([number for number in numbers if bounds[0] <= number <= bounds[1]])
 
 
-def _whole(option: str | float) -> int:
+def _whole_number(option: str | float) -> int:
     if isinstance(option, int) and not isinstance(option, bool):
         return option
     if isinstance(option, str) and re.fullmatch(r"-?[0-9]{1,20}", option):
@@ -298,19 +305,19 @@ def _whole(option: str | float) -> int:
     raise BadValue("whole numbers are needed")
 
 
-def _by_date(column: Column, value: Any) -> ColumnElement[bool]:
+def _by_date(column: FilterColumn, value: Any) -> ColumnElement[bool]:
     start, stop, before = date_range(value)
     conditions: list[ColumnElement[bool]] = [] if start is None else [column >= start]
     if stop is not None:
         conditions.append(column < stop if before else column <= stop)
-    return _all(conditions)
+    return _all_of(conditions)
 
 
-def _by_boolean(column: Column, value: Any) -> ColumnElement[bool]:
-    return column.is_(_boolean(value))
+def _by_boolean(column: FilterColumn, value: Any) -> ColumnElement[bool]:
+    return column.is_(_require_boolean(value))
 
 
-def _boolean(value: Any) -> bool:
+def _require_boolean(value: Any) -> bool:
     if not isinstance(value, bool):
         raise BadValue("true or false is needed")
     return value
@@ -320,7 +327,7 @@ def _boolean(value: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Member:
+class _JsonMember:
     column: Any
     key: str
 
@@ -339,20 +346,22 @@ class _Member:
         )
 
 
-_Values = _Member | Named
+_Values = _JsonMember | NamedValueColumns
 
 
 def _json_number(member: _Values, value: Any) -> ColumnElement[bool]:
     low, high = number_range(value)
     # Said although a comparison says it too: a partial index is only used by who does.
-    conditions: list[ColumnElement[bool]] = [member.number.is_not(None)] if isinstance(member, Named) else []
+    conditions: list[ColumnElement[bool]] = (
+        [member.number.is_not(None)] if isinstance(member, NamedValueColumns) else []
+    )
     conditions += [member.number >= literal(low, Numeric())] if low is not None else []
-    return _all(conditions + ([member.number <= literal(high, Numeric())] if high is not None else []))
+    return _all_of(conditions + ([member.number <= literal(high, Numeric())] if high is not None else []))
 
 
 def _json_text(member: _Values, value: Any) -> ColumnElement[bool]:
     # in the database's own alphabet: that of a column that sorts by bytes knows no capital É
-    return _contains(member.text.collate("default"), text_of(value))
+    return _contains_text(member.text.collate("default"), text_of(value))
 
 
 def _json_select(member: _Values, value: Any) -> ColumnElement[bool]:
@@ -365,18 +374,18 @@ def _json_date(member: _Values, value: Any) -> ColumnElement[bool]:
     # ISO 8601 in one zone sorts as text; a cast would fail on a 31st of February.
     moment = member.text.collate("C")
     conditions: list[ColumnElement[bool]] = [member.text.regexp_match(r"^\d{4}-\d\d-\d\d")]
-    conditions += [] if start is None else [moment >= _iso(start)]
+    conditions += [] if start is None else [moment >= _iso_prefix(start)]
     if stop is not None:
-        conditions.append(moment < _iso(stop) if before else moment <= _iso(stop))
-    return _all(conditions)
+        conditions.append(moment < _iso_prefix(stop) if before else moment <= _iso_prefix(stop))
+    return _all_of(conditions)
 
 
-def _iso(moment: datetime) -> str:
+def _iso_prefix(moment: datetime) -> str:
     return moment.isoformat()[:19].removesuffix("T00:00:00")
 
 
 def _json_boolean(member: _Values, value: Any) -> ColumnElement[bool]:
-    text = str(_boolean(value))
+    text = str(_require_boolean(value))
     return member.text.in_([text.lower(), text, text.upper()])
 
 

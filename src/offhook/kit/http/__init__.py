@@ -10,15 +10,15 @@ from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from offhook.kit.database.database import Database
 from offhook.kit.http import errors, health, openapi
 from offhook.kit.http.edge import HttpEdge
-from offhook.kit.http.health import Check
-from offhook.kit.http.json_bodies import JsonBodies
+from offhook.kit.http.health import ReadinessCheck
+from offhook.kit.http.json_bodies import JsonBodyGuard
 from offhook.kit.http.paths import PathIndex
 from offhook.kit.http.proxies import TrustedProxies
 from offhook.kit.http.slashes import EitherSlash
 from offhook.kit.http.web_ui import WebUi
 from offhook.settings import Settings
 
-__all__ = ["Check", "install_http"]
+__all__ = ["ReadinessCheck", "install_http"]
 
 MAX_BODY_BYTES = 10 * 1024 * 1024
 _BUILT_UI = Path(__file__).parents[2] / "_ui"
@@ -35,7 +35,7 @@ class HttpRoot(Protocol):
 
 
 def install_http(
-    app: FastAPI, root: HttpRoot, *, checks: Mapping[str, Check] | None = None, ui_folder: Path = _BUILT_UI
+    app: FastAPI, root: HttpRoot, *, checks: Mapping[str, ReadinessCheck] | None = None, ui_folder: Path = _BUILT_UI
 ) -> None:
     """Wraps the application, whose state has the root; call it once, before or after the routers are included.
 
@@ -46,10 +46,10 @@ def install_http(
     app.router.default = EitherSlash(app.router, WebUi(ui_folder, app.router.default))
     app.router.middleware_stack = PathIndex(app)
     # The last one added is the outermost.
-    app.add_middleware(JsonBodies)
+    app.add_middleware(JsonBodyGuard)
     app.add_middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BODY_BYTES)
     app.add_middleware(HttpEdge)
     app.add_middleware(TrustedProxies, trusted=root.settings.trusted_proxies)
-    errors.install(app)
-    health.install(app, checks or {})
-    openapi.install(app)
+    errors.install_error_handlers(app)
+    health.install_health(app, checks or {})
+    openapi.install_openapi(app)

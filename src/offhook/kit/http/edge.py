@@ -76,14 +76,14 @@ def _request_id(scope: Scope) -> str:
 
 def _observe(scope: Scope, status: int, seconds: float) -> None:
     # The template and never the path: paths hold ids and tokens, and each would be a new time series.
-    route = _template(scope)
+    route = _route_template(scope)
     method = scope["method"] if scope["method"] in _METHODS else "OTHER"
     REQUESTS.labels(method, route, status).inc()
     LATENCY.labels(method, route).observe(seconds)
     log.debug("http_request", method=method, route=route, status=status, duration_ms=round(seconds * 1000, 2))
 
 
-def _template(scope: Scope) -> str:
+def _route_template(scope: Scope) -> str:
     inner: dict[str, Any] = scope.get("fastapi") or {}
     context = inner.get("effective_route_context")
     route = scope.get("route")

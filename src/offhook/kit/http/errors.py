@@ -37,33 +37,33 @@ _OUT_OF_RANGE = frozenset({"greater_than_equal", "less_than_equal", "int_parsing
 _RETRY = {"Retry-After": "1"}
 
 
-def install(app: FastAPI) -> None:
+def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(DomainError, _domain_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_exception)
     app.add_exception_handler(DBAPIError, _database_error)
-    app.add_exception_handler(PoolTimeout, _database_away)
-    app.add_exception_handler(ConnectionError, _database_away)
-    app.add_exception_handler(ClientDisconnect, _client_gone)
-    app.add_exception_handler(Exception, _unexpected)
+    app.add_exception_handler(PoolTimeout, _database_unreachable)
+    app.add_exception_handler(ConnectionError, _database_unreachable)
+    app.add_exception_handler(ClientDisconnect, _client_disconnected)
+    app.add_exception_handler(Exception, _unexpected_error)
 
 
-def render(status: int, detail: Any, code: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    return JSONResponse({"detail": _printable(detail), "code": code}, status, headers)
+def error_response(status: int, detail: Any, code: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"detail": _replace_surrogates(detail), "code": code}, status, headers)
 
 
-def _printable(value: Any) -> Any:
+def _replace_surrogates(value: Any) -> Any:
     """The value without lone surrogates: a client's text may come back in a message, and must encode."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
-        return {_printable(key): _printable(item) for key, item in value.items()}
+        return {_replace_surrogates(key): _replace_surrogates(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_printable(item) for item in value]
+        return [_replace_surrogates(item) for item in value]
     return value
 
 
-async def _answer(connection: HTTPConnection, response: JSONResponse, code: str) -> Response:
+async def _send_answer(connection: HTTPConnection, response: JSONResponse, code: str) -> Response:
     if isinstance(connection, WebSocket):
         await _refuse_socket(connection, response, code)
     return response
@@ -78,7 +78,7 @@ async def _refuse_socket(socket: WebSocket, response: JSONResponse, code: str) -
         await socket.close(1008, code)
 
 
-async def _client_gone(connection: HTTPConnection, error: Exception) -> Response:
+async def _client_disconnected(connection: HTTPConnection, error: Exception) -> Response:
     """Who went before the request was read hears no answer, and it is no fault of ours."""
     log.info("client_gone", path=connection.url.path)
     return Response(status_code=400)
@@ -87,7 +87,7 @@ async def _client_gone(connection: HTTPConnection, error: Exception) -> Response
 async def _domain_error(connection: HTTPConnection, error: Exception) -> Response:
     assert isinstance(error, DomainError)
     detail = error.message if error.detail is None else jsonable_encoder(error.detail)
-    return await _answer(connection, render(error.status, detail, error.code, error.headers), error.code)
+    return await _send_answer(connection, error_response(error.status, detail, error.code, error.headers), error.code)
 
 
 async def _validation_error(_: Request, error: Exception) -> Response:
@@ -98,18 +98,18 @@ async def _validation_error(_: Request, error: Exception) -> Response:
         for e in error.errors()
     ]
     if problems and all(p["loc"][:1] == ["path"] and p["type"] in _OUT_OF_RANGE for p in problems):
-        return render(404, "Not found", "not_found")
-    return render(422, problems, "validation_error")
+        return error_response(404, "Not found", "not_found")
+    return error_response(422, problems, "validation_error")
 
 
 async def _http_exception(connection: HTTPConnection, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 400:  # the framework's word for a body that it cannot read
         problem = [{"loc": ["body"], "msg": str(error.detail), "type": "body_invalid"}]
-        return render(422, problem, "validation_error")
+        return error_response(422, problem, "validation_error")
     detail = str(error.detail).capitalize() if error.status_code < 500 else "The service has a problem."
     code = _CODES.get(error.status_code, f"http_{error.status_code}")
-    return await _answer(connection, render(error.status_code, detail, code, error.headers), code)
+    return await _send_answer(connection, error_response(error.status_code, detail, code, error.headers), code)
 
 
 async def _database_error(connection: HTTPConnection, error: Exception) -> Response:
@@ -123,29 +123,29 @@ async def _database_error(connection: HTTPConnection, error: Exception) -> Respo
     if state.startswith("22") or isinstance(getattr(error.orig, "__cause__", None), AsyncpgDataError):
         log.info("request_refused_by_database", sqlstate=state, error=type(error.orig).__name__)
         problem = [{"loc": ["body"], "msg": "A value cannot be stored.", "type": "value_not_storable"}]
-        return await _answer(connection, render(422, problem, "value_not_storable"), "value_not_storable")
+        return await _send_answer(connection, error_response(422, problem, "value_not_storable"), "value_not_storable")
     if state.startswith("23"):
         log.warning("request_conflicted_in_database", sqlstate=state, exc_info=error)
-        return await _answer(
-            connection, render(409, "This changed at the same time: try again.", "conflict"), "conflict"
+        return await _send_answer(
+            connection, error_response(409, "This changed at the same time: try again.", "conflict"), "conflict"
         )
     if error.connection_invalidated or state[:2] in {"08", "40", "53", "57"}:
-        return await _database_away(connection, error)
-    return await _unexpected(connection, error)
+        return await _database_unreachable(connection, error)
+    return await _unexpected_error(connection, error)
 
 
-async def _database_away(connection: HTTPConnection, error: Exception) -> Response:
-    log.warning("database_unavailable", error=f"{type(error).__name__}: {error}")
-    return await _answer(
-        connection, render(503, "The database does not answer: try again.", "not_ready", _RETRY), "not_ready"
+async def _database_unreachable(connection: HTTPConnection, error: Exception) -> Response:
+    log.warning("database_unreachable", error=f"{type(error).__name__}: {error}")
+    return await _send_answer(
+        connection, error_response(503, "The database does not answer: try again.", "not_ready", _RETRY), "not_ready"
     )
 
 
-async def _unexpected(connection: HTTPConnection, error: Exception) -> Response:
+async def _unexpected_error(connection: HTTPConnection, error: Exception) -> Response:
     """The one that should not happen: an id for the log, and nothing of the error to the client."""
     error_id = connection.scope.get("state", {}).get("request_id", "unknown")
     log.error("request_failed", error_id=error_id, path=connection.scope.get("path"), exc_info=error)
-    response = render(500, f"Something went wrong on our side; the log has it as {error_id}.", "internal_error")
+    response = error_response(500, f"Something went wrong on our side; the log has it as {error_id}.", "internal_error")
     # This one answers from outside of the edge that adds them elsewhere.
     add_headers(MutableHeaders(raw=response.raw_headers), error_id, is_api=True)
-    return await _answer(connection, response, "internal_error")
+    return await _send_answer(connection, response, "internal_error")

@@ -15,7 +15,7 @@ from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.settings import Settings
 
-Check = Callable[[Database], Awaitable[bool]]
+ReadinessCheck = Callable[[Database], Awaitable[bool]]
 CHECK_TIMEOUT_S = 3.0
 
 
@@ -25,9 +25,9 @@ class HealthResponse(BaseModel):
     signup_enabled: bool
 
 
-def install(app: FastAPI, checks: Mapping[str, Check]) -> None:
+def install_health(app: FastAPI, checks: Mapping[str, ReadinessCheck]) -> None:
     """Serves what load balancers and monitors ask: alive, ready by all ``checks``, and the metrics."""
-    app.state.health_checks = {"database": _answers, "migrations": migrations.is_current, **checks}
+    app.state.health_checks = {"database": _database_answers, "migrations": migrations.is_current, **checks}
     router = APIRouter()
     router.add_api_route(
         "/api/v1/health", _health, response_model=HealthResponse, operation_id="get_health", tags=["health"]
@@ -53,9 +53,9 @@ async def _metrics() -> Response:
 
 
 async def _ready(request: Request) -> Response:
-    checks: Mapping[str, Check] = request.app.state.health_checks
+    checks: Mapping[str, ReadinessCheck] = request.app.state.health_checks
     db: Database = request.app.state.root.db
-    results = {name: await _passes(check, db) for name, check in checks.items()}
+    results = {name: await _check_passes(check, db) for name, check in checks.items()}
     missing = [name for name, passed in results.items() if not passed]
     report = {name: "ok" if passed else "missing" for name, passed in results.items()}
     if missing:
@@ -64,7 +64,7 @@ async def _ready(request: Request) -> Response:
     return JSONResponse({"status": "ready", "checks": report})
 
 
-async def _passes(check: Check, db: Database) -> bool:
+async def _check_passes(check: ReadinessCheck, db: Database) -> bool:
     try:
         async with asyncio.timeout(CHECK_TIMEOUT_S):
             return await check(db)
@@ -72,7 +72,7 @@ async def _passes(check: Check, db: Database) -> bool:
         return False
 
 
-async def _answers(db: Database) -> bool:
+async def _database_answers(db: Database) -> bool:
     async with db.engine.connect() as connection:
         await connection.execute(text("SELECT 1"))
     return True

@@ -25,7 +25,7 @@ class BodyTooLarge(Exception):
     """More JSON than is read: one sentence."""
 
 
-class JsonBodies:
+class JsonBodyGuard:
     """Reads a JSON body once, looks at it and passes it on; other bodies (uploads) stream through untouched."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -36,21 +36,21 @@ class JsonBodies:
             await self._app(scope, receive, send)
             return
         try:
-            body = await _read(receive)
+            body = await _read_body(receive)
         except BodyTooLarge as too_large:
-            await _refusal(413, str(too_large), "too_large")(scope, receive, send)
+            await _error_response(413, str(too_large), "too_large")(scope, receive, send)
             return
         except HTTPException as too_large:  # raised by the framework's body limit
-            await _refusal(too_large.status_code, too_large.detail, "too_large")(scope, receive, send)
+            await _error_response(too_large.status_code, too_large.detail, "too_large")(scope, receive, send)
             return
         if body is None:
             return
         problem = find_problem(body)
         if problem is not None:
             detail = [{"loc": ["body"], "msg": problem, "type": "json_invalid"}]
-            await _refusal(422, detail, "validation_error")(scope, receive, send)
+            await _error_response(422, detail, "validation_error")(scope, receive, send)
             return
-        await self._app(scope, _replay(body, receive), send)
+        await self._app(scope, _replay_body(body, receive), send)
 
 
 def find_problem(body: bytes) -> str | None:
@@ -59,17 +59,17 @@ def find_problem(body: bytes) -> str | None:
         body.decode()
     except UnicodeDecodeError:
         return "The body is not UTF-8."
-    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _depth(body) > MAX_DEPTH:
+    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _nesting_depth(body) > MAX_DEPTH:
         return f"The body is nested deeper than {MAX_DEPTH} levels."
     if not _is_suspect(body):
         return None
     try:
-        parsed = json.loads(body, parse_constant=_refuse, parse_float=_finite)
+        parsed = json.loads(body, parse_constant=_refuse_constant, parse_float=_parse_finite)
     except json.JSONDecodeError:
         return None
     except ValueError as bad:
         return str(bad)
-    return _find_text(parsed)
+    return _find_bad_text(parsed)
 
 
 def _is_suspect(body: bytes) -> bool:
@@ -78,18 +78,18 @@ def _is_suspect(body: bytes) -> bool:
     return _EXPONENT.search(body) is not None
 
 
-def _refuse(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(f"The body holds {name}, which is not JSON.")
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     number = float(text)
     if number in (float("inf"), float("-inf")):
         raise ValueError("The body holds a number that is too large.")
     return number
 
 
-def _find_text(value: Any) -> str | None:
+def _find_bad_text(value: Any) -> str | None:
     stack = [value]
     while stack:
         item = stack.pop()
@@ -104,7 +104,7 @@ def _find_text(value: Any) -> str | None:
     return None
 
 
-def _depth(body: bytes) -> int:
+def _nesting_depth(body: bytes) -> int:
     """How deep brackets are nested, in time that grows with the length and nothing else."""
     # Without escaped quotes, what stands outside of strings is every second part; no pattern that could backtrack.
     outside = body.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
@@ -112,7 +112,7 @@ def _depth(body: bytes) -> int:
     return int(brackets.cumsum(dtype=np.int32).max(initial=0))
 
 
-async def _read(receive: Receive) -> bytes | None:
+async def _read_body(receive: Receive) -> bytes | None:
     """The whole body; None when the client went away."""
     chunks: list[bytes] = []
     size = 0
@@ -128,18 +128,18 @@ async def _read(receive: Receive) -> bytes | None:
             return b"".join(chunks)
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
+def _replay_body(body: bytes, receive: Receive) -> Receive:
     sent = False
 
-    async def replay() -> Message:
+    async def receive_again() -> Message:
         nonlocal sent
         if sent:
             return await receive()
         sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return replay
+    return receive_again
 
 
-def _refusal(status: int, detail: Any, code: str) -> JSONResponse:
+def _error_response(status: int, detail: Any, code: str) -> JSONResponse:
     return JSONResponse({"detail": detail, "code": code}, status)

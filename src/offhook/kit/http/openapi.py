@@ -21,9 +21,9 @@ _ERRORS = {
     "429": "Too many at once: Retry-After says how many seconds to wait",
     "503": "The database does not answer: try again",
 }
-_OF_BODIES = {"413": "The body is too large"}
-# What only some operations answer; they say so with ``responses=answers(…)``.
-_OF_SOME = {
+_BODY_ERRORS = {"413": "The body is too large"}
+# What only some operations answer; they say so with ``responses=error_responses(…)``.
+_SPECIFIC_ERRORS = {
     400: "The carrier's account does not fit it",
     402: "Out of credit",
     415: "The file is of no kind that is read",
@@ -54,38 +54,38 @@ def declares_headers(headers: Mapping[str, str]) -> Callable[[F], F]:
     For what every request pays: as the framework's parameters, two headers cost more than the rest of the dependency.
     """
 
-    def mark(dependency: F) -> F:
+    def mark_dependency(dependency: F) -> F:
         setattr(dependency, _DECLARED, headers)
         return dependency
 
-    return mark
+    return mark_dependency
 
 
-def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """``responses=`` of an operation for the errors that are not common to all."""
-    return {status: _response(_OF_SOME[status], "ErrorResponse") for status in statuses}
+    return {status: _error_response(_SPECIFIC_ERRORS[status], "ErrorResponse") for status in statuses}
 
 
-def install(app: FastAPI) -> None:
+def install_openapi(app: FastAPI) -> None:
     """Serve the description at ``/api/v1/openapi.json``, made on the first request; there is no page that loads a CDN."""
     app.title, app.version = TITLE, VERSION
 
-    def describe() -> dict[str, Any]:
+    def get_description() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = _describe(app)
+            app.openapi_schema = _build_description(app)
         return app.openapi_schema
 
-    app.openapi = describe  # type: ignore[method-assign] # the framework's own way to change the description
-    app.add_api_route(PATH, _serve, response_model=None, include_in_schema=False)
+    app.openapi = get_description  # type: ignore[method-assign] # the framework's own way to change the description
+    app.add_api_route(PATH, _serve_description, response_model=None, include_in_schema=False)
 
 
-async def _serve(request: Request) -> Response:
+async def _serve_description(request: Request) -> Response:
     # No closure: the framework remembers endpoints for as long as the process lives, and their application with them.
     app: FastAPI = request.app
     return JSONResponse(app.openapi())
 
 
-def _describe(app: FastAPI) -> dict[str, Any]:
+def _build_description(app: FastAPI) -> dict[str, Any]:
     schema = get_openapi(title=TITLE, version=VERSION, summary="Voice agents on the telephone", routes=app.routes)
     schema.setdefault("components", {}).setdefault("schemas", {})["ErrorResponse"] = _ERROR_SCHEMA
     _complete_validation_errors(schema["components"]["schemas"])
@@ -95,10 +95,10 @@ def _describe(app: FastAPI) -> dict[str, Any]:
             continue
         for operation in operations.values():
             responses = operation.setdefault("responses", {})
-            common = _ERRORS | _OF_BODIES if "requestBody" in operation else _ERRORS
+            common = _ERRORS | _BODY_ERRORS if "requestBody" in operation else _ERRORS
             for status, description in common.items():
-                responses.setdefault(status, _response(description, "ErrorResponse"))
-            responses["422"] = _response("The request is not valid", "HTTPValidationError")
+                responses.setdefault(status, _error_response(description, "ErrorResponse"))
+            responses["422"] = _error_response("The request is not valid", "HTTPValidationError")
     return schema
 
 
@@ -106,23 +106,23 @@ def _add_declared_headers(app: FastAPI, paths: dict[str, Any]) -> None:
     for route in iter_route_contexts(app.routes):
         if not isinstance(route.original_route, APIRoute) or not route.include_in_schema:
             continue
-        found = {name: text for headers in _declared(route.dependant) for name, text in headers.items()}
+        found = {name: text for headers in _declared_headers(route.dependant) for name, text in headers.items()}
         for method in route.methods or ():
             operation = paths[route.path_format or ""][method.lower()]
             parameters = operation.get("parameters", [])
             known = {parameter["name"].lower() for parameter in parameters if parameter["in"] == "header"}
-            parameters += [_header(name, text) for name, text in found.items() if name.lower() not in known]
+            parameters += [_header_parameter(name, text) for name, text in found.items() if name.lower() not in known]
             if parameters:
                 operation["parameters"] = parameters
 
 
-def _declared(dependant: Dependant) -> Iterator[Mapping[str, str]]:
+def _declared_headers(dependant: Dependant) -> Iterator[Mapping[str, str]]:
     yield getattr(dependant.call, _DECLARED, {})
     for below in dependant.dependencies:
-        yield from _declared(below)
+        yield from _declared_headers(below)
 
 
-def _header(name: str, description: str) -> dict[str, Any]:
+def _header_parameter(name: str, description: str) -> dict[str, Any]:
     schema = {"anyOf": [{"type": "string"}, {"type": "null"}], "description": description, "title": name.title()}
     return {"name": name, "in": "header", "required": False, "description": description, "schema": schema}
 
@@ -161,7 +161,7 @@ def _complete_validation_errors(schemas: dict[str, Any]) -> None:
     }
 
 
-def _response(description: str, schema: str) -> dict[str, Any]:
+def _error_response(description: str, schema: str) -> dict[str, Any]:
     return {
         "description": description,
         "content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}},

@@ -11,7 +11,7 @@ _MAX_OFFSET = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageRequest:
     """``page`` counts from 1, ``limit`` is 1 to 100."""
 
     page: int
@@ -27,7 +27,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class SliceRequest:
     """``limit`` None means every row."""
 
     limit: int | None
@@ -35,22 +35,22 @@ class Slice:
 
 
 # These are async, although they await nothing: the framework sends plain functions through a thread.
-async def _page(
+async def _page_query(
     page: Annotated[int, Query(ge=1, le=_MAX_PAGE)] = 1,
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
-) -> Page:
-    return Page(page, limit)
+) -> PageRequest:
+    return PageRequest(page, limit)
 
 
-async def _slice(
+async def _slice_query(
     limit: Annotated[int | None, Query(ge=1, le=100)] = None,
     offset: Annotated[int, Query(ge=0, le=_MAX_OFFSET)] = 0,
-) -> Slice:
-    return Slice(limit, offset)
+) -> SliceRequest:
+    return SliceRequest(limit, offset)
 
 
-PageParams = Annotated[Page, Depends(_page)]
-SliceParams = Annotated[Slice, Depends(_slice)]
+PageParams = Annotated[PageRequest, Depends(_page_query)]
+SliceParams = Annotated[SliceRequest, Depends(_slice_query)]
 
 
 def set_total(response: Response, total: int) -> None:

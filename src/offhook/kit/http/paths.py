@@ -10,24 +10,24 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from offhook.kit.http.slashes import other_slash
 
-_ANY: Final = "{}"
+_ANY_SEGMENT: Final = "{}"
 
 
-class _Segments:
+class _SegmentTree:
     """A tree over the segments of path templates; its leaves are routes with their rank, the order of registration."""
 
     def __init__(self) -> None:
-        self.below: dict[str, _Segments] = {}
+        self.below: dict[str, _SegmentTree] = {}
         self.routes: list[tuple[int, RouteContext]] = []
 
-    def find(self, segments: list[str], at: int = 0) -> Iterator[tuple[int, RouteContext]]:
+    def find_routes(self, segments: list[str], at: int = 0) -> Iterator[tuple[int, RouteContext]]:
         if at == len(segments):
             yield from self.routes
             return
         # A client's "{}" is no key of ours: its own text is looked up first and may be the wildcard, which is the same.
-        for key in {segments[at], _ANY}:
+        for key in {segments[at], _ANY_SEGMENT}:
             if below := self.below.get(key):
-                yield from below.find(segments, at + 1)
+                yield from below.find_routes(segments, at + 1)
 
 
 class PathIndex:
@@ -42,33 +42,33 @@ class PathIndex:
     def __init__(self, app: FastAPI) -> None:
         self._app = app
         self._otherwise: ASGIApp = app.router.app
-        self._root: _Segments | None = None
+        self._root: _SegmentTree | None = None
         self._is_complete = True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        route = self._select(scope) if scope["type"] == "http" else None
+        route = self._select_route(scope) if scope["type"] == "http" else None
         await (route.app if route is not None else self._otherwise)(scope, receive, send)
 
-    def _select(self, scope: Scope) -> RouteContext | None:
+    def _select_route(self, scope: Scope) -> RouteContext | None:
         """The route, with its parameters put into the scope; None when the framework must look itself."""
         if scope.get("root_path") or "fastapi.telemetry" in scope:  # tracing, where it is on, follows the framework
             return None
         if self._root is None:
-            self._root = self._build()
+            self._root = self._build_index()
         path: str = scope["path"]
-        route, has_match = self._find(self._root, scope, path)
+        route, has_match = self._match_route(self._root, scope, path)
         if has_match or not self._is_complete:
             return route
         path = other_slash(path)
-        route, _ = self._find(self._root, scope, path)
+        route, _ = self._match_route(self._root, scope, path)
         if route is not None:
             scope["path"] = path
         return route
 
-    def _find(self, root: _Segments, scope: Scope, path: str) -> tuple[RouteContext | None, bool]:
+    def _match_route(self, root: _SegmentTree, scope: Scope, path: str) -> tuple[RouteContext | None, bool]:
         """The route of this method, and whether the path is one of any method."""
         has_match = False
-        for _, route in sorted(root.find(path.split("/")), key=_rank):
+        for _, route in sorted(root.find_routes(path.split("/")), key=_rank):
             match = route.path_regex.match(path)
             if match is None:
                 continue
@@ -83,8 +83,8 @@ class PathIndex:
                 return route, True
         return None, has_match
 
-    def _build(self) -> _Segments:
-        root = _Segments()
+    def _build_index(self) -> _SegmentTree:
+        root = _SegmentTree()
         for rank, route in enumerate(iter_route_contexts(self._app.routes)):
             if isinstance(route.original_route, APIWebSocketRoute):
                 continue
@@ -93,7 +93,7 @@ class PathIndex:
                 break
             node = root
             for segment in (route.path or "").split("/"):
-                node = node.below.setdefault(_ANY if "{" in segment else segment, _Segments())
+                node = node.below.setdefault(_ANY_SEGMENT if "{" in segment else segment, _SegmentTree())
             node.routes.append((rank, route))
         return root
 

@@ -27,26 +27,26 @@ class RateLimiter:
 
     def spend(self, key: str) -> None:
         """Take one attempt before it is made, so that parallel guesses count; raises :class:`TooManyRequests`."""
-        level, now = self._level(key)
+        level, now = self._current_level(key)
         if level + 1 > self._limit + 1e-9:
             wait_s = max(1, math.ceil((level + 1 - self._limit) / self._drain_per_s))
             raise TooManyRequests(headers={"Retry-After": str(wait_s)})
-        self._store(key, level + 1, now)
+        self._store_level(key, level + 1, now)
 
     def refund(self, key: str) -> None:
         """Give an attempt back that turned out to be right."""
-        level, now = self._level(key)
-        self._store(key, max(0.0, level - 1), now)
+        level, now = self._current_level(key)
+        self._store_level(key, max(0.0, level - 1), now)
 
     def reset(self, key: str) -> None:
         self._levels.pop(key, None)
 
-    def _level(self, key: str) -> tuple[float, float]:
+    def _current_level(self, key: str) -> tuple[float, float]:
         now = self._clock.now().timestamp()
         level, at = self._levels.get(key, (0.0, now))
         return max(0.0, level - max(0.0, now - at) * self._drain_per_s), now
 
-    def _store(self, key: str, level: float, now: float) -> None:
+    def _store_level(self, key: str, level: float, now: float) -> None:
         self._levels[key] = (level, now)
         self._levels.move_to_end(key)
         if len(self._levels) > self._max_keys:

@@ -5,18 +5,18 @@ from typing import Annotated
 
 from fastapi import Depends, Header, Response
 
-from offhook.errors import Unprocessable
+from offhook.errors import UnprocessableRequest
 
 _ETAG = re.compile(r'(?:W/)?"?([0-9]{1,9})"?')
 
 
-class RevisionInvalid(Unprocessable):
+class RevisionInvalid(UnprocessableRequest):
     """If-Match holds no revision: send back the ETag of what you have read."""
 
     code = "revision_invalid"
 
 
-def _expected(
+def _expected_revision(
     if_match: Annotated[str | None, Header(description="The ETag of what you have read")] = None,
 ) -> int | None:
     if if_match is None or if_match.strip() == "*":
@@ -28,7 +28,7 @@ def _expected(
 
 
 # None when the client did not send one: then the last writer wins, as ever.
-IfMatch = Annotated[int | None, Depends(_expected)]
+IfMatch = Annotated[int | None, Depends(_expected_revision)]
 
 
 def set_revision(response: Response, revision: int) -> None:

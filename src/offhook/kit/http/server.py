@@ -13,10 +13,10 @@ from fastapi import FastAPI
 
 from offhook.kit.media_sockets.media_socket_protocol import MediaSocketProtocol
 
-GRACE_S = 10
+SHUTDOWN_TIMEOUT_S = 10
 # Longer than carriers, reverse proxies and HTTP libraries (5 to 60 s) keep a connection that nobody uses: who closes it
 # first must be they, or a request of theirs meets the close and is lost.
-UNUSED_S = 75
+KEEP_ALIVE_TIMEOUT_S = 75
 
 
 class PortInUse(Exception):
@@ -24,7 +24,7 @@ class PortInUse(Exception):
 
 
 @contextmanager
-def listening(host: str, port: int) -> Iterator[socket.socket]:
+def bind_socket(host: str, port: int) -> Iterator[socket.socket]:
     """A bound socket; port 0 takes a free one. :class:`PortInUse` when another process has it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as bound:
@@ -60,14 +60,14 @@ class HttpServer(uvicorn.Server):
         """The first signal ends in order, the second at once; uvicorn's own way would end the process before us."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._stop)
+            loop.add_signal_handler(number, self._request_exit)
         try:
             yield
         finally:
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(number)
 
-    def _stop(self) -> None:
+    def _request_exit(self) -> None:
         self.force_exit = self.should_exit
         self.should_exit = True
 
@@ -83,7 +83,7 @@ class HttpServer(uvicorn.Server):
         await super().shutdown(sockets=sockets)
 
 
-def configuration(app: FastAPI, *, max_socket_message_bytes: int) -> uvicorn.Config:
+def server_config(app: FastAPI, *, max_socket_message_bytes: int) -> uvicorn.Config:
     """uvloop is the caller's: the loop already runs when this is used."""
     return uvicorn.Config(
         app,
@@ -96,6 +96,6 @@ def configuration(app: FastAPI, *, max_socket_message_bytes: int) -> uvicorn.Con
         access_log=False,
         server_header=False,
         proxy_headers=False,  # the application reads them (kit.http.proxies)
-        timeout_keep_alive=UNUSED_S,
-        timeout_graceful_shutdown=GRACE_S,
+        timeout_keep_alive=KEEP_ALIVE_TIMEOUT_S,
+        timeout_graceful_shutdown=SHUTDOWN_TIMEOUT_S,
     )

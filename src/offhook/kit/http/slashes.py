@@ -3,7 +3,7 @@
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-_TRIED = "offhook.other_slash"
+_TRIED_KEY = "offhook.other_slash"
 
 
 def other_slash(path: str) -> str:
@@ -22,10 +22,10 @@ class EitherSlash:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope["path"]
-        if _TRIED not in scope and path != "/":
-            scope[_TRIED] = path
+        if _TRIED_KEY not in scope and path != "/":
+            scope[_TRIED_KEY] = path
             scope["path"] = other_slash(path)
             await self._router.app(scope, receive, send)
             return
-        scope["path"] = scope.get(_TRIED, path)
+        scope["path"] = scope.get(_TRIED_KEY, path)
         await self._fallback(scope, receive, send)

@@ -57,38 +57,40 @@ class WebUi:
         self._fallback = fallback
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = await self._response(scope) if scope["type"] == "http" else None
+        response = await self._respond_to(scope) if scope["type"] == "http" else None
         await (response or self._fallback)(scope, receive, send)
 
-    async def _response(self, scope: Scope) -> Response | None:
+    async def _respond_to(self, scope: Scope) -> Response | None:
         path: str = scope["path"]
         if scope["method"] not in {"GET", "HEAD"} or path == "/api" or path.startswith("/api/"):
             return None
         if path.startswith("/assets/"):
-            asset = await anyio.to_thread.run_sync(self._asset, path, Headers(scope=scope).get("accept-encoding", ""))
+            asset = await anyio.to_thread.run_sync(
+                self._find_asset, path, Headers(scope=scope).get("accept-encoding", "")
+            )
             if asset is not None:
                 return asset
-        found = await anyio.to_thread.run_sync(self._find, path)
+        found = await anyio.to_thread.run_sync(self._find_file, path)
         if found is not None and found.name != "index.html":
             return FileResponse(found, headers={"cache-control": "no-cache"})
         wants_page = path == "/" or "text/html" in Headers(scope=scope).get("accept", "")
         if path != "/index.html" and (not wants_page or "." in path.rpartition("/")[2]):
             return None
-        index = await anyio.to_thread.run_sync(self._find, "/index.html")
+        index = await anyio.to_thread.run_sync(self._find_file, "/index.html")
         if index is None:
             return HTMLResponse(_NOT_BUILT, headers=_PAGE_HEADERS)
         return FileResponse(index, headers=_PAGE_HEADERS)
 
-    def _asset(self, path: str, accepted: str) -> FileResponse | None:
+    def _find_asset(self, path: str, accepted: str) -> FileResponse | None:
         """The file as the browser takes it with the fewest bytes."""
         kind = mimetypes.guess_type(path)[0]
         for encoding in _among(accepted):
-            if file := self._find(path + _ENCODINGS[encoding]):
+            if file := self._find_file(path + _ENCODINGS[encoding]):
                 return FileResponse(file, headers={**_ASSET_HEADERS, "content-encoding": encoding}, media_type=kind)
-        plain = self._find(path)
+        plain = self._find_file(path)
         return None if plain is None else FileResponse(plain, headers=_ASSET_HEADERS)
 
-    def _find(self, path: str) -> Path | None:
+    def _find_file(self, path: str) -> Path | None:
         """The file of this path, when it is one inside the folder."""
         if "\0" in path or path.endswith("/"):
             return None

@@ -27,15 +27,15 @@ from offhook.kit.media_sockets.sockets import (
     LOST,
     NORMAL,
     POLICY,
-    STALLED_S,
-    Receiver,
+    STALL_TIMEOUT_S,
+    MessageReceiver,
     fit_reason,
 )
 
-PING_EVERY_S: Final = 20.0
-CLOSING_S: Final = 3.0
+PING_INTERVAL_S: Final = 20.0
+CLOSE_TIMEOUT_S: Final = 3.0
 # One second of audio: more than this unsent means that the peer has stopped reading.
-HIGH_WATER: Final = 32 * 1024
+MAX_UNSENT_BYTES: Final = 32 * 1024
 
 CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 _LENGTH_16: Final = struct.Struct("!BBH")
@@ -53,14 +53,14 @@ class FrameError(Exception):
 
 
 @dataclass(slots=True)
-class Message:
+class SocketMessage:
     """A whole message or control frame; ``opcode`` is never CONT."""
 
     opcode: int
     payload: bytes
 
 
-def frame(opcode: int, payload: bytes) -> bytes:
+def encode_frame(opcode: int, payload: bytes) -> bytes:
     """One unmasked final frame, as a server sends it."""
     size = len(payload)
     if size < 126:
@@ -81,9 +81,9 @@ class FrameReader:
         self._parts_opcode = CONT
         self._skip = 0
 
-    def feed(self, data: bytes) -> "list[Message | FrameError]":
+    def feed(self, data: bytes) -> "list[SocketMessage | FrameError]":
         """Messages in order; an error in the list stands where the peer made it. After 1002 nothing more is read."""
-        found: list[Message | FrameError] = []
+        found: list[SocketMessage | FrameError] = []
         if self._rest:
             data = self._rest + data
             self._rest = b""
@@ -95,7 +95,7 @@ class FrameReader:
                 position += step
                 continue
             try:
-                taken = self._one(data, position, end, found)
+                taken = self._read_frame(data, position, end, found)
             except FrameError as error:
                 found.append(error)
                 return found
@@ -105,7 +105,7 @@ class FrameReader:
             position += taken
         return found
 
-    def _one(self, data: bytes, start: int, end: int, found: "list[Message | FrameError]") -> int:
+    def _read_frame(self, data: bytes, start: int, end: int, found: "list[SocketMessage | FrameError]") -> int:
         """Read the frame at ``start``; return its length in bytes, 0 when it is not complete yet."""
         if end - start < 6:
             return 0
@@ -124,7 +124,7 @@ class FrameReader:
             head += 8
         body = head + 4
         opcode = first & 0x0F
-        self._check(first, second, opcode, size)
+        self._check_header(first, second, opcode, size)
         if size + self._parts_size > self._max and opcode < CLOSE:
             found.append(FrameError(CloseCode.MESSAGE_TOO_BIG, f"a message may have {self._max} bytes"))
             self._parts, self._parts_size, self._parts_opcode = [], 0, CONT
@@ -134,12 +134,12 @@ class FrameReader:
             return 0
         payload = apply_mask(data[body : body + size], data[head:body])
         if first >= 0x80 and opcode:
-            found.append(Message(opcode, payload))
+            found.append(SocketMessage(opcode, payload))
         else:
-            self._fragment(first >= 0x80, opcode, payload, found)
+            self._add_fragment(first >= 0x80, opcode, payload, found)
         return body + size - start
 
-    def _check(self, first: int, second: int, opcode: int, size: int) -> None:
+    def _check_header(self, first: int, second: int, opcode: int, size: int) -> None:
         if first & 0x70:
             raise FrameError(CloseCode.PROTOCOL_ERROR, "reserved bits are set")
         if not second & 0x80:
@@ -154,7 +154,9 @@ class FrameReader:
         elif opcode and self._parts_opcode:
             raise FrameError(CloseCode.PROTOCOL_ERROR, "a new message begins inside another")
 
-    def _fragment(self, is_last: bool, opcode: int, payload: bytes, found: "list[Message | FrameError]") -> None:
+    def _add_fragment(
+        self, is_last: bool, opcode: int, payload: bytes, found: "list[SocketMessage | FrameError]"
+    ) -> None:
         if opcode:
             self._parts_opcode = opcode
         elif not self._parts_opcode:
@@ -163,7 +165,7 @@ class FrameReader:
         # an empty fragment counts too, or a peer could send them for ever
         self._parts_size += max(len(payload), 1)
         if is_last:
-            found.append(Message(self._parts_opcode, b"".join(self._parts)))
+            found.append(SocketMessage(self._parts_opcode, b"".join(self._parts)))
             self._parts, self._parts_size, self._parts_opcode = [], 0, CONT
 
 
@@ -180,7 +182,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         super().__init__(config, server_state, app_state, _loop)
         # compressing base64 audio costs more CPU than the whole rest of a call
         self.conn.available_extensions = []
-        self._receiver: Receiver | None = None
+        self._receiver: MessageReceiver | None = None
         self._reader = FrameReader(0)
         self._over = asyncio.Event()
         self._was_heard = True
@@ -200,7 +202,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
             # a refusal in HTTP is an answer too: without this, uvicorn logs an error for every wrong token
             self.handshake_complete = True
 
-    def take_over(self, receiver: Receiver, max_message_bytes: int) -> "MediaSocketProtocol":
+    def take_over(self, receiver: MessageReceiver, max_message_bytes: int) -> "MediaSocketProtocol":
         """Give every further message to the receiver. Call it right after the handshake was accepted."""
         self._is_taken = True
         self._receiver = receiver
@@ -210,13 +212,13 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
             # the peer went while it was answered, which is no error of the application's
             self.handshake_complete = True
             self._over.set()
-            self._finish(LOST, "")
+            self._report_closed(LOST, "")
             return self
-        self.transport.set_write_buffer_limits(high=HIGH_WATER)
+        self.transport.set_write_buffer_limits(high=MAX_UNSENT_BYTES)
         if self.read_paused:
             self.read_paused = False
             self.transport.resume_reading()
-        self._fast_timer = self.loop.call_later(PING_EVERY_S, self._keep_alive)
+        self._fast_timer = self.loop.call_later(PING_INTERVAL_S, self._keep_alive)
         return self
 
     # asyncio.Protocol
@@ -235,10 +237,10 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
                 self._is_broken = item.code in _FATAL
                 self.close(item.code, item.reason)
             elif item.opcode == CLOSE:
-                self._peer_closes(item.payload)
+                self._on_peer_close(item.payload)
                 return
             elif not self.close_sent:
-                self._deliver(item)
+                self._deliver_message(item)
 
     def _refuse_handshake(self) -> None:
         """Sends the answer to a request that could not be read (414, 431); uvicorn would leave the client waiting."""
@@ -246,7 +248,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.transport.close()
 
-    def _deliver(self, message: Message) -> None:
+    def _deliver_message(self, message: SocketMessage) -> None:
         receiver = self._receiver
         if receiver is None:
             return
@@ -260,18 +262,18 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         elif message.opcode == BINARY:
             receiver.on_binary(message.payload)
         elif message.opcode == PING:
-            self._write(PONG, message.payload)
+            self._write_frame(PONG, message.payload)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._cancel_timers()
         self._over.set()
-        self._finish(LOST, "")
+        self._report_closed(LOST, "")
 
     def pause_writing(self) -> None:
         super().pause_writing()
         if self._is_taken and self._stall_timer is None:
-            self._stall_timer = self.loop.call_later(STALLED_S, self._stalled)
+            self._stall_timer = self.loop.call_later(STALL_TIMEOUT_S, self._on_stall)
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -288,23 +290,23 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
     # PushSocket
 
     def send_text(self, utf8: bytes) -> None:
-        self._write(TEXT, utf8)
+        self._write_frame(TEXT, utf8)
 
     def send_binary(self, payload: bytes) -> None:
-        self._write(BINARY, payload)
+        self._write_frame(BINARY, payload)
 
-    def _write(self, opcode: int, payload: bytes) -> None:
+    def _write_frame(self, opcode: int, payload: bytes) -> None:
         if not self.close_sent and not self.disconnected:
-            self.transport.write(frame(opcode, payload))
+            self.transport.write(encode_frame(opcode, payload))
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
         if self.close_sent or self.disconnected:
             return
-        self._write(CLOSE, struct.pack("!H", code) + fit_reason(reason).encode())
+        self._write_frame(CLOSE, struct.pack("!H", code) + fit_reason(reason).encode())
         self.close_sent = True
         self._cancel_timers()
-        self._fast_timer = self.loop.call_later(CLOSING_S, self.transport.close)
-        self._finish(code, reason)
+        self._fast_timer = self.loop.call_later(CLOSE_TIMEOUT_S, self.transport.close)
+        self._report_closed(code, reason)
 
     async def wait_closed(self) -> None:
         # not before the line itself is down: uvicorn cuts the connection when the endpoint returns, and with bytes
@@ -313,15 +315,15 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
 
     # inside
 
-    def _peer_closes(self, payload: bytes) -> None:
+    def _on_peer_close(self, payload: bytes) -> None:
         code, reason = 1005, ""
         if len(payload) >= 2:
             code, reason = int.from_bytes(payload[:2], "big"), payload[2:].decode(errors="replace")
         if not self.close_sent:
-            self._write(CLOSE, payload[:2])
+            self._write_frame(CLOSE, payload[:2])
             self.close_sent = True
         self._cancel_timers()
-        self._finish(code, reason)
+        self._report_closed(code, reason)
         self.transport.close()
 
     def _keep_alive(self) -> None:
@@ -329,14 +331,14 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
             self.close(CloseCode.INTERNAL_ERROR, "keepalive ping timeout")
             return
         self._was_heard = False
-        self._write(PING, b"")
-        self._fast_timer = self.loop.call_later(PING_EVERY_S, self._keep_alive)
+        self._write_frame(PING, b"")
+        self._fast_timer = self.loop.call_later(PING_INTERVAL_S, self._keep_alive)
 
-    def _stalled(self) -> None:
+    def _on_stall(self) -> None:
         self._stall_timer = None
         self._cancel_timers()
         self.close_sent = True
-        self._finish(POLICY, "the peer does not read")
+        self._report_closed(POLICY, "the peer does not read")
         self.transport.abort()
 
     def _cancel_timers(self) -> None:
@@ -345,7 +347,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
                 timer.cancel()
         self._fast_timer = self._stall_timer = None
 
-    def _finish(self, code: int, reason: str) -> None:
+    def _report_closed(self, code: int, reason: str) -> None:
         receiver, self._receiver = self._receiver, None
         if receiver is not None:
             receiver.on_closed(code, reason)

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 EXTENSION: Final = "offhook.socket"
-STALLED_S: Final = 2.0
+STALL_TIMEOUT_S: Final = 2.0
 NORMAL: Final = 1000
 GOING_AWAY: Final = 1001
 UNREADABLE: Final = 1007
@@ -26,7 +26,7 @@ def fit_reason(reason: str) -> str:
     return reason.encode(errors="replace")[:120].decode(errors="ignore")
 
 
-class Receiver(Protocol):
+class MessageReceiver(Protocol):
     """Who gets the messages. Plain functions that never block; they may close the socket."""
 
     def on_text(self, text: str) -> None: ...
@@ -52,7 +52,7 @@ class PushSocket(Protocol):
     async def wait_closed(self) -> None: ...
 
 
-async def open_socket(websocket: WebSocket, receiver: Receiver, *, max_message_bytes: int) -> PushSocket:
+async def open_socket(websocket: WebSocket, receiver: MessageReceiver, *, max_message_bytes: int) -> PushSocket:
     """Accept the handshake and give its messages to the receiver. Larger messages close the socket with 1009.
 
     A peer that went before it was answered is one whose line was cut: ``on_closed`` says so before this returns.
@@ -89,7 +89,7 @@ class AsgiSocket:
     """The same over ASGI messages: one task reads, one writes a bounded queue."""
 
     def __init__(
-        self, websocket: WebSocket, receiver: Receiver, max_message_bytes: int, *, max_queued: int = 500
+        self, websocket: WebSocket, receiver: MessageReceiver, max_message_bytes: int, *, max_queued: int = 500
     ) -> None:
         self._websocket = websocket
         self._receiver = receiver
@@ -97,19 +97,19 @@ class AsgiSocket:
         self._max_queued = max_queued
         self._outgoing: deque[tuple[str, bytes]] = deque()
         self._changed = asyncio.Event()
-        self._goodbye: tuple[int, str] | None = None
+        self._close_request: tuple[int, str] | None = None
         self._closed = asyncio.Event()
-        self._reader = asyncio.create_task(self._read())
-        self._writer = asyncio.create_task(self._write())
+        self._reader = asyncio.create_task(self._read_messages())
+        self._writer = asyncio.create_task(self._write_messages())
 
     def send_text(self, utf8: bytes) -> None:
-        self._push("text", utf8)
+        self._enqueue_message("text", utf8)
 
     def send_binary(self, payload: bytes) -> None:
-        self._push("bytes", payload)
+        self._enqueue_message("bytes", payload)
 
-    def _push(self, kind: str, payload: bytes) -> None:
-        if self._goodbye is not None or self._closed.is_set():
+    def _enqueue_message(self, kind: str, payload: bytes) -> None:
+        if self._close_request is not None or self._closed.is_set():
             return
         if len(self._outgoing) >= self._max_queued:
             self.close(POLICY, "the peer does not read")
@@ -118,14 +118,14 @@ class AsgiSocket:
         self._changed.set()
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
-        if self._goodbye is None:
-            self._goodbye = (code, fit_reason(reason))
+        if self._close_request is None:
+            self._close_request = (code, fit_reason(reason))
             self._changed.set()
 
     async def wait_closed(self) -> None:
         await self._closed.wait()
 
-    async def _read(self) -> None:
+    async def _read_messages(self) -> None:
         code, reason = LOST, ""
         try:
             while True:
@@ -133,15 +133,15 @@ class AsgiSocket:
                 if message["type"] == "websocket.disconnect":
                     code, reason = int(message.get("code") or LOST), str(message.get("reason") or "")
                     break
-                if self._goodbye is None:
-                    self._deliver(message.get("text"), message.get("bytes"))
+                if self._close_request is None:
+                    self._deliver_message(message.get("text"), message.get("bytes"))
         except (WebSocketDisconnect, RuntimeError) as error:
             reason = str(error)
         finally:
             self._writer.cancel()
-            self._end(*(self._goodbye or (code, reason)))
+            self._end(*(self._close_request or (code, reason)))
 
-    def _deliver(self, text: str | None, payload: bytes | None) -> None:
+    def _deliver_message(self, text: str | None, payload: bytes | None) -> None:
         size = len(text) if text is not None else len(payload or b"")
         if size > self._max:
             self.close(TOO_BIG, f"a message may have {self._max} bytes")
@@ -150,24 +150,24 @@ class AsgiSocket:
         elif payload is not None:
             self._receiver.on_binary(payload)
 
-    async def _write(self) -> None:
+    async def _write_messages(self) -> None:
         with contextlib.suppress(WebSocketDisconnect, RuntimeError, TimeoutError):
             while True:
                 await self._changed.wait()
                 self._changed.clear()
                 while self._outgoing:
                     kind, payload = self._outgoing.popleft()
-                    async with asyncio.timeout(STALLED_S):
+                    async with asyncio.timeout(STALL_TIMEOUT_S):
                         if kind == "text":
                             await self._websocket.send_text(payload.decode())
                         else:
                             await self._websocket.send_bytes(payload)
-                if self._goodbye is not None:
+                if self._close_request is not None:
                     break
             if self._websocket.application_state is WebSocketState.CONNECTED:
-                await self._websocket.close(*self._goodbye)
+                await self._websocket.close(*self._close_request)
                 # the reader sees the peer's answer; without one the line is dropped
-                await asyncio.sleep(STALLED_S)
+                await asyncio.sleep(STALL_TIMEOUT_S)
         self._reader.cancel()
 
     def _end(self, code: int, reason: str) -> None:

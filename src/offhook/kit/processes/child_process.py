@@ -18,14 +18,14 @@ def die_with_parent(signum: int = signal.SIGKILL) -> Callable[[], None]:
     """
     parent = os.getpid()
 
-    def arm() -> None:
+    def set_death_signal() -> None:
         if _libc is None:
             return
         _libc.prctl(_PR_SET_PDEATHSIG, int(signum), 0, 0, 0)
         if os.getppid() != parent:  # the parent died between fork and here
             os.kill(os.getpid(), signum)
 
-    return arm
+    return set_death_signal
 
 
 def is_running(pid: int) -> bool:
@@ -43,7 +43,7 @@ def is_running(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] not in {"Z", "X"}
 
 
-def works_in(pid: int, folder: Path) -> bool:
+def is_running_in(pid: int, folder: Path) -> bool:
     """Whether this process runs and has ``folder`` as its working directory; False where that cannot be seen."""
     try:
         return is_running(pid) and Path(f"/proc/{pid}/cwd").samefile(folder)

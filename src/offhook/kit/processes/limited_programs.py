@@ -10,41 +10,41 @@ from typing import Final
 
 _LAUNCHER: Final = Path(__file__).with_name("limited_program.py")
 # The end of a library's own words: what a program says is one line.
-_SAID: Final = 4000
+_MAX_OUTPUT_BYTES: Final = 4000
 TIMED_OUT: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessLimits:
     """``within_s`` by the clock, ``cpu_s`` of processor time; ``file_bytes``: the largest file that it may write."""
 
-    within_s: float
+    timeout_s: float
     cpu_s: int
     memory_bytes: int
     file_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class ProcessResult:
     """``code`` is what the program exited with, negative for a signal or for too much time; ``said`` its output."""
 
-    code: int
-    said: str
+    exit_code: int
+    stdout: str
 
 
-class LimitedPrograms:
+class SandboxedProcessRunner:
     """At most ``at_once`` of them in one process; the others wait for their turn."""
 
-    def __init__(self, limits: Limits, *, at_once: int) -> None:
+    def __init__(self, limits: ProcessLimits, *, at_once: int) -> None:
         self._limits = limits
         self._slots = asyncio.Semaphore(at_once)
 
-    async def run(self, program: Path | str, *arguments: str) -> Finished:
+    async def run(self, program: Path | str, *arguments: str) -> ProcessResult:
         """Run a file of ours, or a module by its name, with the arguments. It dies with us."""
         async with self._slots:
-            return await asyncio.to_thread(self._run, str(program), arguments)
+            return await asyncio.to_thread(self._run_program, str(program), arguments)
 
-    def _run(self, program: str, arguments: tuple[str, ...]) -> Finished:
+    def _run_program(self, program: str, arguments: tuple[str, ...]) -> ProcessResult:
         limits = self._limits
         numbers = [str(limits.cpu_s), str(limits.memory_bytes), str(limits.file_bytes)]
         # isolated: no folder of a stranger, and no variable of the environment, leads its imports
@@ -62,9 +62,9 @@ class LimitedPrograms:
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=limits.within_s,
+                timeout=limits.timeout_s,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Finished(TIMED_OUT, "")
-        return Finished(done.returncode, done.stdout[-_SAID:].decode("utf-8", "replace").strip())
+            return ProcessResult(TIMED_OUT, "")
+        return ProcessResult(done.returncode, done.stdout[-_MAX_OUTPUT_BYTES:].decode("utf-8", "replace").strip())

@@ -13,15 +13,15 @@ from offhook.kit.processes.child_process import die_with_parent
 
 log = structlog.get_logger(__name__)
 
-FIRST_PAUSE_S = 1.0
-LONGEST_PAUSE_S = 30.0
+MIN_PAUSE_S = 1.0
+MAX_PAUSE_S = 30.0
 # A program that ran for this long was fine: its next start is without a pause again.
-SETTLED_S = 60.0
-POLL_S = 0.2
-STOP_S = 25.0
+MIN_STABLE_S = 60.0
+POLL_INTERVAL_S = 0.2
+STOP_TIMEOUT_S = 25.0
 
 
-class Child:
+class SupervisedProcess:
     """``run`` starts the program again whenever it ends, with growing pauses. Use it on the main thread's loop."""
 
     def __init__(self, command: Sequence[str], *, environment: dict[str, str] | None = None) -> None:
@@ -36,22 +36,22 @@ class Child:
 
     async def run(self) -> None:
         """Until cancelled; the program is then asked to end, and made to after 25 s."""
-        pause_s = FIRST_PAUSE_S
+        pause_s = MIN_PAUSE_S
         try:
             while True:
-                process = self._start()
+                process = self._spawn_process()
                 began = time.monotonic()
-                await _ended(process, POLL_S)
+                await _wait_for_exit(process, POLL_INTERVAL_S)
                 lasted = time.monotonic() - began
-                if lasted > SETTLED_S:
-                    pause_s = FIRST_PAUSE_S
+                if lasted > MIN_STABLE_S:
+                    pause_s = MIN_PAUSE_S
                 log.warning("child_ended", command=self._command[-1], code=process.returncode, again_in_s=pause_s)
                 await asyncio.sleep(pause_s)
-                pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
+                pause_s = min(pause_s * 2, MAX_PAUSE_S)
         finally:
-            await asyncio.shield(self._end())
+            await asyncio.shield(self._terminate_process())
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _spawn_process(self) -> subprocess.Popen[bytes]:
         self.starts += 1
         self._process = subprocess.Popen(  # noqa: S603 - our own program
             self._command,
@@ -61,19 +61,19 @@ class Child:
         )
         return self._process
 
-    async def _end(self) -> None:
+    async def _terminate_process(self) -> None:
         process = self._process
         if process is None or process.poll() is not None:
             return
         process.terminate()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(STOP_S):
-                await _ended(process, 0.02)
+            async with asyncio.timeout(STOP_TIMEOUT_S):
+                await _wait_for_exit(process, 0.02)
         if process.poll() is None:
             process.kill()
             process.wait()
 
 
-async def _ended(process: subprocess.Popen[bytes], every_s: float) -> None:
+async def _wait_for_exit(process: subprocess.Popen[bytes], every_s: float) -> None:
     while process.poll() is None:  # noqa: ASYNC110 - uvloop's own watching of children would take the signal from others
         await asyncio.sleep(every_s)

@@ -11,7 +11,7 @@ BlockKind = Literal["heading", "text", "table"]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class DocumentBlock:
     """``level`` of a heading counts from 1; the first line of a table names its columns. ``page`` counts from 1."""
 
     kind: BlockKind
@@ -20,7 +20,7 @@ class Block:
     level: int = 0
 
 
-class Unreadable(Exception):
+class FileUnreadable(Exception):
     """A sentence for whoever sent the file."""
 
 
@@ -28,7 +28,7 @@ NO_TEXT: Final = "The file holds no text."
 TOO_LONG: Final = f"The file holds more than {MAX_CHARACTERS // 1_000_000} million characters of text: split it."
 
 
-def bounded(blocks: Iterator[Block]) -> Iterator[Block]:
+def limit_blocks(blocks: Iterator[DocumentBlock]) -> Iterator[DocumentBlock]:
     """The blocks that hold something. Unreadable when they hold nothing, or more than ``MAX_CHARACTERS``."""
     characters = 0
     for block in blocks:
@@ -36,12 +36,12 @@ def bounded(blocks: Iterator[Block]) -> Iterator[Block]:
             continue
         characters += len(block.text)
         if characters > MAX_CHARACTERS:
-            raise Unreadable(TOO_LONG)
+            raise FileUnreadable(TOO_LONG)
         yield block
     if not characters:
-        raise Unreadable(NO_TEXT)
+        raise FileUnreadable(NO_TEXT)
 
 
-def row(cells: list[str]) -> str:
+def join_cells(cells: list[str]) -> str:
     """One line of a table: the cells with bars between, whatever line breaks they hold."""
     return " | ".join(" ".join(cell.split()) for cell in cells).strip()

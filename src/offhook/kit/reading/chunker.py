@@ -6,21 +6,21 @@ from typing import Final
 
 from semchunk.semchunk import chunk
 
-from offhook.kit.reading.blocks import Block
+from offhook.kit.reading.blocks import DocumentBlock
 
 MAX_TOKENS: Final = 200
 # A piece this small goes on past the next heading: three words find nothing.
-SMALL_TOKENS: Final = 60
+MIN_TOKENS: Final = 60
 _HEADING_LENGTH: Final = 200
 # Paragraphs are counted whole; what somebody calls one line may be a megabyte.
-_AT_ONCE: Final = 8_000
+_MAX_WINDOW_CHARS: Final = 8_000
 _CACHED: Final = 4_096
 
-Counter = Callable[[str], int]
+TokenCounter = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DocumentChunk:
     """``heading``: the titles above it, outermost first; ``page`` counts from 1, of its first line."""
 
     text: str
@@ -30,7 +30,7 @@ class Piece:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenChunk:
     """The piece that is being filled."""
 
     heading: str = ""
@@ -39,38 +39,38 @@ class _Open:
     parts: list[str] = field(default_factory=list)
 
 
-class Cutter:
+class DocumentChunker:
     """``count`` says how many tokens a text has."""
 
-    def __init__(self, count: Counter, max_tokens: int = MAX_TOKENS) -> None:
+    def __init__(self, count: TokenCounter, max_tokens: int = MAX_TOKENS) -> None:
         self._count = count
         self._max = max_tokens
         self._path: list[tuple[int, str]] = []
-        self._open = _Open()
+        self._open = _OpenChunk()
 
-    def cut(self, blocks: Iterable[Block]) -> Iterator[Piece]:
+    def chunk_blocks(self, blocks: Iterable[DocumentBlock]) -> Iterator[DocumentChunk]:
         for block in blocks:
             if block.kind == "heading":
-                yield from self._headed(block)
+                yield from self._start_section(block)
             elif block.kind == "table":
-                yield from self._table(block)
+                yield from self._chunk_table(block)
             else:
-                for part in self._split(block.text.strip()):
-                    yield from self._add(part, block.page, separator="\n\n")
-        yield from self._flushed()
+                for part in self._split_text(block.text.strip()):
+                    yield from self._add_part(part, block.page, separator="\n\n")
+        yield from self._flush_chunk()
 
-    def _headed(self, block: Block) -> Iterator[Piece]:
+    def _start_section(self, block: DocumentBlock) -> Iterator[DocumentChunk]:
         text = " ".join(block.text.split())[:_HEADING_LENGTH]
-        if self._open.tokens >= SMALL_TOKENS:
-            yield from self._flushed()
+        if self._open.tokens >= MIN_TOKENS:
+            yield from self._flush_chunk()
         elif self._open.parts:
-            yield from self._add(text, block.page, separator="\n\n")
+            yield from self._add_part(text, block.page, separator="\n\n")
         self._path = [(level, title) for level, title in self._path if level < block.level]
         self._path.append((block.level, text))
         if not self._open.parts:
-            self._open = _Open()
+            self._open = _OpenChunk()
 
-    def _heading(self) -> str:
+    def _heading_path(self) -> str:
         """The titles, the inner ones first where all of them are too long."""
         shown = ""
         for _, title in reversed(self._path):
@@ -80,54 +80,54 @@ class Cutter:
             shown = longer
         return shown
 
-    def _table(self, block: Block) -> Iterator[Piece]:
+    def _chunk_table(self, block: DocumentBlock) -> Iterator[DocumentChunk]:
         names, *rows = block.text.strip().split("\n")
         if not rows:
             rows, names = [names], ""
         for index, line in enumerate(rows):
-            for number, part in enumerate(self._split(line)):
+            for number, part in enumerate(self._split_text(line)):
                 needed = self._count(part)
                 is_new = not self._open.parts or self._open.tokens + needed > self._max
                 if is_new:
-                    yield from self._flushed()
+                    yield from self._flush_chunk()
                 if names and number == 0 and (is_new or index == 0) and len(names) < len(part) * 4 + 200:
-                    yield from self._add(names, block.page, separator="\n\n")
-                yield from self._add(part, block.page, separator="\n")
+                    yield from self._add_part(names, block.page, separator="\n\n")
+                yield from self._add_part(part, block.page, separator="\n")
 
-    def _split(self, text: str) -> Iterator[str]:
-        for start in _windows(text):
+    def _split_text(self, text: str) -> Iterator[str]:
+        for start in _bounded_windows(text):
             if self._count(start) <= self._max:
                 yield start
             else:
                 yield from map(str, chunk(start, self._max - 20, self._count, cache_maxsize=_CACHED))
 
-    def _add(self, part: str, page: int | None, *, separator: str) -> Iterator[Piece]:
+    def _add_part(self, part: str, page: int | None, *, separator: str) -> Iterator[DocumentChunk]:
         if not part.strip():
             return
         tokens = self._count(part)
         if self._open.parts and self._open.tokens + tokens > self._max:
-            yield from self._flushed()
+            yield from self._flush_chunk()
         if not self._open.parts:
-            heading = self._heading()
-            self._open = _Open(heading, page, self._count(heading) if heading else 0)
+            heading = self._heading_path()
+            self._open = _OpenChunk(heading, page, self._count(heading) if heading else 0)
         else:
             self._open.parts.append(separator)
         self._open.parts.append(part)
         self._open.tokens += tokens
 
-    def _flushed(self) -> Iterator[Piece]:
-        opened, self._open = self._open, _Open()
+    def _flush_chunk(self) -> Iterator[DocumentChunk]:
+        opened, self._open = self._open, _OpenChunk()
         text = "".join(opened.parts).strip()
         if text:
-            yield Piece(text, opened.heading, opened.page, opened.tokens)
+            yield DocumentChunk(text, opened.heading, opened.page, opened.tokens)
 
 
-def _windows(text: str) -> Iterator[str]:
+def _bounded_windows(text: str) -> Iterator[str]:
     """The text in parts of a bounded length, cut at white space where there is some."""
     at = 0
-    while len(text) - at > _AT_ONCE:
-        cut = max(text.rfind("\n", at, at + _AT_ONCE), text.rfind(" ", at, at + _AT_ONCE))
-        end = cut if cut > at else at + _AT_ONCE
+    while len(text) - at > _MAX_WINDOW_CHARS:
+        cut = max(text.rfind("\n", at, at + _MAX_WINDOW_CHARS), text.rfind(" ", at, at + _MAX_WINDOW_CHARS))
+        end = cut if cut > at else at + _MAX_WINDOW_CHARS
         yield text[at:end].strip()
         at = end
     if text[at:].strip():

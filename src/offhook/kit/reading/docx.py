@@ -12,54 +12,54 @@ from docx.oxml.ns import qn
 from docx.table import Table
 from lxml.etree import XMLSyntaxError
 
-from offhook.kit.reading.blocks import Block, Unreadable, row
+from offhook.kit.reading.blocks import DocumentBlock, FileUnreadable, join_cells
 
 ENCRYPTED: Final = "The document is protected by a password: save it without one."
 BROKEN: Final = "The document is damaged: open it in a word processor and save it again."
 # Of all parts, unpacked. A picture-heavy manual has 100 MB; a bomb has gigabytes.
-MAX_UNPACKED: Final = 400 << 20
+MAX_UNPACKED_BYTES: Final = 400 << 20
 # One part of XML, unpacked, which becomes a tree of ten times its size.
-MAX_PART: Final = 60 << 20
+MAX_PART_BYTES: Final = 60 << 20
 MAX_PARTS: Final = 20_000
 
 
-def read_docx(path: Path) -> Iterator[Block]:
+def read_docx(path: Path) -> Iterator[DocumentBlock]:
     """Unreadable."""
     if not zipfile.is_zipfile(path):
         with path.open("rb") as file:
-            raise Unreadable(ENCRYPTED if file.read(4) == b"\xd0\xcf\x11\xe0" else BROKEN)
+            raise FileUnreadable(ENCRYPTED if file.read(4) == b"\xd0\xcf\x11\xe0" else BROKEN)
     try:
-        _check(path)
+        _check_archive(path)
         document = docx.Document(str(path))
-        yield from _blocks(document)
+        yield from _read_blocks(document)
     except (BadZipFile, OpcError, XMLSyntaxError, KeyError, ValueError, AttributeError, zipfile.LargeZipFile) as error:
-        raise Unreadable(BROKEN) from error
+        raise FileUnreadable(BROKEN) from error
 
 
-def _check(path: Path) -> None:
+def _check_archive(path: Path) -> None:
     with ZipFile(path) as archive:
         parts = archive.infolist()
         if any(part.flag_bits & 1 for part in parts):
-            raise Unreadable(ENCRYPTED)
+            raise FileUnreadable(ENCRYPTED)
         xml = max((part.file_size for part in parts if part.filename.endswith((".xml", ".rels"))), default=0)
-        if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED or xml > MAX_PART:
-            raise Unreadable("The document unpacks to far more than a document holds.")
+        if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED_BYTES or xml > MAX_PART_BYTES:
+            raise FileUnreadable("The document unpacks to far more than a document holds.")
 
 
-def _blocks(document: Any) -> Iterator[Block]:
+def _read_blocks(document: Any) -> Iterator[DocumentBlock]:
     for item in document.iter_inner_content():
         if isinstance(item, Table):
-            yield Block("table", "\n".join(_rows(item)))
+            yield DocumentBlock("table", "\n".join(_table_rows(item)))
             continue
         text = item.text.strip()
-        level = _level(item)
+        level = _heading_level(item)
         if level:
-            yield Block("heading", " ".join(text.split()), level=level)
+            yield DocumentBlock("heading", " ".join(text.split()), level=level)
         else:
-            yield Block("text", f"- {text}" if text and _is_listed(item) else text)
+            yield DocumentBlock("text", f"- {text}" if text and _is_listed(item) else text)
 
 
-def _level(paragraph: Any) -> int:
+def _heading_level(paragraph: Any) -> int:
     """1 to 9 of a heading, 0 of anything else."""
     name = (paragraph.style.name or "").lower() if paragraph.style is not None else ""
     if name == "title":
@@ -73,7 +73,7 @@ def _is_listed(paragraph: Any) -> bool:
     return properties is not None and properties.find(qn("w:numPr")) is not None
 
 
-def _rows(table: Table) -> Iterator[str]:
+def _table_rows(table: Table) -> Iterator[str]:
     for line in table.rows:
         cells: list[str] = []
         before = None
@@ -82,6 +82,6 @@ def _rows(table: Table) -> Iterator[str]:
                 continue
             before = cell._tc  # noqa: SLF001
             cells.append(cell.text)
-        text = row(cells)
+        text = join_cells(cells)
         if text.strip(" |"):
             yield text

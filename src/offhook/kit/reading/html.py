@@ -6,10 +6,12 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborHTMLParser
 
-from offhook.kit.reading.blocks import Block, row
-from offhook.kit.reading.plain_text import decoded
+from offhook.kit.reading.blocks import DocumentBlock, join_cells
+from offhook.kit.reading.plain_text import decode_text
 
-_UNSEEN: Final = "script,style,noscript,template,nav,footer,aside,form,svg,iframe,object,[hidden],[aria-hidden=true]"
+_HIDDEN_SELECTOR: Final = (
+    "script,style,noscript,template,nav,footer,aside,form,svg,iframe,object,[hidden],[aria-hidden=true]"
+)
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _BREAKS: Final = frozenset(
     [
@@ -44,31 +46,31 @@ _BREAKS: Final = frozenset(
 _CHARSET: Final = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w-]{2,40})", re.IGNORECASE)
 
 
-def read_html(raw: bytes) -> Iterator[Block]:
-    tree = LexborHTMLParser(_text(raw))
+def read_html(raw: bytes) -> Iterator[DocumentBlock]:
+    tree = LexborHTMLParser(_decode_html(raw))
     if tree.body is None:
         return
-    for node in tree.css(_UNSEEN):
+    for node in tree.css(_HIDDEN_SELECTOR):
         if node.tag not in ("body", "html"):
             node.decompose(recursive=True)
     title = tree.css_first("title")
     if title is not None and tree.css_first("h1") is None:
-        yield Block("heading", _line(title.text()), level=1)
+        yield DocumentBlock("heading", _collapse_spaces(title.text()), level=1)
     root = tree.css_first("main") or tree.body
-    yield from _blocks(root if _line(root.text()) else tree.body)
+    yield from _read_blocks(root if _collapse_spaces(root.text()) else tree.body)
 
 
-def _text(raw: bytes) -> str:
+def _decode_html(raw: bytes) -> str:
     declared = _CHARSET.search(raw[:4096])
     if declared and not raw.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
         try:
             return raw.decode(declared[1].decode("ascii"), "replace")
         except LookupError:
             pass
-    return decoded(raw)
+    return decode_text(raw)
 
 
-def _blocks(root: Any) -> Iterator[Block]:
+def _read_blocks(root: Any) -> Iterator[DocumentBlock]:
     """In the order of the page. Written without recursion: strangers nest as deep as they like."""
     parts: list[str] = []
     table_ends: list[Any] = []
@@ -77,18 +79,20 @@ def _blocks(root: Any) -> Iterator[Block]:
             continue
         tag = node.tag
         if tag in _HEADINGS or tag == "table":
-            yield from _flushed(parts)
+            yield from _flush_text(parts)
             table_ends = [node]
-            text = _table(node) if tag == "table" else _line(node.text())
-            yield Block("table", text) if tag == "table" else Block("heading", text, level=_HEADINGS[tag])
+            text = _table_text(node) if tag == "table" else _collapse_spaces(node.text())
+            yield (
+                DocumentBlock("table", text) if tag == "table" else DocumentBlock("heading", text, level=_HEADINGS[tag])
+            )
         elif tag == "-text":
             parts.append(node.text_content or "")
         elif tag in _BREAKS:
             parts.append("\n- " if tag == "li" else "\n")
             if tag in ("p", "section", "article", "ul", "ol", "pre", "hr"):
-                yield from _flushed(parts)
+                yield from _flush_text(parts)
                 parts += ["- "] if tag == "li" else []
-    yield from _flushed(parts)
+    yield from _flush_text(parts)
 
 
 def _is_inside(node: Any, container: Any) -> bool:
@@ -100,18 +104,18 @@ def _is_inside(node: Any, container: Any) -> bool:
     return False
 
 
-def _flushed(parts: list[str]) -> Iterator[Block]:
-    lines = [_line(line) for line in "".join(parts).split("\n")]
+def _flush_text(parts: list[str]) -> Iterator[DocumentBlock]:
+    lines = [_collapse_spaces(line) for line in "".join(parts).split("\n")]
     parts.clear()
     text = "\n".join(line for line in lines if line and line != "-")
     if text:
-        yield Block("text", text)
+        yield DocumentBlock("text", text)
 
 
-def _table(table: Any) -> str:
-    rows = [row([cell.text(separator=" ") for cell in line.css("th,td")]) for line in table.css("tr")]
+def _table_text(table: Any) -> str:
+    rows = [join_cells([cell.text(separator=" ") for cell in line.css("th,td")]) for line in table.css("tr")]
     return "\n".join(line for line in rows if line.strip(" |"))
 
 
-def _line(text: str) -> str:
+def _collapse_spaces(text: str) -> str:
     return " ".join(text.split())

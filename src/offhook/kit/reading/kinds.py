@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 from typing import Final, Literal
 
-Kind = Literal["pdf", "docx", "html", "markdown", "csv", "text"]
-MIME_TYPES: Final[dict[Kind, str]] = {
+DocumentKind = Literal["pdf", "docx", "html", "markdown", "csv", "text"]
+MIME_TYPES: Final[dict[DocumentKind, str]] = {
     "pdf": "application/pdf",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "html": "text/html",
@@ -25,7 +25,7 @@ _MARKUP: Final = re.compile(rb"<(?:!doctype html|html|head|body|div|p|table|arti
 _MARKDOWN: Final = re.compile(rb"^(?:#{1,6} \S|[-*] \S|\x60\x60\x60|\|.*\|\s*$|.+\n(?:===+|---+)\s*$)", re.MULTILINE)
 
 
-def kind_of(path: Path, name: str) -> Kind | None:
+def detect_kind(path: Path, name: str) -> DocumentKind | None:
     """The kind of a file that is not empty; None when it is none that is read. ``name`` is what its sender calls it."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         head = content[:_HEAD]
@@ -50,7 +50,7 @@ def _is_text(head: bytes) -> bool:
     return control <= len(head) // 100
 
 
-def _text_kind(head: bytes, suffix: str) -> Kind:
+def _text_kind(head: bytes, suffix: str) -> DocumentKind:
     plain = head.replace(b"\0", b"").lstrip(b"\xff\xfe\xef\xbb\xbf \t\r\n")
     if plain[:15].lower().startswith((b"<!doctype html", b"<html")):
         return "html"

@@ -10,65 +10,65 @@ from typing import Any, Final
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from offhook.kit.reading.blocks import MAX_CHARACTERS, NO_TEXT, TOO_LONG, Block, Unreadable
+from offhook.kit.reading.blocks import MAX_CHARACTERS, NO_TEXT, TOO_LONG, DocumentBlock, FileUnreadable
 
 MAX_PAGES: Final = 2_000
 ENCRYPTED: Final = "The PDF is protected by a password: save it without one."
 BROKEN: Final = "The PDF is damaged: open it in a viewer and save it again."
 SCANNED: Final = "The PDF holds pictures of pages and no text: run text recognition (OCR) on it first."
 # Letters this much larger than most of the text, in a line this short, are a heading.
-_LARGER: Final = 1.15
+_MIN_HEADING_RATIO: Final = 1.15
 _HEADING_LENGTH: Final = 120
 # Lines at the edge of this share of the pages are headers and footers.
-_REPEATED: Final = 0.6
-_FEW_PAGES: Final = 4
+_MIN_REPEATED_SHARE: Final = 0.6
+_MIN_PAGES_FOR_EDGES: Final = 4
 _Line = tuple[str, float]
 
 
-def read_pdf(path: Path) -> Iterator[Block]:
+def read_pdf(path: Path) -> Iterator[DocumentBlock]:
     """Unreadable."""
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
         code = getattr(error, "err_code", None)
         protected = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
-        raise Unreadable(ENCRYPTED if code in protected or "password" in str(error).lower() else BROKEN) from error
+        raise FileUnreadable(ENCRYPTED if code in protected or "password" in str(error).lower() else BROKEN) from error
     try:
-        yield from _blocks(document)
+        yield from _read_blocks(document)
     finally:
         document.close()
 
 
-def _blocks(document: Any) -> Iterator[Block]:
+def _read_blocks(document: Any) -> Iterator[DocumentBlock]:
     count = len(document)
     if count > MAX_PAGES:
-        raise Unreadable(f"The PDF has {count} pages: at most {MAX_PAGES} are read. Split it.")
-    pages = list(_pages(document, count))
+        raise FileUnreadable(f"The PDF has {count} pages: at most {MAX_PAGES} are read. Split it.")
+    pages = list(_read_pages(document, count))
     if not any(pages):
-        raise Unreadable(SCANNED if count else NO_TEXT)
-    repeated = _repeated(pages)
+        raise FileUnreadable(SCANNED if count else NO_TEXT)
+    repeated = _repeated_edges(pages)
     usual = _usual_size(pages)
     for number, lines in enumerate(pages, 1):
         paragraph: list[str] = []
         for at, (text, size) in enumerate(lines):
-            if at in (0, len(lines) - 1) and _shape(text) in repeated:
+            if at in (0, len(lines) - 1) and _line_shape(text) in repeated:
                 continue
-            if size > usual * _LARGER and len(text) <= _HEADING_LENGTH and re.search(r"[^\W\d_]", text):
-                yield from _text(paragraph, number)
+            if size > usual * _MIN_HEADING_RATIO and len(text) <= _HEADING_LENGTH and re.search(r"[^\W\d_]", text):
+                yield from _paragraph_block(paragraph, number)
                 level = 1 if size > usual * 1.6 else 2 if size > usual * 1.3 else 3
-                yield Block("heading", text, number, level)
+                yield DocumentBlock("heading", text, number, level)
             else:
                 paragraph.append(text)
-        yield from _text(paragraph, number)
+        yield from _paragraph_block(paragraph, number)
 
 
-def _text(lines: list[str], page: int) -> Iterator[Block]:
+def _paragraph_block(lines: list[str], page: int) -> Iterator[DocumentBlock]:
     if lines:
-        yield Block("text", "\n".join(lines), page)
+        yield DocumentBlock("text", "\n".join(lines), page)
     lines.clear()
 
 
-def _pages(document: Any, count: int) -> Iterator[list[_Line]]:
+def _read_pages(document: Any, count: int) -> Iterator[list[_Line]]:
     characters = 0
     for index in range(count):
         try:
@@ -77,16 +77,16 @@ def _pages(document: Any, count: int) -> Iterator[list[_Line]]:
             yield []
             continue
         try:
-            lines = list(_lines(page.get_textpage()))
+            lines = list(_read_lines(page.get_textpage()))
         finally:
             page.close()
         characters += sum(len(text) for text, _ in lines)
         if characters > MAX_CHARACTERS:
-            raise Unreadable(TOO_LONG)
+            raise FileUnreadable(TOO_LONG)
         yield lines
 
 
-def _lines(page: Any) -> Iterator[_Line]:
+def _read_lines(page: Any) -> Iterator[_Line]:
     """The lines of a page with the size of their first letter, in points as the reader sees them."""
     length = page.count_chars()
     if length <= 0:
@@ -96,11 +96,11 @@ def _lines(page: Any) -> Iterator[_Line]:
         text = raw.rstrip("\r").replace("\x02", "-").replace("\ufffe", "-")
         lead = len(text) - len(text.lstrip())
         if text.strip():
-            yield re.sub(r"[\x00-\x08\x0b-\x1f]", "", text).strip(), _size(page, at + lead)
+            yield re.sub(r"[\x00-\x08\x0b-\x1f]", "", text).strip(), _letter_height(page, at + lead)
         at += len(raw) + 1
 
 
-def _size(page: Any, index: int) -> float:
+def _letter_height(page: Any, index: int) -> float:
     """The height of a letter: fonts are scaled by matrices, so that their own size says little."""
     matrix = pdfium.FS_MATRIX()
     size = float(pdfium.FPDFText_GetFontSize(page.raw, index))
@@ -118,13 +118,15 @@ def _usual_size(pages: list[list[_Line]]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
-def _repeated(pages: list[list[_Line]]) -> set[str]:
+def _repeated_edges(pages: list[list[_Line]]) -> set[str]:
     """The headers and footers of a document, without their numbers."""
-    if len(pages) < _FEW_PAGES:
+    if len(pages) < _MIN_PAGES_FOR_EDGES:
         return set()
-    edges = Counter(shape for lines in pages if lines for shape in {_shape(lines[0][0]), _shape(lines[-1][0])})
-    return {shape for shape, times in edges.items() if times >= _REPEATED * len(pages)}
+    edges = Counter(
+        shape for lines in pages if lines for shape in {_line_shape(lines[0][0]), _line_shape(lines[-1][0])}
+    )
+    return {shape for shape, times in edges.items() if times >= _MIN_REPEATED_SHARE * len(pages)}
 
 
-def _shape(text: str) -> str:
+def _line_shape(text: str) -> str:
     return re.sub(r"\d+", "#", text.strip())

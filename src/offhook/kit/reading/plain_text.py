@@ -9,7 +9,7 @@ from typing import Final
 
 from charset_normalizer import from_bytes
 
-from offhook.kit.reading.blocks import MAX_CHARACTERS, TOO_LONG, Block, Unreadable, row
+from offhook.kit.reading.blocks import MAX_CHARACTERS, TOO_LONG, DocumentBlock, FileUnreadable, join_cells
 
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -33,88 +33,90 @@ _FENCE: Final = re.compile(r"^\s*(```|~~~)")
 _DELIMITERS: Final = ",;\t|"
 
 
-def decoded(raw: bytes) -> str:
+def decode_text(raw: bytes) -> str:
     """The text of a file in whatever encoding it was written; Unreadable."""
     for mark, name in _MARKS:
         if raw.startswith(mark):
-            return _cleaned(raw.decode(name, "replace"))
+            return _clean_text(raw.decode(name, "replace"))
     zeros = raw[:_SAMPLE].count(0)
     if zeros:
         big = raw[:_SAMPLE:2].count(0) > zeros // 2
-        return _cleaned(raw.decode("utf-16-be" if big else "utf-16-le", "replace"))
+        return _clean_text(raw.decode("utf-16-be" if big else "utf-16-le", "replace"))
     try:
-        return _cleaned(raw.decode("utf-8"))
+        return _clean_text(raw.decode("utf-8"))
     except UnicodeDecodeError:
         pass
-    return _cleaned(raw.decode(_guessed(raw[:_SAMPLE]), "replace"))
+    return _clean_text(raw.decode(_guess_encoding(raw[:_SAMPLE]), "replace"))
 
 
-def _guessed(sample: bytes) -> str:
+def _guess_encoding(sample: bytes) -> str:
     """The encoding of text that is not Unicode; Unreadable."""
     beyond_ascii = sum(code >= 128 for code in sample)
     if len(sample) < _SHORT and beyond_ascii < len(sample) // 5:
         return "cp1252"  # too little for statistics: western letters among plain ones
     guess = from_bytes(sample, cp_isolation=list(_LIKELY)).best()
     if guess is None:
-        raise Unreadable("The characters of this file could not be made out: save it as UTF-8.")
+        raise FileUnreadable("The characters of this file could not be made out: save it as UTF-8.")
     return guess.encoding
 
 
-def _cleaned(text: str) -> str:
+def _clean_text(text: str) -> str:
     if len(text) > 4 * MAX_CHARACTERS:
-        raise Unreadable(TOO_LONG)
+        raise FileUnreadable(TOO_LONG)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return re.sub(r"[\x00-\x08\x0b\x0e-\x1f\ufeff]", "", text)
 
 
-def read_text(raw: bytes) -> Iterator[Block]:
+def read_text(raw: bytes) -> Iterator[DocumentBlock]:
     """Paragraphs; form feeds turn pages."""
-    pages = decoded(raw).split("\f")
+    pages = decode_text(raw).split("\f")
     for number, page in enumerate(pages, 1):
         for paragraph in re.split(r"\n[ \t]*\n", page):
-            yield Block("text", paragraph.strip("\n"), number if len(pages) > 1 else None)
+            yield DocumentBlock("text", paragraph.strip("\n"), number if len(pages) > 1 else None)
 
 
-def read_markdown(raw: bytes) -> Iterator[Block]:
-    lines = decoded(raw).split("\n")
+def read_markdown(raw: bytes) -> Iterator[DocumentBlock]:
+    lines = decode_text(raw).split("\n")
     paragraph: list[str] = []
     is_fenced = False
     for index, line in enumerate(lines):
         if _FENCE.match(line):
             is_fenced = not is_fenced
-        heading = None if is_fenced else _heading(line, lines[index + 1] if index + 1 < len(lines) else "", paragraph)
+        heading = (
+            None if is_fenced else _parse_heading(line, lines[index + 1] if index + 1 < len(lines) else "", paragraph)
+        )
         if heading is not None:
-            yield from _paragraph(paragraph)
+            yield from _paragraph_block(paragraph)
             yield heading
             paragraph = []
         elif line.strip() or is_fenced:
             paragraph.append(line)
         else:
-            yield from _paragraph(paragraph)
+            yield from _paragraph_block(paragraph)
             paragraph = []
-    yield from _paragraph(paragraph)
+    yield from _paragraph_block(paragraph)
 
 
-def _heading(line: str, following: str, paragraph: list[str]) -> Block | None:
+def _parse_heading(line: str, following: str, paragraph: list[str]) -> DocumentBlock | None:
     if match := _HEADING.match(line):
-        return Block("heading", match[2], level=len(match[1]))
+        return DocumentBlock("heading", match[2], level=len(match[1]))
     if line.strip() and not paragraph and (match := _UNDERLINE.match(following)) and "|" not in line:
-        return Block("heading", line.strip(), level=1 if match[1][0] == "=" else 2)
+        return DocumentBlock("heading", line.strip(), level=1 if match[1][0] == "=" else 2)
     return None
 
 
-def _paragraph(lines: list[str]) -> Iterator[Block]:
+def _paragraph_block(lines: list[str]) -> Iterator[DocumentBlock]:
     if len(lines) > 1 and _TABLE_RULE.match(lines[1]) and "|" in lines[0]:
-        rows = [row(line.strip().strip("|").split("|")) for line in (lines[0], *lines[2:])]
-        yield Block("table", "\n".join(rows))
+        rows = [join_cells(line.strip().strip("|").split("|")) for line in (lines[0], *lines[2:])]
+        yield DocumentBlock("table", "\n".join(rows))
         return
     kept = lines[1:] if lines and _UNDERLINE.match(lines[0]) else lines
-    yield Block("text", "\n".join(kept))
+    yield DocumentBlock("text", "\n".join(kept))
 
 
-def read_csv(raw: bytes) -> Iterator[Block]:
+def read_csv(raw: bytes) -> Iterator[DocumentBlock]:
     """One table; the first row names the columns, and every other row is a sentence of names and values."""
-    text = decoded(raw)
+    text = decode_text(raw)
     csv.field_size_limit(MAX_CHARACTERS)
     try:
         rows = csv.reader(text.splitlines(keepends=True), delimiter=_delimiter(text), strict=False)
@@ -125,9 +127,9 @@ def read_csv(raw: bytes) -> Iterator[Block]:
                 for at, cell in enumerate(cells)
                 if (value := " ".join(cell.split()))
             ]
-            yield Block("text", "; ".join(named))
+            yield DocumentBlock("text", "; ".join(named))
     except csv.Error as error:
-        raise Unreadable(f"The table cannot be read: {error}.") from error
+        raise FileUnreadable(f"The table cannot be read: {error}.") from error
 
 
 def _has_more(text: str) -> bool:

@@ -15,9 +15,9 @@ from typing import Final
 
 from tokenizers import Tokenizer
 
-from offhook.kit.json_values import plain_text
-from offhook.kit.reading.blocks import Block, Unreadable, bounded
-from offhook.kit.reading.chunker import Counter, Cutter
+from offhook.kit.json_values import sanitize_text
+from offhook.kit.reading.blocks import DocumentBlock, FileUnreadable, limit_blocks
+from offhook.kit.reading.chunker import DocumentChunker, TokenCounter
 from offhook.kit.reading.docx import read_docx
 from offhook.kit.reading.html import read_html
 from offhook.kit.reading.pdf import read_pdf
@@ -28,16 +28,16 @@ TOO_HARD: Final = 4
 _OF_BYTES: Final = {"html": read_html, "markdown": read_markdown, "csv": read_csv, "text": read_text}
 
 
-def read(path: Path, kind: str) -> Iterator[Block]:
+def read_document(path: Path, kind: str) -> Iterator[DocumentBlock]:
     """The blocks of a file, at least one. Unreadable."""
     if kind == "pdf":
-        return bounded(read_pdf(path))
+        return limit_blocks(read_pdf(path))
     if kind == "docx":
-        return bounded(read_docx(path))
-    return bounded(_OF_BYTES[kind](path.read_bytes()))
+        return limit_blocks(read_docx(path))
+    return limit_blocks(_OF_BYTES[kind](path.read_bytes()))
 
 
-def counter(tokenizer: str) -> Counter:
+def token_counter(tokenizer: str) -> TokenCounter:
     """Of word pieces; without the tokenizer's file, a guess by length."""
     if not tokenizer:
         return lambda text: len(text) // 4 + 1
@@ -47,12 +47,12 @@ def counter(tokenizer: str) -> Counter:
     return lambda text: len(loaded.encode(text, add_special_tokens=False).ids)
 
 
-def write(source: Path, kind: str, target: Path, count: Counter) -> dict[str, int]:
+def write_chunks(source: Path, kind: str, target: Path, count: TokenCounter) -> dict[str, int]:
     """What it found, in numbers; Unreadable."""
     totals = {"pages": 0, "characters": 0, "tokens": 0, "pieces": 0}
     with target.open("w", encoding="utf-8") as out:
-        for piece in Cutter(count).cut(read(source, kind)):
-            kept = {"text": plain_text(piece.text), "heading": plain_text(piece.heading)}
+        for piece in DocumentChunker(count).chunk_blocks(read_document(source, kind)):
+            kept = {"text": sanitize_text(piece.text), "heading": sanitize_text(piece.heading)}
             out.write(json.dumps({**asdict(piece), **kept}) + "\n")
             totals["pieces"] += 1
             totals["tokens"] += piece.tokens
@@ -64,8 +64,8 @@ def write(source: Path, kind: str, target: Path, count: Counter) -> dict[str, in
 def main() -> int:
     source, kind, target, tokenizer = sys.argv[1:]
     try:
-        totals = write(Path(source), kind, Path(target), counter(tokenizer))
-    except Unreadable as refused:
+        totals = write_chunks(Path(source), kind, Path(target), token_counter(tokenizer))
+    except FileUnreadable as refused:
         sys.stdout.write(str(refused))
         return UNREADABLE
     except (MemoryError, RecursionError):

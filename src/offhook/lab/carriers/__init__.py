@@ -36,12 +36,12 @@ What can be asked afterwards:
     ``stream:<event>``, ``conference:<event>``, ``cdr``, ``ring``, ``hangup``, ``machine``.
 
 What goes wrong (``carrier.chaos``):
-    ``callbacks=[PostFault("late" | "twice" | "swapped" | "lost" | "forged" | "unsigned" | "altered", kind="status:*")]``,
+    ``callbacks=[CallbackFault("late" | "twice" | "swapped" | "lost" | "forged" | "unsigned" | "altered", kind="status:*")]``,
     ``rest=[RestFault("rate_limited" | "server_error" | "hangs" | "acts_then_fails" | "acts_then_silent" |
     "acts_slowly", "POST */Calls.json")]``, ``sockets=[SocketFault(after_s=0.5)]`` (below 0: it never comes).
     ``chaos.holds_callbacks = True`` keeps status callbacks in ``carrier.held`` until ``await
     carrier.post.release(*in_any_order)``; ``await carrier.post.again(callback, body=…)`` replays one as it was signed.
-    ``carrier.post.tunnels.append(Tunnel("https://voice.example.org", "http://127.0.0.1:8700"))`` puts a reverse proxy
+    ``carrier.post.tunnels.append(ProxyTunnel("https://voice.example.org", "http://127.0.0.1:8700"))`` puts a reverse proxy
     between: what is signed is the public address, what arrives has X-Forwarded-*.
     ``call.phone.hang_up()``, ``call.stream.cut()``, ``await call.phone.says(…)``, ``.presses("1")``, ``.hears()`` may be
     used from the test itself too; a phone whose call is over raises ``phones.HungUp``.
@@ -49,10 +49,10 @@ What goes wrong (``carrier.chaos``):
 
 from offhook.lab.carriers.cloudonix import CloudonixEmulator
 from offhook.lab.carriers.core import phones
-from offhook.lab.carriers.core.callbacks import Callback, Tunnel
-from offhook.lab.carriers.core.calls import Call
-from offhook.lab.carriers.core.chaos import Chaos, PostFault, RestFault, SocketFault
-from offhook.lab.carriers.core.emulator import Emulator, Number
+from offhook.lab.carriers.core.callbacks import OutgoingCallback, ProxyTunnel
+from offhook.lab.carriers.core.calls import EmulatedCall
+from offhook.lab.carriers.core.chaos import CallbackFault, ChaosSwitches, RestFault, SocketFault
+from offhook.lab.carriers.core.emulator import CarrierEmulator, EmulatedNumber
 from offhook.lab.carriers.plivo import PlivoEmulator
 from offhook.lab.carriers.telnyx import TelnyxEmulator
 from offhook.lab.carriers.twilio import TwilioEmulator
@@ -60,18 +60,18 @@ from offhook.lab.carriers.vobiz import VobizEmulator
 from offhook.lab.carriers.vonage import VonageEmulator
 
 __all__ = [
-    "Call",
-    "Callback",
-    "Chaos",
+    "CallbackFault",
+    "CarrierEmulator",
+    "ChaosSwitches",
     "CloudonixEmulator",
-    "Emulator",
-    "Number",
+    "EmulatedCall",
+    "EmulatedNumber",
+    "OutgoingCallback",
     "PlivoEmulator",
-    "PostFault",
+    "ProxyTunnel",
     "RestFault",
     "SocketFault",
     "TelnyxEmulator",
-    "Tunnel",
     "TwilioEmulator",
     "VobizEmulator",
     "VonageEmulator",

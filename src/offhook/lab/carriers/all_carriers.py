@@ -5,16 +5,16 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 from offhook.lab.carriers.cloudonix import CloudonixEmulator
-from offhook.lab.carriers.core.emulator import Emulator
-from offhook.lab.carriers.core.operator_console import add_desk
-from offhook.lab.carriers.core.phones import Voice, hum
+from offhook.lab.carriers.core.emulator import CarrierEmulator
+from offhook.lab.carriers.core.operator_console import add_console
+from offhook.lab.carriers.core.phones import Voice, hum_words
 from offhook.lab.carriers.plivo import PlivoEmulator
 from offhook.lab.carriers.telnyx import TelnyxEmulator
 from offhook.lab.carriers.twilio import TwilioEmulator
 from offhook.lab.carriers.vobiz import VobizEmulator
 from offhook.lab.carriers.vonage import VonageEmulator
 
-CARRIERS: Final[dict[str, type[Emulator]]] = {
+CARRIERS: Final[dict[str, type[CarrierEmulator]]] = {
     kind.name: kind
     for kind in (TwilioEmulator, TelnyxEmulator, VonageEmulator, PlivoEmulator, VobizEmulator, CloudonixEmulator)
 }
@@ -28,18 +28,18 @@ async def every_carrier(
     host: str = "127.0.0.1",
     first_port: int = 0,
     answer_url: str = "",
-    voice: Voice = hum,
-) -> AsyncIterator[list[Emulator]]:
+    voice: Voice = hum_words,
+) -> AsyncIterator[list[CarrierEmulator]]:
     """The named carriers, each with one number and the lab's own addresses, until the block ends.
 
     ``first_port`` 0 takes free ports; ``answer_url`` is where calls to the number are answered.
     """
     async with AsyncExitStack() as stack:
-        carriers: list[Emulator] = []
+        carriers: list[CarrierEmulator] = []
         for at, name in enumerate(names):
             carrier = CARRIERS[name](voice=voice)
-            add_desk(carrier)
-            carrier.own(NUMBER)
+            add_console(carrier)
+            carrier.add_number(NUMBER)
             if answer_url:
                 carrier.point_at(answer_url)
             carriers.append(

@@ -6,7 +6,12 @@ from typing import Final
 
 from offhook.kit.audio import Samples
 from offhook.lab.speech.openai_audio import OpenAiAudioServer
-from offhook.lab.speech.recognizers import AssemblyAiServer, DeepgramEarServer, OpenAiRealtimeServer, SpeechmaticsServer
+from offhook.lab.speech.recognizers import (
+    AssemblyAiServer,
+    DeepgramRecognizerServer,
+    OpenAiRealtimeServer,
+    SpeechmaticsServer,
+)
 from offhook.lab.speech.server import LabServer
 from offhook.lab.speech.voices import (
     CartesiaServer,
@@ -40,7 +45,7 @@ async def every_server(
         ("tts deepgram", DeepgramVoiceServer()),
         ("tts rime", RimeServer()),
         ("tts openai", OpenAiAudioServer(script=script)),
-        ("stt deepgram", DeepgramEarServer(script=script)),
+        ("stt deepgram", DeepgramRecognizerServer(script=script)),
         ("stt assemblyai", AssemblyAiServer(script=script)),
         ("stt speechmatics", SpeechmaticsServer(script=script)),
         ("stt openai", OpenAiRealtimeServer(script=script)),

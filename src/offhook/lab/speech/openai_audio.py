@@ -14,21 +14,25 @@ import numpy as np
 
 from offhook.kit.audio import Samples
 from offhook.lab.http import read_request
-from offhook.lab.speech.server import Fault, Refusal
-from offhook.lab.speech.tones import LEXICON, Lexicon, read, speak
+from offhook.lab.speech.server import HandshakeRefusal, SpeechFault
+from offhook.lab.speech.tones import LEXICON, ToneLexicon, read_tones, speak_tones
 from offhook.lab.speech.voices import NO_VOICE, PIECE_S
 
 RATE: Final = 24000
-_REFUSALS: Final[Mapping[str, Refusal]] = {
-    "unauthorized": Refusal(401, {"error": {"code": "invalid_api_key", "message": "Incorrect API key provided."}}),
-    "forbidden": Refusal(403, {"error": {"code": "unsupported_country", "message": "Not supported here."}}),
-    "no_quota": Refusal(429, {"error": {"code": "insufficient_quota", "message": "You exceeded your current quota."}}),
-    "rate_limited": Refusal(
+_REFUSALS: Final[Mapping[str, HandshakeRefusal]] = {
+    "unauthorized": HandshakeRefusal(
+        401, {"error": {"code": "invalid_api_key", "message": "Incorrect API key provided."}}
+    ),
+    "forbidden": HandshakeRefusal(403, {"error": {"code": "unsupported_country", "message": "Not supported here."}}),
+    "no_quota": HandshakeRefusal(
+        429, {"error": {"code": "insufficient_quota", "message": "You exceeded your current quota."}}
+    ),
+    "rate_limited": HandshakeRefusal(
         429, {"error": {"code": "rate_limit_exceeded", "message": "Rate limit reached."}}, {"retry-after": "1"}
     ),
-    "not_found": Refusal(404, {"error": {"code": "model_not_found", "message": "There is no such model."}}),
-    "bad_request": Refusal(400, {"error": {"code": "invalid_value", "message": "There is no such voice."}}),
-    "server_error": Refusal(500, {"error": {"code": None, "message": "The server had an error."}}),
+    "not_found": HandshakeRefusal(404, {"error": {"code": "model_not_found", "message": "There is no such model."}}),
+    "bad_request": HandshakeRefusal(400, {"error": {"code": "invalid_value", "message": "There is no such voice."}}),
+    "server_error": HandshakeRefusal(500, {"error": {"code": None, "message": "The server had an error."}}),
 }
 
 
@@ -38,10 +42,10 @@ class OpenAiAudioServer:
     ``answers_wav``: speech comes as a WAV file whatever was asked for, as some local servers do.
     """
 
-    troubles: ClassVar[Mapping[str, Refusal]] = _REFUSALS
+    troubles: ClassVar[Mapping[str, HandshakeRefusal]] = _REFUSALS
 
     def __init__(
-        self, api_key: str | None = "lab-key", lexicon: Lexicon = LEXICON, script: Sequence[str] = ("yes please",)
+        self, api_key: str | None = "lab-key", lexicon: ToneLexicon = LEXICON, script: Sequence[str] = ("yes please",)
     ) -> None:
         self.api_key = api_key
         self.lexicon = lexicon
@@ -49,7 +53,7 @@ class OpenAiAudioServer:
         self.url = ""
         self.say: Callable[[str, int], Awaitable[Samples]] | None = None
         self.trouble: str | None = None
-        self.fault: Fault | None = None
+        self.fault: SpeechFault | None = None
         self.first_byte_s = 0.1
         self.piece_s = 0.02
         self.answers_wav = False
@@ -63,7 +67,7 @@ class OpenAiAudioServer:
     @asynccontextmanager
     async def running(self, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Self]:
         """Serve until the block ends."""
-        listener = await asyncio.start_server(self._accept, host, port)
+        listener = await asyncio.start_server(self._accept_connection, host, port)
         self.url = f"http://{host}:{listener.sockets[0].getsockname()[1]}/v1"
         try:
             yield self
@@ -79,23 +83,25 @@ class OpenAiAudioServer:
         """What is typed into a configuration."""
         return self.url
 
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self._serve(reader, writer))
+    def _accept_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._serve_connection(reader, writer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         try:
             while (request := await read_request(reader)) is not None:
                 line, headers, body = request
-                await self._answer(writer, line.split(" ")[1], headers, body)
+                await self._answer_request(writer, line.split(" ")[1], headers, body)
         except ConnectionError:
             pass
         finally:
             writer.close()
 
-    async def _answer(self, writer: asyncio.StreamWriter, path: str, headers: Mapping[str, str], body: bytes) -> None:
+    async def _answer_request(
+        self, writer: asyncio.StreamWriter, path: str, headers: Mapping[str, str], body: bytes
+    ) -> None:
         fault = self._take_fault()
         if fault is not None and fault.kind == "silent":
             await asyncio.Event().wait()
@@ -107,29 +113,29 @@ class OpenAiAudioServer:
         if trouble is None and path == "/v1/audio/speech":
             request = json.loads(body)
             if request["voice"] != NO_VOICE and request["response_format"] == "pcm":
-                await self._speak(writer, request["input"], fault)
+                await self._send_speech(writer, request["input"], fault)
                 return
             trouble = "bad_request"
         elif trouble is None and path == "/v1/audio/transcriptions":
-            await self._transcribe(writer, headers["content-type"], body, fault)
+            await self._send_transcription(writer, headers["content-type"], body, fault)
             return
         refusal = _REFUSALS[trouble or "not_found"]
-        await _respond(writer, refusal.status, refusal.body, refusal.headers)
+        await _send_json(writer, refusal.status, refusal.body, refusal.headers)
 
-    def _take_fault(self) -> Fault | None:
+    def _take_fault(self) -> SpeechFault | None:
         if self.fault is None or self.fault.times <= 0:
             return None
         self.fault.times -= 1
         return self.fault
 
-    async def _speak(self, writer: asyncio.StreamWriter, text: str, fault: Fault | None) -> None:
+    async def _send_speech(self, writer: asyncio.StreamWriter, text: str, fault: SpeechFault | None) -> None:
         self.spoken.append(text)
         await asyncio.sleep(self.first_byte_s)
         kind = "audio/wav" if self.answers_wav else "audio/pcm"
         writer.write(f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n".encode())
         if self.answers_wav:
             _write_chunk(writer, _wav_header())
-        samples = await self.say(text, RATE) if self.say else speak(text, RATE, self.lexicon)
+        samples = await self.say(text, RATE) if self.say else speak_tones(text, RATE, self.lexicon)
         step = int(PIECE_S * RATE)
         for number, at in enumerate(range(0, samples.size, step)):
             if fault is not None and number == fault.after:
@@ -144,7 +150,7 @@ class OpenAiAudioServer:
         writer.write(b"0\r\n\r\n")
         await writer.drain()
 
-    async def _break_down(self, writer: asyncio.StreamWriter, fault: Fault) -> None:
+    async def _break_down(self, writer: asyncio.StreamWriter, fault: SpeechFault) -> None:
         if fault.kind == "cut":
             writer.transport.abort()
             raise ConnectionResetError
@@ -156,25 +162,27 @@ class OpenAiAudioServer:
             await writer.drain()
             raise ConnectionResetError
 
-    async def _transcribe(self, writer: asyncio.StreamWriter, kind: str, body: bytes, fault: Fault | None) -> None:
+    async def _send_transcription(
+        self, writer: asyncio.StreamWriter, kind: str, body: bytes, fault: SpeechFault | None
+    ) -> None:
         if fault is not None and fault.kind == "cut":
             writer.transport.abort()
             raise ConnectionResetError
         if fault is not None and fault.kind == "garbage":
-            await _respond(writer, 200, {"txet": "?"})
+            await _send_json(writer, 200, {"txet": "?"})
             return
-        fields, wav = _multipart(kind, body)
+        fields, wav = _parse_multipart(kind, body)
         self.fields.append(fields)
         rate = int.from_bytes(wav[24:28], "little")
         samples = np.frombuffer(wav[44:], "<i2")
-        words = read(samples, rate, self.lexicon)
+        words = read_tones(samples, rate, self.lexicon)
         known = " ".join(word for word in words if word != "?")
         text = known or (self.script[len(self.utterances) % len(self.script)] if words else "")
         self.utterances.append(text)
-        await _respond(writer, 200, {"text": text})
+        await _send_json(writer, 200, {"text": text})
 
 
-def _multipart(kind: str, body: bytes) -> tuple[dict[str, str], bytes]:
+def _parse_multipart(kind: str, body: bytes) -> tuple[dict[str, str], bytes]:
     """(text fields, the file)."""
     boundary = kind.partition("boundary=")[2].strip('"').encode()
     fields: dict[str, str] = {}
@@ -198,7 +206,7 @@ def _write_chunk(writer: asyncio.StreamWriter, data: bytes) -> None:
         writer.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
 
-async def _respond(
+async def _send_json(
     writer: asyncio.StreamWriter, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
 ) -> None:
     raw = json.dumps(body).encode()

@@ -15,13 +15,13 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from offhook.kit.audio import Samples
-from offhook.lab.speech.tones import LEXICON, Lexicon
+from offhook.lab.speech.tones import LEXICON, ToneLexicon
 
 FaultKind = Literal["silent", "slow", "cut", "close", "stall", "garbage", "binary_garbage"]
 
 
 @dataclass(slots=True)
-class Fault:
+class SpeechFault:
     """What goes wrong, for the next ``times`` handshakes, sentences or streams.
 
     silent: the handshake is never answered; slow: it (or the first audio) takes ``seconds``; cut: the connection is
@@ -36,7 +36,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class HandshakeRefusal:
     """An HTTP answer instead of the handshake."""
 
     status: int
@@ -45,19 +45,19 @@ class Refusal:
 
 
 # One vendor's listening and speaking refuse in the same words.
-DEEPGRAM_REFUSALS: Final[Mapping[str, Refusal]] = {
-    "unauthorized": Refusal(401, {"err_code": "INVALID_AUTH", "err_msg": "Invalid credentials."}),
-    "forbidden": Refusal(403, {"err_code": "INSUFFICIENT_PERMISSIONS", "err_msg": "This is not yours."}),
-    "no_quota": Refusal(402, {"err_code": "ASR_PAYMENT_REQUIRED", "err_msg": "The project has no credits."}),
-    "rate_limited": Refusal(
+DEEPGRAM_REFUSALS: Final[Mapping[str, HandshakeRefusal]] = {
+    "unauthorized": HandshakeRefusal(401, {"err_code": "INVALID_AUTH", "err_msg": "Invalid credentials."}),
+    "forbidden": HandshakeRefusal(403, {"err_code": "INSUFFICIENT_PERMISSIONS", "err_msg": "This is not yours."}),
+    "no_quota": HandshakeRefusal(402, {"err_code": "ASR_PAYMENT_REQUIRED", "err_msg": "The project has no credits."}),
+    "rate_limited": HandshakeRefusal(
         429, {"err_code": "TOO_MANY_REQUESTS", "err_msg": "Too many requests."}, {"Retry-After": "3"}
     ),
-    "not_found": Refusal(400, {"err_code": "INVALID_QUERY_PARAMETER", "err_msg": "No such model."}),
-    "server_error": Refusal(503, {"err_code": "SERVICE_UNAVAILABLE", "err_msg": "Try again."}),
+    "not_found": HandshakeRefusal(400, {"err_code": "INVALID_QUERY_PARAMETER", "err_msg": "No such model."}),
+    "server_error": HandshakeRefusal(503, {"err_code": "SERVICE_UNAVAILABLE", "err_msg": "Try again."}),
 }
 
 
-class Dead(Exception):
+class ConnectionBroken(Exception):
     """The connection has been broken on purpose."""
 
 
@@ -69,16 +69,16 @@ class LabServer(ABC):
     """
 
     path: ClassVar[str] = "/"
-    refusals: ClassVar[Mapping[str, Refusal]] = {}
+    refusals: ClassVar[Mapping[str, HandshakeRefusal]] = {}
 
-    def __init__(self, api_key: str = "lab-key", lexicon: Lexicon = LEXICON) -> None:
+    def __init__(self, api_key: str = "lab-key", lexicon: ToneLexicon = LEXICON) -> None:
         self.api_key = api_key
         self.lexicon = lexicon
         self.url = ""
         # voices: how a text sounds, when not in tones
         self.say: Callable[[str, int], Awaitable[Samples]] | None = None
         self.trouble: str | None = None
-        self.fault: Fault | None = None
+        self.fault: SpeechFault | None = None
         self.requests: list[str] = []
         self.messages: list[dict[str, Any]] = []
         self.connections = 0
@@ -89,7 +89,13 @@ class LabServer(ABC):
     async def running(self, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Self]:
         """Serve until the block ends."""
         async with serve(
-            self._talk, host, port, process_request=self._greet, compression=None, ping_interval=None, close_timeout=0.1
+            self._run_connection,
+            host,
+            port,
+            process_request=self._process_handshake,
+            compression=None,
+            ping_interval=None,
+            close_timeout=0.1,
         ) as server:
             self.url = f"ws://{host}:{next(iter(server.sockets)).getsockname()[1]}"
             yield self
@@ -105,7 +111,7 @@ class LabServer(ABC):
     def is_connected(self) -> bool:
         return bool(self._sockets)
 
-    def drop(self) -> None:
+    def drop_connections(self) -> None:
         """Cut every line, as a network does."""
         for socket in list(self._sockets):
             socket.transport.abort()
@@ -117,21 +123,21 @@ class LabServer(ABC):
         """Whether the handshake's key is right; vendors that complain later say True here."""
 
     @abstractmethod
-    async def talk(self, socket: ServerConnection, query: Mapping[str, str]) -> None:
+    async def serve_connection(self, socket: ServerConnection, query: Mapping[str, str]) -> None:
         """One connection, until it ends."""
 
     # inside
 
-    async def _greet(self, connection: ServerConnection, request: Request) -> Response | None:
+    async def _process_handshake(self, connection: ServerConnection, request: Request) -> Response | None:
         self.requests.append(request.path)
-        if self._takes("silent"):
+        if self._take_fault_of("silent"):
             await asyncio.Event().wait()
-        if (slow := self._takes("slow")) is not None:
+        if (slow := self._take_fault_of("slow")) is not None:
             await asyncio.sleep(slow.seconds)
         name = None if self.is_authorized(request.headers) else "unauthorized"
         refusal = self.refusals.get(name or self.trouble or "")
         if refusal is None and not urlsplit(request.path).path.startswith(self.path):
-            refusal = Refusal(404, {"message": "no such path"})
+            refusal = HandshakeRefusal(404, {"message": "no such path"})
         if refusal is None:
             return None
         response = connection.respond(refusal.status, json.dumps(refusal.body))
@@ -141,20 +147,20 @@ class LabServer(ABC):
             response.headers[header] = value
         return response
 
-    async def _talk(self, socket: ServerConnection) -> None:
+    async def _run_connection(self, socket: ServerConnection) -> None:
         self.connections += 1
         self._sockets.add(socket)
         assert socket.request is not None
         found = parse_qs(urlsplit(socket.request.path).query)
         try:
-            await self.talk(socket, {name: values[-1] for name, values in found.items()})
-        except (ConnectionClosed, Dead):
+            await self.serve_connection(socket, {name: values[-1] for name, values in found.items()})
+        except (ConnectionClosed, ConnectionBroken):
             pass
         finally:
             self._sockets.discard(socket)
             self.closed += 1
 
-    def _takes(self, *kinds: FaultKind) -> Fault | None:
+    def _take_fault_of(self, *kinds: FaultKind) -> SpeechFault | None:
         """The fault when it is one of these and still to happen."""
         fault = self.fault
         if fault is None or fault.kind not in kinds or fault.times <= 0:
@@ -162,10 +168,10 @@ class LabServer(ABC):
         fault.times -= 1
         return fault
 
-    def take_fault(self) -> Fault | None:
-        return self._takes("cut", "close", "stall", "garbage", "binary_garbage")
+    def take_stream_fault(self) -> SpeechFault | None:
+        return self._take_fault_of("cut", "close", "stall", "garbage", "binary_garbage")
 
-    async def break_down(self, socket: ServerConnection, fault: Fault) -> None:
+    async def break_down(self, socket: ServerConnection, fault: SpeechFault) -> None:
         """Do it. Never returns normally."""
         if fault.kind == "cut":
             socket.transport.abort()
@@ -176,16 +182,16 @@ class LabServer(ABC):
         elif fault.kind == "binary_garbage":
             await socket.send(b"\xff\xfe\x00garbage")
         if fault.kind in ("cut", "close"):
-            raise Dead
+            raise ConnectionBroken
         await socket.wait_closed()
-        raise Dead
+        raise ConnectionBroken
 
-    def read(self, message: str | bytes) -> dict[str, Any]:
+    def read_message(self, message: str | bytes) -> dict[str, Any]:
         found = json.loads(message)
         assert isinstance(found, dict)
         self.messages.append(found)
         return found
 
 
-async def send(socket: ServerConnection, message: Mapping[str, Any]) -> None:
+async def send_json(socket: ServerConnection, message: Mapping[str, Any]) -> None:
     await socket.send(json.dumps(message))

@@ -14,57 +14,57 @@ GAP_S: Final = 0.04
 LOWEST_HZ: Final = 300
 STEP_HZ: Final = 25
 # All below 3.4 kHz: the telephone's band.
-MOST_WORDS: Final = 124
+MAX_WORDS: Final = 124
 AMPLITUDE: Final = 8000
-LOUD: Final = 400
+LOUD_RMS: Final = 400
 BLOCK_S: Final = 0.01
 # Quiet for this long ends a word; the gap between two is longer.
 QUIET_BLOCKS: Final = 2
 # Below this share of its energy around one pitch, a sound is no word of ours.
-PURE: Final = 0.5
+MIN_PURITY: Final = 0.5
 _WORD: Final = re.compile(r"[\w']+")
 
 
-class Lexicon:
+class ToneLexicon:
     """Words and their pitches; new words get the next free pitch. Two processes agree on ``words`` given to both."""
 
     def __init__(self, words: Iterable[str] = ()) -> None:
         self._words: list[str] = []
         for word in words:
-            self.pitch(word)
+            self.pitch_of(word)
 
-    def pitch(self, word: str) -> float:
+    def pitch_of(self, word: str) -> float:
         """Hz of a word; ValueError when there are no pitches left."""
         if word not in self._words:
-            if len(self._words) >= MOST_WORDS:
-                raise ValueError(f"the lexicon is full at {MOST_WORDS} words")
+            if len(self._words) >= MAX_WORDS:
+                raise ValueError(f"the lexicon is full at {MAX_WORDS} words")
             self._words.append(word)
         return LOWEST_HZ + STEP_HZ * self._words.index(word)
 
-    def word(self, hz: float) -> str | None:
+    def word_at(self, hz: float) -> str | None:
         index = round((hz - LOWEST_HZ) / STEP_HZ)
         return self._words[index] if 0 <= index < len(self._words) else None
 
 
-LEXICON: Final = Lexicon()
+LEXICON: Final = ToneLexicon()
 
 
 def words_of(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def speak(text: str, rate: int, lexicon: Lexicon = LEXICON) -> Samples:
+def speak_tones(text: str, rate: int, lexicon: ToneLexicon = LEXICON) -> Samples:
     """The text as int16 samples: 160 ms a word and 40 ms between words."""
     ramp = np.minimum(1.0, np.arange(int(WORD_S * rate)) / (0.005 * rate))
     shape = ramp * ramp[::-1] * AMPLITUDE
     t = np.arange(int(WORD_S * rate)) / rate
     gap = np.zeros(int(GAP_S * rate))
-    parts = [part for word in words_of(text) for part in (np.sin(2 * np.pi * lexicon.pitch(word) * t) * shape, gap)]
+    parts = [part for word in words_of(text) for part in (np.sin(2 * np.pi * lexicon.pitch_of(word) * t) * shape, gap)]
     return np.concatenate(parts).astype(np.int16) if parts else np.zeros(0, np.int16)
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ToneWord:
     """``text`` None: a sound that is no word of the lexicon. Times are seconds since the first sample."""
 
     text: str | None
@@ -73,16 +73,16 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class SpeechPause:
     """The caller has been quiet for the ear's ``pause_s``."""
 
     at_s: float
 
 
-class Ear:
+class ToneDetector:
     """Samples in, words and pauses out."""
 
-    def __init__(self, rate: int, *, pause_s: float = 0.4, lexicon: Lexicon = LEXICON) -> None:
+    def __init__(self, rate: int, *, pause_s: float = 0.4, lexicon: ToneLexicon = LEXICON) -> None:
         self._rate = rate
         self._lexicon = lexicon
         self._block = int(BLOCK_S * rate)
@@ -98,15 +98,15 @@ class Ear:
         """Length of the audio so far."""
         return self._blocks * BLOCK_S + self._pending.size / self._rate
 
-    def push(self, samples: Samples) -> Iterator[Word | Pause]:
+    def push_samples(self, samples: Samples) -> Iterator[ToneWord | SpeechPause]:
         self._pending = np.concatenate((self._pending, samples))
         while self._pending.size >= self._block:
             block, self._pending = self._pending[: self._block], self._pending[self._block :]
             self._blocks += 1
-            yield from self._take(block)
+            yield from self._take_block(block)
 
-    def _take(self, block: Samples) -> Iterator[Word | Pause]:
-        is_loud = float(np.sqrt(np.mean(block.astype(np.float64) ** 2))) > LOUD
+    def _take_block(self, block: Samples) -> Iterator[ToneWord | SpeechPause]:
+        is_loud = float(np.sqrt(np.mean(block.astype(np.float64) ** 2))) > LOUD_RMS
         if is_loud:
             self._quiet = 0
             self.is_in_word = True
@@ -115,23 +115,25 @@ class Ear:
         self._quiet += 1
         if self.is_in_word and self._quiet >= QUIET_BLOCKS:
             self.is_in_word = False
-            yield self._word()
+            yield self._finish_word()
         if self._quiet == self._pause_blocks:
-            yield Pause(self._blocks * BLOCK_S)
+            yield SpeechPause(self._blocks * BLOCK_S)
 
-    def _word(self) -> Word:
+    def _finish_word(self) -> ToneWord:
         sound, self._sound = np.concatenate(self._sound).astype(np.float64), []
         end_s = (self._blocks - self._quiet) * BLOCK_S
         start_s = end_s - sound.size / self._rate
         spectrum = np.abs(np.fft.rfft(sound * np.hanning(sound.size), n=8192)) ** 2
         hz = float(np.argmax(spectrum)) * self._rate / 8192
         around = spectrum[int((hz - 40) * 8192 / self._rate) : int((hz + 40) * 8192 / self._rate) + 1].sum()
-        is_word = around / max(float(spectrum.sum()), 1.0) > PURE
-        return Word(self._lexicon.word(hz) if is_word else None, start_s, end_s)
+        is_word = around / max(float(spectrum.sum()), 1.0) > MIN_PURITY
+        return ToneWord(self._lexicon.word_at(hz) if is_word else None, start_s, end_s)
 
 
-def read(samples: Samples, rate: int, lexicon: Lexicon = LEXICON) -> list[str]:
+def read_tones(samples: Samples, rate: int, lexicon: ToneLexicon = LEXICON) -> list[str]:
     """The words of a whole recording; what is no word is ``?``."""
-    ear = Ear(rate, lexicon=lexicon)
+    ear = ToneDetector(rate, lexicon=lexicon)
     silence = np.zeros(rate // 2, np.int16)
-    return [item.text or "?" for item in ear.push(np.concatenate((samples, silence))) if isinstance(item, Word)]
+    return [
+        item.text or "?" for item in ear.push_samples(np.concatenate((samples, silence))) if isinstance(item, ToneWord)
+    ]

@@ -7,11 +7,11 @@ from typing import Any, Final
 from offhook.models.errors import KeyMasked
 from offhook.models.vendors import KINDS
 
-VISIBLE: Final = 4
+VISIBLE_KEY_CHARS: Final = 4
 MASK: Final = "*"
 # What was written in the mask's form and is not the mask of the stored key: a mistake, not a key.
 _LOOKS_MASKED: Final = "***"
-FLAT: Final[Mapping[str, tuple[str, str]]] = {
+FLAT_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
     "llm_provider": ("llm", "provider"),
     "llm_model": ("llm", "model"),
     "llm_temperature": ("llm", "temperature"),
@@ -25,10 +25,10 @@ FLAT: Final[Mapping[str, tuple[str, str]]] = {
     "stt_language": ("stt", "language"),
     "stt_api_key": ("stt", "api_key"),
 }
-FLAT_KEYS: Final = re.compile(r"_api_key$")
+FLAT_KEY_PATTERN: Final = re.compile(r"_api_key$")
 
 
-def places(configuration: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def iter_services(configuration: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every service of a version-2 configuration with the name of its place: ``llm``, ``fallbacks.llm.0``."""
     for kind in KINDS:
         if isinstance(service := configuration.get(kind), dict):
@@ -42,17 +42,17 @@ def places(configuration: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, An
             yield f"fallbacks.{kind}.{index}", service
 
 
-def copied(value: Any) -> Any:
+def copy_json(value: Any) -> Any:
     """A deep copy of plain JSON."""
     if isinstance(value, dict):
-        return {name: copied(item) for name, item in value.items()}
-    return [copied(item) for item in value] if isinstance(value, list) else value
+        return {name: copy_json(item) for name, item in value.items()}
+    return [copy_json(item) for item in value] if isinstance(value, list) else value
 
 
 def with_keys(configuration: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
     """The configuration with the keys back at their places."""
-    result: dict[str, Any] = copied(dict(configuration))
-    for place, service in places(result):
+    result: dict[str, Any] = copy_json(dict(configuration))
+    for place, service in iter_services(result):
         if place in keys:
             service["api_key"] = keys[place]
     return result
@@ -60,23 +60,23 @@ def with_keys(configuration: Mapping[str, Any], keys: Mapping[str, str]) -> dict
 
 def without_keys(configuration: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
     """The configuration without keys, and the keys by place."""
-    result: dict[str, Any] = copied(dict(configuration))
-    keys = {place: key for place, service in places(result) if (key := service.pop("api_key", None))}
+    result: dict[str, Any] = copy_json(dict(configuration))
+    keys = {place: key for place, service in iter_services(result) if (key := service.pop("api_key", None))}
     return result, keys
 
 
-def masked(configuration: Mapping[str, Any]) -> dict[str, Any]:
+def mask_keys(configuration: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration as it may be shown: of each key only the last characters."""
-    result: dict[str, Any] = copied(dict(configuration))
-    for _, service in places(result):
+    result: dict[str, Any] = copy_json(dict(configuration))
+    for _, service in iter_services(result):
         if service.get("api_key"):
-            service["api_key"] = mask(service["api_key"])
+            service["api_key"] = mask_key(service["api_key"])
     return result
 
 
-def mask(key: str) -> str:
+def mask_key(key: str) -> str:
     """``sk-abcd1234`` → ``*******1234``; a short key is hidden in full."""
-    shown = key[-VISIBLE:] if len(key) > VISIBLE else ""
+    shown = key[-VISIBLE_KEY_CHARS:] if len(key) > VISIBLE_KEY_CHARS else ""
     return MASK * (len(key) - len(shown)) + shown
 
 
@@ -86,8 +86,8 @@ def keep_keys(sent: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, A
     A stored key is kept for its own provider and address only, so that nobody who may not read it can send it
     somewhere else. KeyMasked (422) when a mask fits no stored key.
     """
-    result: dict[str, Any] = copied(dict(sent))
-    for place, service in places(result):
+    result: dict[str, Any] = copy_json(dict(sent))
+    for place, service in iter_services(result):
         if "api_key" not in service:
             service["api_key"] = _stored_key(place, service, stored, None)
         elif service["api_key"] and _LOOKS_MASKED in service["api_key"]:
@@ -102,31 +102,31 @@ def keep_keys(sent: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, A
 def _stored_key(place: str, service: Mapping[str, Any], stored: Mapping[str, Any], given: str | None) -> str | None:
     found = [
         (other_place != place, entry["api_key"])
-        for other_place, entry in places(dict(stored))
+        for other_place, entry in iter_services(dict(stored))
         if other_place.split(".")[-2:-1] == place.split(".")[-2:-1]
         and (other_place == place or "." in place)
         and all(entry.get(name) == service.get(name) for name in ("provider", "base_url"))
         and entry.get("api_key")
-        and (given is None or mask(entry["api_key"]) == given)
+        and (given is None or mask_key(entry["api_key"]) == given)
     ]
     return min(found)[1] if found else None
 
 
-def upgraded(flat: Mapping[str, Any]) -> dict[str, Any]:
+def upgrade_flat(flat: Mapping[str, Any]) -> dict[str, Any]:
     """Version 1 (flat keys) as version 2; empty values are left out, as are keys that no service has."""
     result: dict[str, Any] = {}
-    for name, (kind, field) in FLAT.items():
+    for name, (kind, field) in FLAT_FIELDS.items():
         if flat.get(name) not in (None, ""):
             result.setdefault(kind, {})[field] = flat[name]
     return result
 
 
-def changes(flat: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What :func:`upgraded` does, key by key, secrets masked: ``{path, from, to}``."""
+def migration_changes(flat: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What :func:`upgrade_flat` does, key by key, secrets masked: ``{path, from, to}``."""
     result = []
     for name, value in flat.items():
-        kind, field = FLAT.get(name, (None, None))
-        shown = mask(str(value)) if FLAT_KEYS.search(name) and value else value
+        kind, field = FLAT_FIELDS.get(name, (None, None))
+        shown = mask_key(str(value)) if FLAT_KEY_PATTERN.search(name) and value else value
         has_place = kind is not None and value not in (None, "")
         result.append(
             {"path": f"{kind}.{field}" if has_place else name, "from": shown, "to": shown if has_place else None}

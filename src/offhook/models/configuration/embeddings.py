@@ -24,7 +24,7 @@ class EmbeddingChoice:
     api_key: str = field(default="", repr=False)
 
 
-def chosen(services: Mapping[str, Any]) -> EmbeddingChoice:
+def resolve_embedding_choice(services: Mapping[str, Any]) -> EmbeddingChoice:
     """What a version-2 configuration with its keys chooses; the offline model where it says nothing.
 
     Without a key of its own a vendor is asked with the key of the same vendor's language model.

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from offhook.models.catalog import Catalogue
-from offhook.models.configuration.resolution import Chosen
+from offhook.models.catalog import VendorCatalog
+from offhook.models.configuration.resolution import ResolvedModels
 from offhook.models.ports import ModelError
-from offhook.models.vendors import Choice, Kind
+from offhook.models.vendors import Kind, ModelChoice
 
-LIMIT_S: Final = 10.0
+CHECK_TIMEOUT_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class AccessCheckResult:
     provider: str
     model: str
     ok: bool
@@ -23,25 +23,27 @@ class Checked:
     latency_ms: int
 
 
-async def check_all(catalogue: Catalogue, chosen: Chosen) -> Mapping[Kind, list[Checked]]:
+async def check_all(catalogue: VendorCatalog, chosen: ResolvedModels) -> Mapping[Kind, list[AccessCheckResult]]:
     """The result of every choice by kind, in its order; a vendor that does not answer takes 10 s at most."""
     choices = [choice for listed in chosen.by_kind.values() for choice in listed]
-    results = await asyncio.gather(*(_check(catalogue, choice) for choice in choices))
-    by_kind: dict[Kind, list[Checked]] = {kind: [] for kind in chosen.by_kind}
+    results = await asyncio.gather(*(_check_choice(catalogue, choice) for choice in choices))
+    by_kind: dict[Kind, list[AccessCheckResult]] = {kind: [] for kind in chosen.by_kind}
     for choice, result in zip(choices, results, strict=True):
         by_kind[choice.kind].append(result)
     return by_kind
 
 
-async def _check(catalogue: Catalogue, choice: Choice) -> Checked:
+async def _check_choice(catalogue: VendorCatalog, choice: ModelChoice) -> AccessCheckResult:
     loop = asyncio.get_running_loop()
     began = loop.time()
     code = message = None
     try:
-        async with asyncio.timeout(LIMIT_S):
-            await catalogue.find(choice.kind, choice.provider).check(choice)
+        async with asyncio.timeout(CHECK_TIMEOUT_S):
+            await catalogue.find_vendor(choice.kind, choice.provider).check(choice)
     except ModelError as error:
         code, message = error.code, str(error)
     except TimeoutError:
-        code, message = f"{choice.kind}_timeout", f"No answer for {LIMIT_S:g} s."
-    return Checked(choice.provider, choice.model, code is None, code, message, round((loop.time() - began) * 1000))
+        code, message = f"{choice.kind}_timeout", f"No answer for {CHECK_TIMEOUT_S:g} s."
+    return AccessCheckResult(
+        choice.provider, choice.model, code is None, code, message, round((loop.time() - began) * 1000)
+    )

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from offhook.kit.json_numbers import Number, Whole
+from offhook.kit.json_numbers import Number, WholeNumber
 from offhook.models.schemas import Name
 
 
-class _Override(BaseModel):
+class _ServiceOverride(BaseModel):
     """Without ``provider`` the rest changes the organization's own service."""
 
     model_config = ConfigDict(extra="forbid")
@@ -18,17 +18,17 @@ class _Override(BaseModel):
     model: Name | None = None
 
 
-class LlmOverride(_Override):
+class LlmOverride(_ServiceOverride):
     temperature: Annotated[Number, Field(ge=0, le=2)] | None = None
-    max_tokens: Annotated[Whole, Field(ge=1, le=200_000)] | None = None
+    max_tokens: Annotated[WholeNumber, Field(ge=1, le=200_000)] | None = None
 
 
-class TtsOverride(_Override):
+class TtsOverride(_ServiceOverride):
     voice_id: Name | None = None
     speed: Annotated[Number, Field(ge=0.25, le=4)] | None = None
 
 
-class SttOverride(_Override):
+class SttOverride(_ServiceOverride):
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=35)] | None = None
 
 
@@ -53,7 +53,7 @@ class FallbackOverrides(BaseModel):
 
 
 class WorkflowModels(BaseModel):
-    """The shape; what it names is checked by ``ModelConfigurations.check_override``, which knows the organization."""
+    """The shape; what it names is checked by ``ModelConfigurationStore.check_override``, which knows the organization."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -63,10 +63,10 @@ class WorkflowModels(BaseModel):
     fallbacks: FallbackOverrides | None = None
 
 
-_KINDS: dict[str, type[_Override]] = {"llm": LlmOverride, "tts": TtsOverride, "stt": SttOverride}
+_KINDS: dict[str, type[_ServiceOverride]] = {"llm": LlmOverride, "tts": TtsOverride, "stt": SttOverride}
 
 
-def of_reference(sent: Mapping[str, Any]) -> WorkflowModels:
+def parse_compatible_overrides(sent: Mapping[str, Any]) -> WorkflowModels:
     """What clients of the reference send as ``model_overrides`` (services by kind) or as
     ``model_configuration_v2_override`` (a whole configuration), in our shape.
 

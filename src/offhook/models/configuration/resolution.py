@@ -7,52 +7,52 @@ from typing import Any, Final
 
 from pydantic import SecretStr
 
-from offhook.models.catalog import Catalogue
+from offhook.models.catalog import VendorCatalog
 from offhook.models.errors import UnknownModel
-from offhook.models.vendors import KINDS, AnyVendor, Choice, Kind
+from offhook.models.vendors import KINDS, AnyVendor, Kind, ModelChoice
 from offhook.settings import Settings
 
 # gpt-4.1-2025-04-14, claude-haiku-4-5-20251001: a dated edition of a model that is listed.
-_EDITION: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
-_LONGEST: Final = 200
+_EDITION_SUFFIX: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
+_MAX_LANGUAGE_CHARS: Final = 200
 Services = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ResolvedModels:
     """The choices of one call by kind, best first, and the caller's language."""
 
-    by_kind: Mapping[Kind, Sequence[Choice]]
+    by_kind: Mapping[Kind, Sequence[ModelChoice]]
     language: str
 
 
-def of_settings(settings: Settings) -> dict[str, dict[str, Any]]:
+def services_from_settings(settings: Settings) -> dict[str, dict[str, Any]]:
     """What the installation has set, in the shape of a configuration, keys included."""
     llm: dict[str, Any] = {
         "provider": settings.llm_provider,
         "model": settings.llm_model,
         "temperature": settings.llm_temperature,
         "base_url": settings.llm_base_url,
-        "api_key": _opened(settings.llm_api_key),
+        "api_key": _reveal_secret(settings.llm_api_key),
     }
     tts: dict[str, Any] = {
         "provider": settings.tts_provider,
         "model": settings.tts_model,
         "voice_id": settings.tts_voice,
         "base_url": settings.tts_base_url,
-        "api_key": _opened(settings.tts_api_key),
+        "api_key": _reveal_secret(settings.tts_api_key),
     }
     stt: dict[str, Any] = {
         "provider": settings.stt_provider,
         "model": settings.stt_model,
         "language": settings.language,
         "base_url": settings.stt_base_url,
-        "api_key": _opened(settings.stt_api_key),
+        "api_key": _reveal_secret(settings.stt_api_key),
     }
     return {kind: _without_none(part) for kind, part in (("llm", llm), ("tts", tts), ("stt", stt))}
 
 
-class Chooser:
+class ModelResolver:
     """Completes configurations for the vendors of a process.
 
     ``organization`` and ``workflow`` have the shape ``{llm, tts, stt, fallbacks: {llm: […], …}}``; what is missing or
@@ -60,32 +60,36 @@ class Chooser:
     organization or the installation has one for that provider.
     """
 
-    def __init__(self, catalogue: Catalogue, settings: Settings) -> None:
+    def __init__(self, catalogue: VendorCatalog, settings: Settings) -> None:
         self._catalogue = catalogue
         self._settings = settings
-        self._installed = of_settings(settings)
+        self._installed = services_from_settings(settings)
 
-    def choose(self, organization: Services, workflow: Services) -> Chosen:
+    def resolve(self, organization: Services, workflow: Services) -> ResolvedModels:
         """UnknownModel (422) says what is wrong and what is allowed."""
-        stt = self._primary("stt", organization, workflow)
+        stt = self._merge_primary_service("stt", organization, workflow)
         language = stt.get("language") or self._settings.language
-        if not isinstance(language, str) or len(language) > _LONGEST:
+        if not isinstance(language, str) or len(language) > _MAX_LANGUAGE_CHARS:
             raise UnknownModel("models.stt.language", "is a locale tag such as en-US.")
-        by_kind = {kind: tuple(self._kind(kind, organization, workflow, language)) for kind in KINDS}
-        return Chosen(by_kind, language)
+        by_kind = {kind: tuple(self._choices_of_kind(kind, organization, workflow, language)) for kind in KINDS}
+        return ResolvedModels(by_kind, language)
 
-    def _kind(self, kind: Kind, organization: Services, workflow: Services, language: str) -> Iterator[Choice]:
-        primary = self._primary(kind, organization, workflow)
-        listed = _part(workflow, "fallbacks").get(kind) or _part(organization, "fallbacks").get(kind) or ()
+    def _choices_of_kind(
+        self, kind: Kind, organization: Services, workflow: Services, language: str
+    ) -> Iterator[ModelChoice]:
+        primary = self._merge_primary_service(kind, organization, workflow)
+        listed = (
+            _get_section(workflow, "fallbacks").get(kind) or _get_section(organization, "fallbacks").get(kind) or ()
+        )
         fallbacks = [item for item in listed if isinstance(item, Mapping)] if isinstance(listed, list) else []
         for service in (primary, *fallbacks):
-            yield self._complete(kind, self._with_key(kind, service, organization), language)
+            yield self._build_choice(kind, self._with_key(kind, service, organization), language)
 
-    def _primary(self, kind: Kind, organization: Services, workflow: Services) -> dict[str, Any]:
+    def _merge_primary_service(self, kind: Kind, organization: Services, workflow: Services) -> dict[str, Any]:
         service: dict[str, Any] = dict(self._installed[kind])
-        for layer in (_part(organization, kind), _part(workflow, kind)):
+        for layer in (_get_section(organization, kind), _get_section(workflow, kind)):
             provider = layer.get("provider") or service.get("provider")
-            service = _over(service, layer) if provider == service.get("provider") else dict(layer)
+            service = _merge_layer(service, layer) if provider == service.get("provider") else dict(layer)
         return service
 
     def _with_key(self, kind: Kind, service: Mapping[str, Any], organization: Services) -> dict[str, Any]:
@@ -93,7 +97,7 @@ class Chooser:
         found = dict(service)
         if found.get("api_key") or found.get("base_url"):
             return found
-        for at, entry in self._entries(organization):
+        for at, entry in self._all_services(organization):
             if entry.get("provider") != found.get("provider") or not entry.get("api_key"):
                 continue
             if at == kind:
@@ -102,38 +106,38 @@ class Chooser:
                 return {**found, "api_key": entry["api_key"]}
         return found
 
-    def _entries(self, organization: Services) -> Iterator[tuple[Kind, Mapping[str, Any]]]:
+    def _all_services(self, organization: Services) -> Iterator[tuple[Kind, Mapping[str, Any]]]:
         for services in (organization, self._installed):
             for kind in KINDS:
-                yield kind, _part(services, kind)
-                fallbacks = _part(services, "fallbacks").get(kind)
+                yield kind, _get_section(services, kind)
+                fallbacks = _get_section(services, "fallbacks").get(kind)
                 for item in fallbacks if isinstance(fallbacks, list) else ():
                     if isinstance(item, Mapping):
                         yield kind, item
 
-    def _complete(self, kind: Kind, service: Mapping[str, Any], language: str) -> Choice:
-        vendor = self._catalogue.find(kind, service.get("provider"))
-        base_url = _text(kind, service, "base_url") or None
+    def _build_choice(self, kind: Kind, service: Mapping[str, Any], language: str) -> ModelChoice:
+        vendor = self._catalogue.find_vendor(kind, service.get("provider"))
+        base_url = _text_option(kind, service, "base_url") or None
         if base_url is not None and not vendor.takes_base_url:
             raise UnknownModel(f"models.{kind}.base_url", f"cannot be set for {vendor.provider}.")
-        choice = Choice(
+        choice = ModelChoice(
             kind=kind,
             provider=vendor.provider,
-            model=self._model(vendor, service, base_url),
-            api_key=_text(kind, service, "api_key"),
+            model=self._resolve_model_name(vendor, service, base_url),
+            api_key=_text_option(kind, service, "api_key"),
             base_url=base_url,
             is_own_network=base_url is not None and base_url == self._installed[kind].get("base_url"),
             language=language,
         )
-        return _TUNED[kind](vendor, service, choice)
+        return _APPLY_OPTIONS[kind](vendor, service, choice)
 
-    def _model(self, vendor: AnyVendor, service: Mapping[str, Any], base_url: str | None) -> str:
-        model = _text(vendor.kind, service, "model") or vendor.models[0].id
+    def _resolve_model_name(self, vendor: AnyVendor, service: Mapping[str, Any], base_url: str | None) -> str:
+        model = _text_option(vendor.kind, service, "model") or vendor.models[0].id
         listed = [info.id for info in vendor.models]
         is_installed = (vendor.provider, model) == tuple(
             self._installed[vendor.kind].get(k) for k in ("provider", "model")
         )
-        if model in listed or _EDITION.sub("", model) in listed:
+        if model in listed or _EDITION_SUFFIX.sub("", model) in listed:
             return model
         if is_installed or (vendor.takes_any_model and base_url is not None):
             return model
@@ -142,28 +146,28 @@ class Chooser:
         )
 
 
-def _llm(vendor: AnyVendor, service: Mapping[str, Any], choice: Choice) -> Choice:
+def _apply_llm_options(vendor: AnyVendor, service: Mapping[str, Any], choice: ModelChoice) -> ModelChoice:
     low, high = vendor.temperatures
-    temperature = _number("llm", service, "temperature", 0.3, low, high)
+    temperature = _number_option("llm", service, "temperature", 0.3, low, high)
     max_tokens = service.get("max_tokens")
     if max_tokens is not None and (isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1):
         raise UnknownModel("models.llm.max_tokens", "is a whole number from 1 on.")
     return replace(choice, temperature=temperature, max_tokens=max_tokens)
 
 
-def _tts(vendor: AnyVendor, service: Mapping[str, Any], choice: Choice) -> Choice:
+def _apply_tts_options(vendor: AnyVendor, service: Mapping[str, Any], choice: ModelChoice) -> ModelChoice:
     listed = [voice.id for voice in vendor.voices]
-    voice = _text("tts", service, "voice_id") or (listed[0] if listed else "")
+    voice = _text_option("tts", service, "voice_id") or (listed[0] if listed else "")
     if voice not in listed and not (vendor.accepts_voice is not None and vendor.accepts_voice(voice)):
         raise UnknownModel(
             "models.tts.voice_id", f"{voice!r:.80} is no voice of {vendor.provider}; known: {', '.join(listed)}."
         )
     if vendor.speeds is None:
         return replace(choice, voice_id=voice)
-    return replace(choice, voice_id=voice, speed=_number("tts", service, "speed", 1.0, *vendor.speeds))
+    return replace(choice, voice_id=voice, speed=_number_option("tts", service, "speed", 1.0, *vendor.speeds))
 
 
-def _stt(vendor: AnyVendor, service: Mapping[str, Any], choice: Choice) -> Choice:
+def _check_stt_language(vendor: AnyVendor, service: Mapping[str, Any], choice: ModelChoice) -> ModelChoice:
     known = {language.partition("-")[0].lower() for language in vendor.languages}
     if known and choice.language.partition("-")[0].lower() not in known:
         allowed = ", ".join(vendor.languages)
@@ -173,28 +177,28 @@ def _stt(vendor: AnyVendor, service: Mapping[str, Any], choice: Choice) -> Choic
     return choice
 
 
-_TUNED: Final = {"llm": _llm, "tts": _tts, "stt": _stt}
+_APPLY_OPTIONS: Final = {"llm": _apply_llm_options, "tts": _apply_tts_options, "stt": _check_stt_language}
 
 
-def _over(service: Services, layer: Services) -> dict[str, Any]:
+def _merge_layer(service: Services, layer: Services) -> dict[str, Any]:
     """The layer over what is below it. A key never goes to an address that it was not given for."""
     moved = "base_url" in layer and layer["base_url"] != service.get("base_url")
     return {**{name: value for name, value in service.items() if not (moved and name == "api_key")}, **layer}
 
 
-def _part(services: Services, name: str) -> Mapping[str, Any]:
+def _get_section(services: Services, name: str) -> Mapping[str, Any]:
     part = services.get(name)
     return part if isinstance(part, Mapping) else {}
 
 
-def _text(kind: Kind, service: Mapping[str, Any], name: str) -> str:
+def _text_option(kind: Kind, service: Mapping[str, Any], name: str) -> str:
     value = service.get(name) or ""
     if not isinstance(value, str) or "\0" in value:
         raise UnknownModel(f"models.{kind}.{name}", "is a text.")
     return value
 
 
-def _number(kind: Kind, service: Mapping[str, Any], name: str, default: float, low: float, high: float) -> float:
+def _number_option(kind: Kind, service: Mapping[str, Any], name: str, default: float, low: float, high: float) -> float:
     value = service.get(name)
     if value is None:
         return default
@@ -203,7 +207,7 @@ def _number(kind: Kind, service: Mapping[str, Any], name: str, default: float, l
     return float(value)
 
 
-def _opened(secret: SecretStr | None) -> str | None:
+def _reveal_secret(secret: SecretStr | None) -> str | None:
     return secret.get_secret_value() if secret is not None else None
 
 

@@ -9,33 +9,33 @@ from typing import Final
 from offhook.models.errors import VoiceFailed, VoiceTimedOut
 from offhook.models.ports import ModelError, Tts
 
-SENTENCE: Final = "Hello, thank you for calling. This is how I sound. How can I help you today?"
-MAX_TEXT: Final = 200
-LIMIT_S: Final = 20.0
+DEFAULT_SENTENCE: Final = "Hello, thank you for calling. This is how I sound. How can I help you today?"
+MAX_TEXT_CHARS: Final = 200
+PREVIEW_TIMEOUT_S: Final = 20.0
 # More than 200 characters take at the slowest speed; a vendor that never ends is cut off here.
 MAX_AUDIO_S: Final = 60
 
 
-async def preview(tts: Tts, text: str) -> bytes:
+async def render_preview(tts: Tts, text: str) -> bytes:
     """``text`` as a WAV file: PCM16, mono, at the voice's own rate. VoiceFailed (502), VoiceTimedOut (504)."""
     most = MAX_AUDIO_S * tts.sample_rate * 2
     pcm = bytearray()
     chunks = tts.speak(text)
     try:
-        async with asyncio.timeout(LIMIT_S):
+        async with asyncio.timeout(PREVIEW_TIMEOUT_S):
             async for chunk in chunks:
                 pcm += chunk
                 if len(pcm) >= most:
                     break
     except ModelError as error:
-        raise VoiceFailed(f"{tts.ref.provider} did not speak: {error}") from error
+        raise VoiceFailed(f"{tts.model_ref.provider} did not speak: {error}") from error
     except TimeoutError:
         raise VoiceTimedOut from None
     finally:
         await _close(chunks)
     if not pcm:
-        raise VoiceFailed(f"{tts.ref.provider} answered without any sound.")
-    return _wav(bytes(pcm[:most]), tts.sample_rate)
+        raise VoiceFailed(f"{tts.model_ref.provider} answered without any sound.")
+    return _encode_wav(bytes(pcm[:most]), tts.sample_rate)
 
 
 async def _close(chunks: AsyncIterator[bytes]) -> None:
@@ -43,7 +43,7 @@ async def _close(chunks: AsyncIterator[bytes]) -> None:
         await chunks.aclose()
 
 
-def _wav(pcm: bytes, sample_rate: int) -> bytes:
+def _encode_wav(pcm: bytes, sample_rate: int) -> bytes:
     file = io.BytesIO()
     with wave.open(file, "wb") as out:
         out.setnchannels(1)

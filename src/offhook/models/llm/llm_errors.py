@@ -7,8 +7,8 @@ from typing import Any, Final
 from offhook.kit.egress import EgressError
 from offhook.models.ports import ModelError
 
-_LONGEST_MESSAGE: Final = 300
-_LONGEST_WAIT_S: Final = 3600.0
+_MAX_MESSAGE_CHARS: Final = 300
+_MAX_RETRY_AFTER_S: Final = 3600.0
 # status -> (code, is worth trying again). 529 is Anthropic's "overloaded".
 _BY_STATUS: Final = {
     400: ("llm_bad_request", False),
@@ -34,69 +34,71 @@ _TOO_LONG: Final = re.compile(
 )
 
 
-def of_status(status: int, message: str, *, code: Any = None, headers: Mapping[str, str] | None = None) -> ModelError:
+def status_error(
+    status: int, message: str, *, code: Any = None, headers: Mapping[str, str] | None = None
+) -> ModelError:
     """An answer with an error status; ``code`` is the vendor's own word for it."""
     if code in _HOPELESS_CODES or (status == 400 and "credit balance" in message.lower()):
-        return ModelError("llm_no_quota", short(message), retryable=False)
+        return ModelError("llm_no_quota", shorten_message(message), retryable=False)
     if status in {400, 413, 422} and (code == "context_length_exceeded" or _TOO_LONG.search(message)):
-        return ModelError("llm_context_too_long", short(message), retryable=False)
+        return ModelError("llm_context_too_long", shorten_message(message), retryable=False)
     if code == "content_filter":
-        return content_filtered()
+        return content_filter_error()
     known, retryable = _BY_STATUS.get(status, ("llm_server_error", True) if status >= 500 else ("llm_refused", False))
     wait_s = _retry_after(headers or {}) if retryable else None
-    return ModelError(known, f"HTTP {status}: {short(message)}", retryable=retryable, retry_after_s=wait_s)
+    return ModelError(known, f"HTTP {status}: {shorten_message(message)}", retryable=retryable, retry_after_s=wait_s)
 
 
-def of_stream_event(message: str, *, is_ours: bool) -> ModelError:
+def stream_error(message: str, *, is_ours: bool) -> ModelError:
     """The vendor's error object in the middle of a stream; ``is_ours``: our request was at fault."""
-    return ModelError("llm_stream_error", short(message), retryable=not is_ours)
+    return ModelError("llm_stream_error", shorten_message(message), retryable=not is_ours)
 
 
-def overloaded(message: str) -> ModelError:
-    return ModelError("llm_overloaded", short(message), retryable=True)
+def overloaded_error(message: str) -> ModelError:
+    return ModelError("llm_overloaded", shorten_message(message), retryable=True)
 
 
-def content_filtered() -> ModelError:
+def content_filter_error() -> ModelError:
     return ModelError("llm_content_filtered", "The vendor's content filter stopped the answer.", retryable=False)
 
 
-def no_such_model(model: str, listed: list[str]) -> ModelError:
+def unknown_model_error(model: str, listed: list[str]) -> ModelError:
     known = ", ".join(sorted(listed)[:20])
     return ModelError("llm_not_found", f"The server has no model {model!r}; it has: {known}.", retryable=False)
 
 
-def timed_out(what: str, seconds: float) -> ModelError:
+def timeout_error(what: str, seconds: float) -> ModelError:
     return ModelError("llm_timeout", f"No {what} for {seconds:g} s.", retryable=True)
 
 
-def connection_timed_out() -> ModelError:
+def connect_timeout_error() -> ModelError:
     return ModelError("llm_timeout", "The server could not be reached in time.", retryable=True)
 
 
-def connection_lost(error: BaseException) -> ModelError:
+def connection_error(error: BaseException) -> ModelError:
     """Also what the egress guard refuses: SDKs take it for a lost connection."""
     reason = error if isinstance(error, EgressError) else error.__cause__ or error
     if isinstance(reason, EgressError):
         return ModelError("llm_address_refused", reason.message, retryable=reason.retryable)
-    return ModelError("llm_connection", f"The connection failed: {short(reason)}", retryable=True)
+    return ModelError("llm_connection", f"The connection failed: {shorten_message(reason)}", retryable=True)
 
 
-def cut_off() -> ModelError:
+def cut_off_error() -> ModelError:
     return ModelError("llm_cut_off", "The answer ended in the middle.", retryable=True)
 
 
-def malformed(error: BaseException) -> ModelError:
-    return ModelError("llm_malformed", f"The server sent what cannot be read: {short(error)}", retryable=True)
+def malformed_answer_error(error: BaseException) -> ModelError:
+    return ModelError("llm_malformed", f"The server sent what cannot be read: {shorten_message(error)}", retryable=True)
 
 
-def malformed_call(name: str, arguments: str) -> ModelError:
+def malformed_call_error(name: str, arguments: str) -> ModelError:
     text = f"The model called {name or '?'} with arguments that are no JSON object: {arguments[:120]!r}."
     return ModelError("llm_malformed_tool_call", text, retryable=True)
 
 
-def short(error: Any) -> str:
+def shorten_message(error: Any) -> str:
     text = " ".join(str(getattr(error, "message", None) or error or type(error).__name__).split())
-    return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"
+    return text if len(text) <= _MAX_MESSAGE_CHARS else text[: _MAX_MESSAGE_CHARS - 1] + "…"
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
@@ -105,4 +107,4 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         seconds = float(headers.get("retry-after", ""))
     except ValueError:
         return None
-    return min(seconds, _LONGEST_WAIT_S) if seconds >= 0 else None
+    return min(seconds, _MAX_RETRY_AFTER_S) if seconds >= 0 else None

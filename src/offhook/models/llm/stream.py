@@ -15,7 +15,7 @@ Translate = Callable[[Exception], ModelError | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Timeouts:
+class LlmTimeouts:
     """Seconds until a connection stands, until the first token and between two tokens."""
 
     connect_s: float = 3.0
@@ -23,27 +23,30 @@ class Timeouts:
     between_tokens_s: float = 5.0
 
 
-async def paced(
-    open_stream: Callable[[], Awaitable[Any]], close: Callable[[Any], Awaitable[None]], limits: Timeouts, of: Translate
+async def stream_with_timeouts(
+    open_stream: Callable[[], Awaitable[Any]],
+    close: Callable[[Any], Awaitable[None]],
+    limits: LlmTimeouts,
+    of: Translate,
 ) -> AsyncGenerator[Any, None]:
     """The chunks of a stream as they come. Closing this closes the request at the vendor. Raises ModelError."""
     first_by = asyncio.get_running_loop().time() + limits.first_token_s
-    async with edge(of, "first token", limits.first_token_s, first_by):
+    async with guard_vendor_call(of, "first token", limits.first_token_s, first_by):
         stream = await open_stream()
     try:
         chunks = aiter(stream)
-        async with edge(of, "first token", limits.first_token_s, first_by):
+        async with guard_vendor_call(of, "first token", limits.first_token_s, first_by):
             chunk = await anext(chunks, None)
         while chunk is not None:
             yield chunk
-            async with edge(of, "next token", limits.between_tokens_s):
+            async with guard_vendor_call(of, "next token", limits.between_tokens_s):
                 chunk = await anext(chunks, None)
     finally:
         await close(stream)
 
 
 @asynccontextmanager
-async def edge(of: Translate, what: str, limit_s: float, by: float | None = None) -> AsyncIterator[None]:
+async def guard_vendor_call(of: Translate, what: str, limit_s: float, by: float | None = None) -> AsyncIterator[None]:
     """The edge to a vendor: every failure inside leaves as ModelError, cancellation as it is."""
     deadline = asyncio.get_running_loop().time() + limit_s if by is None else by
     try:
@@ -52,8 +55,8 @@ async def edge(of: Translate, what: str, limit_s: float, by: float | None = None
     except ModelError:
         raise
     except TimeoutError:
-        raise llm_errors.timed_out(what, limit_s) from None
+        raise llm_errors.timeout_error(what, limit_s) from None
     except EgressError as error:
-        raise llm_errors.connection_lost(error) from error
+        raise llm_errors.connection_error(error) from error
     except Exception as error:  # vendor edge: a broken stream breaks the SDKs in many ways
-        raise of(error) or llm_errors.malformed(error) from error
+        raise of(error) or llm_errors.malformed_answer_error(error) from error

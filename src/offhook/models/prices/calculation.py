@@ -20,11 +20,11 @@ _UNITS: Final = {
 }
 _SNAPSHOT: Final = re.compile(r"-(\d{4}-?\d{2}-?\d{2}|latest)$")
 # As many decimals as are stored: what is shown adds up to what was charged.
-_EXACT: Final = Decimal("0.00000001")
+_STORED_PRECISION: Final = Decimal("0.00000001")
 
 
 @dataclass(frozen=True, slots=True)
-class CostLine:
+class PricedUsage:
     """``quantity`` units at ``unit_price_cents`` each, by the price that held since ``price_date``.
 
     ``kind`` is llm, tts, stt or carrier; ``unit`` prompt_token, completion_token, character or second, or call for what a
@@ -45,7 +45,7 @@ class CostLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Unpriced:
+class UnpricedUsage:
     """Something that was used and whose price nobody knows: it costs, but not an amount that we could name."""
 
     kind: str
@@ -62,38 +62,38 @@ class PriceList:
     """The table with an organization's own prices before it."""
 
     def __init__(self, own: Sequence[Price] = ()) -> None:
-        self._own = own
+        self._own_prices = own
 
-    def of_usage(self, usage: Mapping[str, Any], on: date) -> list[CostLine | Unpriced]:
+    def price_usage(self, usage: Mapping[str, Any], on: date) -> list[PricedUsage | UnpricedUsage]:
         """The cost of what a ``usage_counted`` event counted, at the prices of the day ``on``; what was not used has no
         line."""
         return [
             line
             for kind in ("llm", "tts", "stt")
             for entry in usage.get(kind) or ()
-            for line in self._lines(kind, str(entry["provider"]), str(entry["model"]), entry, on)
+            for line in self._usage_lines(kind, str(entry["provider"]), str(entry["model"]), entry, on)
         ]
 
-    def of_call(
+    def price_call(
         self, carrier: str, direction: str, country: str | None, seconds: Decimal, on: date
-    ) -> list[CostLine | Unpriced]:
+    ) -> list[PricedUsage | UnpricedUsage]:
         """What a carrier takes for a call of ``seconds``. ``country`` is that of the called number (ISO alpha-2)."""
         names = [f"{direction}/{country}"] if country else []
         model = names[0] if names else direction
         if seconds <= 0:
             return []
-        price = self._find("carrier", carrier, (*names, direction, ANY_MODEL), on)
+        price = self._find_price("carrier", carrier, (*names, direction, ANY_MODEL), on)
         if price is None:
-            return [Unpriced("carrier", carrier, model, "second", float(seconds))]
+            return [UnpricedUsage("carrier", carrier, model, "second", float(seconds))]
         begun = Decimal(math.ceil(seconds / price.step) * price.step) if price.step > 1 else seconds
-        return [CostLine("carrier", carrier, model, "second", begun, _cents(price, "minute", 60), price.since)]
+        return [PricedUsage("carrier", carrier, model, "second", begun, _unit_cents(price, "minute", 60), price.since)]
 
     def price_of(self, kind: str, provider: str, model: str, on: date) -> Price | None:
         """The price of a model on a day. A dated snapshot (``gpt-4.1-2025-04-14``) costs what its model costs."""
-        return self._find(kind, provider, (model, _SNAPSHOT.sub("", model), ANY_MODEL), on)
+        return self._find_price(kind, provider, (model, _SNAPSHOT.sub("", model), ANY_MODEL), on)
 
-    def _find(self, kind: str, provider: str, models: Sequence[str], on: date) -> Price | None:
-        for prices in (self._own, price_table()):
+    def _find_price(self, kind: str, provider: str, models: Sequence[str], on: date) -> Price | None:
+        for prices in (self._own_prices, price_table()):
             for model in models:
                 known = [
                     price
@@ -104,19 +104,19 @@ class PriceList:
                     return max(known, key=lambda price: price.since)
         return None
 
-    def _lines(
+    def _usage_lines(
         self, kind: str, provider: str, model: str, entry: Mapping[str, Any], on: date
-    ) -> Iterator[CostLine | Unpriced]:
+    ) -> Iterator[PricedUsage | UnpricedUsage]:
         price = self.price_of(kind, provider, model, on)
         for counter, (unit, key, per) in _UNITS.items():
             quantity = Decimal(str(entry.get(counter) or 0))
             if quantity <= 0:
                 continue
             if price is None or key not in price.dollars:
-                yield Unpriced(kind, provider, model, unit, float(quantity))
+                yield UnpricedUsage(kind, provider, model, unit, float(quantity))
             else:
-                yield CostLine(kind, provider, model, unit, quantity, _cents(price, key, per), price.since)
+                yield PricedUsage(kind, provider, model, unit, quantity, _unit_cents(price, key, per), price.since)
 
 
-def _cents(price: Price, key: str, per: int) -> Decimal:
-    return (price.dollars[key] * 100 / per).quantize(_EXACT)
+def _unit_cents(price: Price, key: str, per: int) -> Decimal:
+    return (price.dollars[key] * 100 / per).quantize(_STORED_PRECISION)

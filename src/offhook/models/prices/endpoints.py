@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Query
 
 from offhook.kit.database.database import Session
 from offhook.models.prices import service
-from offhook.models.prices.ports import Charging
+from offhook.models.prices.ports import BillingPolicy
 from offhook.models.prices.schemas import (
     Day,
     Kind,
@@ -18,33 +18,35 @@ from offhook.models.prices.schemas import (
     Provider,
 )
 from offhook.orgs import CurrentOrg, RequireAdmin
-from offhook.root import use
+from offhook.root import use_service
 
-ChargingOf = Annotated[Charging, Depends(use(Charging))]
+BillingPolicyOf = Annotated[BillingPolicy, Depends(use_service(BillingPolicy))]
 
 router = APIRouter(prefix="/organizations/usage/prices", tags=["usage"])
 
 
 @router.get("", response_model=PriceListResponse, operation_id="list_prices")
 async def list_prices(org: CurrentOrg, session: Session) -> PriceListResponse:
-    return PriceListResponse(prices=await service.shown(session, org.organization_id))
+    return PriceListResponse(prices=await service.list_prices(session, org.organization_id))
 
 
 @router.put("", response_model=PriceItem, operation_id="set_own_price")
-async def set_price(body: OwnPriceRequest, org: RequireAdmin, session: Session, charging: ChargingOf) -> PriceItem:
+async def set_price(body: OwnPriceRequest, org: RequireAdmin, session: Session, charging: BillingPolicyOf) -> PriceItem:
     """Sets the organization's own price from a day on; where credit is enforced, only a superuser may."""
-    return await service.put(session, charging, org, body)
+    return await service.set_own_price(session, charging, org, body)
 
 
 @router.delete("", response_model=PriceRemoved, operation_id="remove_own_price")
 async def remove_price(
     org: RequireAdmin,
     session: Session,
-    charging: ChargingOf,
+    charging: BillingPolicyOf,
     kind: Annotated[Kind, Query()],
     provider: Annotated[Provider, Query()],
     valid_from: Annotated[Day, Query()],
     model: Annotated[Model, Query()] = "*",
 ) -> PriceRemoved:
-    await service.remove(session, charging, org, kind=kind, provider=provider, model=model, valid_from=valid_from)
+    await service.remove_own_price(
+        session, charging, org, kind=kind, provider=provider, model=model, valid_from=valid_from
+    )
     return PriceRemoved()

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.root import settings_of
 
 
-class Charging(Protocol):
+class BillingPolicy(Protocol):
     """Knows whose calls are paid from a balance."""
 
     async def is_enforced(self, session: AsyncSession, organization_id: int) -> bool:
@@ -15,7 +15,7 @@ class Charging(Protocol):
         ...
 
 
-class ChargingByInstallation:
+class InstallationBillingPolicy:
     """Of a process that keeps no accounts of its organizations."""
 
     async def is_enforced(self, session: AsyncSession, organization_id: int) -> bool:

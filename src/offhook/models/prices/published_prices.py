@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import yaml
 
-KEYS: Final[dict[str, tuple[str, ...]]] = {
+PRICE_KEYS: Final[dict[str, tuple[str, ...]]] = {
     "llm": ("prompt_million", "completion_million"),
     "tts": ("character_million",),
     "stt": ("minute",),
@@ -44,7 +44,7 @@ def price_table() -> tuple[Price, ...]:
             kind=kind,
             provider=provider,
             model=str(row["model"]),
-            dollars={key: Decimal(row[key]) for key in KEYS[kind]},
+            dollars={key: Decimal(row[key]) for key in PRICE_KEYS[kind]},
             step=row.get("step", 1),
             source=row["source"],
             seen=row.get("seen"),

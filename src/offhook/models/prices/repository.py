@@ -23,13 +23,13 @@ async def own_prices(session: AsyncSession, organization_id: int) -> Sequence[Ow
     return found.all()
 
 
-async def put(session: AsyncSession, organization_id: int, values: dict[str, Any]) -> None:
+async def upsert_own_price(session: AsyncSession, organization_id: int, values: dict[str, Any]) -> None:
     statement = insert(OwnPrice).values(organization_id=organization_id, **values)
     changed = {"dollars": statement.excluded.dollars, "step": statement.excluded.step}
     await session.execute(statement.on_conflict_do_update(index_elements=list(_KEY), set_=changed))
 
 
-async def remove(
+async def delete_own_price(
     session: AsyncSession, organization_id: int, kind: str, provider: str, model: str, valid_from: date
 ) -> bool:
     """Whether there was one."""

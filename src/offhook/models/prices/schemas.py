@@ -6,11 +6,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
 
-from offhook.kit.json_numbers import Whole, no_boolean
-from offhook.models.prices.published_prices import KEYS
+from offhook.kit.json_numbers import WholeNumber, reject_boolean
+from offhook.models.prices.published_prices import PRICE_KEYS
 
 Kind = Literal["llm", "tts", "stt", "carrier"]
-Dollars = Annotated[Decimal, BeforeValidator(no_boolean), Field(ge=0, le=1_000_000, max_digits=16, decimal_places=8)]
+Dollars = Annotated[
+    Decimal, BeforeValidator(reject_boolean), Field(ge=0, le=1_000_000, max_digits=16, decimal_places=8)
+]
 Provider = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.:-]{1,32}$")]
 Model = Annotated[str, StringConstraints(pattern=r"^[\x21-\x7e]{1,64}$")]
 Day = Annotated[date, Field(ge=date(2000, 1, 1), le=date(2200, 1, 1))]
@@ -33,18 +35,18 @@ class OwnPriceRequest(Amounts):
     provider: Provider
     model: Model = "*"
     valid_from: Day
-    step: Whole = Field(default=1, ge=1, le=3600)
+    step: WholeNumber = Field(default=1, ge=1, le=3600)
 
     @model_validator(mode="after")
     def _has_its_amounts(self) -> Self:
         given = {name for name in Amounts.model_fields if getattr(self, name) is not None}
-        needed = set(KEYS[self.kind])
+        needed = set(PRICE_KEYS[self.kind])
         if given != needed:
-            raise ValueError(f"a price of kind {self.kind} has {' and '.join(KEYS[self.kind])}, and nothing else")
+            raise ValueError(f"a price of kind {self.kind} has {' and '.join(PRICE_KEYS[self.kind])}, and nothing else")
         return self
 
-    def dollars(self) -> dict[str, str]:
-        return {name: str(getattr(self, name)) for name in KEYS[self.kind]}
+    def amounts_by_key(self) -> dict[str, str]:
+        return {name: str(getattr(self, name)) for name in PRICE_KEYS[self.kind]}
 
 
 class PriceItem(Amounts):

@@ -8,10 +8,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.errors import Forbidden, NotFound
 from offhook.models.prices import repository
 from offhook.models.prices.calculation import PriceList
-from offhook.models.prices.ports import Charging
+from offhook.models.prices.ports import BillingPolicy
 from offhook.models.prices.published_prices import Price, price_table
 from offhook.models.prices.schemas import OwnPriceRequest, PriceItem
-from offhook.orgs import Caller, audit
+from offhook.orgs import Caller, write_audit_entry
 
 
 class OwnPriceNotFound(NotFound):
@@ -28,30 +28,38 @@ class PricesLocked(Forbidden):
 
 async def price_list(session: AsyncSession, organization_id: int) -> PriceList:
     """What things cost this organization."""
-    return PriceList(await _own(session, organization_id))
+    return PriceList(await _load_own_prices(session, organization_id))
 
 
-async def shown(session: AsyncSession, organization_id: int) -> list[PriceItem]:
-    own = await _own(session, organization_id)
-    return [_item(price, is_own=True) for price in own] + [_item(price, is_own=False) for price in price_table()]
+async def list_prices(session: AsyncSession, organization_id: int) -> list[PriceItem]:
+    own = await _load_own_prices(session, organization_id)
+    return [_price_item(price, is_own=True) for price in own] + [
+        _price_item(price, is_own=False) for price in price_table()
+    ]
 
 
-async def put(session: AsyncSession, charging: Charging, caller: Caller, asked: OwnPriceRequest) -> PriceItem:
+async def set_own_price(
+    session: AsyncSession, charging: BillingPolicy, caller: Caller, asked: OwnPriceRequest
+) -> PriceItem:
     """Set a price from its day on; runs that are over keep what they cost. PricesLocked (403)."""
     await _check_allowed(session, charging, caller)
     values = {name: getattr(asked, name) for name in ("kind", "provider", "model", "valid_from", "step")}
-    await repository.put(session, caller.organization_id, {**values, "dollars": asked.dollars()})
-    await audit(
-        session, caller, "price.set", _target(asked.kind, asked.provider, asked.model), asked.model_dump(mode="json")
+    await repository.upsert_own_price(session, caller.organization_id, {**values, "dollars": asked.amounts_by_key()})
+    await write_audit_entry(
+        session,
+        caller,
+        "price.set",
+        _audit_target(asked.kind, asked.provider, asked.model),
+        asked.model_dump(mode="json"),
     )
-    dollars = {name: Decimal(amount) for name, amount in asked.dollars().items()}
+    dollars = {name: Decimal(amount) for name, amount in asked.amounts_by_key().items()}
     price = Price(asked.valid_from, asked.kind, asked.provider, asked.model, dollars, asked.step)
-    return _item(price, is_own=True)
+    return _price_item(price, is_own=True)
 
 
-async def remove(
+async def remove_own_price(
     session: AsyncSession,
-    charging: Charging,
+    charging: BillingPolicy,
     caller: Caller,
     *,
     kind: str,
@@ -61,13 +69,13 @@ async def remove(
 ) -> None:
     """OwnPriceNotFound (404), PricesLocked (403)."""
     await _check_allowed(session, charging, caller)
-    if not await repository.remove(session, caller.organization_id, kind, provider, model, valid_from):
+    if not await repository.delete_own_price(session, caller.organization_id, kind, provider, model, valid_from):
         raise OwnPriceNotFound
     data = {"valid_from": valid_from.isoformat()}
-    await audit(session, caller, "price.removed", _target(kind, provider, model), data)
+    await write_audit_entry(session, caller, "price.removed", _audit_target(kind, provider, model), data)
 
 
-async def _check_allowed(session: AsyncSession, charging: Charging, caller: Caller) -> None:
+async def _check_allowed(session: AsyncSession, charging: BillingPolicy, caller: Caller) -> None:
     # Where calls are charged, prices are money: nobody sets what they pay themselves.
     if caller.is_superuser and caller.impersonator_id is None:
         return
@@ -75,11 +83,11 @@ async def _check_allowed(session: AsyncSession, charging: Charging, caller: Call
         raise PricesLocked
 
 
-def _target(kind: str, provider: str, model: str) -> str:
+def _audit_target(kind: str, provider: str, model: str) -> str:
     return f"price:{kind}/{provider}/{model}"
 
 
-async def _own(session: AsyncSession, organization_id: int) -> list[Price]:
+async def _load_own_prices(session: AsyncSession, organization_id: int) -> list[Price]:
     return [
         Price(
             since=row.valid_from,
@@ -93,7 +101,7 @@ async def _own(session: AsyncSession, organization_id: int) -> list[Price]:
     ]
 
 
-def _item(price: Price, *, is_own: bool) -> PriceItem:
+def _price_item(price: Price, *, is_own: bool) -> PriceItem:
     return PriceItem.model_validate(
         {
             "kind": price.kind,

@@ -5,12 +5,12 @@ from typing import Final
 from offhook.models.speech.formats import WireFormat
 
 # Longer than anybody speaks without a final; a vendor that gives none for so long has lost it anyway.
-LONGEST_S: Final = 30.0
+MAX_KEPT_S: Final = 30.0
 # In silence this much stays, so that a word whose beginning our VAD missed is whole.
-KEEP_SILENT_S: Final = 1.5
+MAX_KEPT_SILENT_S: Final = 1.5
 
 
-class Replay:
+class AudioReplay:
     """Wire bytes by their position since the stream began. ``sent`` is where the current connection is."""
 
     def __init__(self, audio: WireFormat) -> None:
@@ -22,13 +22,13 @@ class Replay:
         self.sent = 0
 
     @property
-    def unsent(self) -> int:
+    def unsent_bytes(self) -> int:
         return self._start + len(self._buffer) - self.sent
 
     def add(self, payload: bytes) -> None:
         self._buffer += payload
 
-    def take(self, size: int) -> bytes:
+    def take_unsent(self, size: int) -> bytes:
         """The next bytes to send, at most ``size``."""
         at = self.sent - self._start
         piece = bytes(self._buffer[at : at + size])
@@ -39,18 +39,18 @@ class Replay:
         """A new connection begins with the first byte that no final has covered; its clock starts there."""
         self._origin = self.sent = self._start
 
-    def covered(self, until_s: float | None) -> None:
+    def mark_covered(self, until_s: float | None) -> None:
         """A final reached to this second of the connection's clock; None: to everything that was sent."""
         position = self.sent if until_s is None else self._origin + int(until_s * self._bytes_per_s)
-        self._drop(position)
+        self._drop_until(position)
 
     def trim(self, *, is_silent: bool) -> None:
         """Forget what is too old to matter."""
-        keep = int((KEEP_SILENT_S if is_silent else LONGEST_S) * self._bytes_per_s)
+        keep = int((MAX_KEPT_SILENT_S if is_silent else MAX_KEPT_S) * self._bytes_per_s)
         if len(self._buffer) > keep + self._bytes_per_s // 2:
-            self._drop(self._start + len(self._buffer) - keep)
+            self._drop_until(self._start + len(self._buffer) - keep)
 
-    def _drop(self, position: int) -> None:
+    def _drop_until(self, position: int) -> None:
         count = min(position, self.sent) - self._start
         count -= count % self._align
         if count > 0:

@@ -11,23 +11,23 @@ from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.vendor_socket import VendorSocket
 
 # Between two turns of a conversation there is less than this; afterwards a warm connection only costs.
-KEEP_S: Final = 120.0
-MAX_IDLE: Final = 16
+MAX_IDLE_S: Final = 120.0
+MAX_IDLE_CONNECTIONS: Final = 16
 # How long a vendor may take to confirm that it has stopped.
-DRAIN_S: Final = 1.5
+DRAIN_TIMEOUT_S: Final = 1.5
 
 
-class Connection:
+class PooledConnection:
     """One socket, lent to one sentence at a time. Implements Receiver: messages go to the sentence's queue."""
 
-    def __init__(self, errors: VendorErrors, on_free: Callable[["Connection"], None]) -> None:
+    def __init__(self, errors: VendorErrors, on_free: Callable[["PooledConnection"], None]) -> None:
         self._errors = errors
         self._on_free = on_free
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._drained_by: Callable[[str], bool] | None = None
         self.socket: VendorSocket | None = None
-        self.news: asyncio.Queue[str | bytes | ModelError] = asyncio.Queue()
+        self.incoming: asyncio.Queue[str | bytes | ModelError] = asyncio.Queue()
         self.used_at: deque[float] = deque(maxlen=64)
         self.is_lent = False
 
@@ -40,10 +40,10 @@ class Connection:
             for message in messages:
                 self.socket.send(message)
 
-    def drain(self, is_end: Callable[[str], bool]) -> None:
+    def drain_until(self, is_end: Callable[[str], bool]) -> None:
         """Keep the socket from others until a message says that the vendor has stopped; drop it when none does."""
         self._drained_by = is_end
-        self._timer = self._loop.call_later(DRAIN_S, self.close)
+        self._timer = self._loop.call_later(DRAIN_TIMEOUT_S, self.close)
 
     def close(self) -> None:
         self._stop_draining()
@@ -64,91 +64,91 @@ class Connection:
                 self._stop_draining()
                 self._on_free(self)
         elif self.is_lent:
-            self.news.put_nowait(text)
+            self.incoming.put_nowait(text)
 
     def on_binary(self, payload: bytes) -> None:
         if self.is_lent and self._drained_by is None:
-            self.news.put_nowait(payload)
+            self.incoming.put_nowait(payload)
 
     def on_closed(self, code: int, reason: str) -> None:
         self._stop_draining()
         if self.is_lent:
-            self.news.put_nowait(self._errors.closed(code, reason))
+            self.incoming.put_nowait(self._errors.closed_error(code, reason))
 
 
 @dataclass(eq=False)
-class Pool:
+class VendorConnectionPool:
     """Gives the warmest connection, or opens one. ``uses_per_minute``: what a vendor allows on one connection."""
 
-    open: Callable[[Connection], Awaitable[VendorSocket]]
+    open: Callable[[PooledConnection], Awaitable[VendorSocket]]
     errors: VendorErrors
     idle_message: str | None = None
     idle_every_s: float = 10.0
     uses_per_minute: int | None = None
-    _idle: list[tuple[Connection, float]] = field(default_factory=list)
-    _all: set[Connection] = field(default_factory=set)
-    _beat: asyncio.TimerHandle | None = None
+    _idle: list[tuple[PooledConnection, float]] = field(default_factory=list)
+    _all: set[PooledConnection] = field(default_factory=set)
+    _keepalive_timer: asyncio.TimerHandle | None = None
 
-    async def take(self, *, only_new: bool = False) -> tuple[Connection, bool]:
+    async def acquire(self, *, only_new: bool = False) -> tuple[PooledConnection, bool]:
         """A connection and whether it had been used before; ModelError when none can be opened."""
         now = asyncio.get_running_loop().time()
-        self._forget(now)
+        self._drop_stale(now)
         if not only_new:
             for index in range(len(self._idle) - 1, -1, -1):
-                if self._may_use(self._idle[index][0], now):
+                if self._can_use(self._idle[index][0], now):
                     connection, _ = self._idle.pop(index)
-                    return self._lend(connection, now), True
-        connection = Connection(self.errors, self.give_back)
+                    return self._mark_lent(connection, now), True
+        connection = PooledConnection(self.errors, self.release)
         connection.socket = await self.open(connection)
         self._all.add(connection)
-        return self._lend(connection, now), False
+        return self._mark_lent(connection, now), False
 
-    def give_back(self, connection: Connection) -> None:
+    def release(self, connection: PooledConnection) -> None:
         """For the next sentence; a connection that is closed or one too many is forgotten."""
         connection.is_lent = False
-        if not connection.is_open or len(self._idle) >= MAX_IDLE:
+        if not connection.is_open or len(self._idle) >= MAX_IDLE_CONNECTIONS:
             self.discard(connection)
             return
         loop = asyncio.get_running_loop()
         self._idle.append((connection, loop.time()))
-        if self._beat is None:
-            self._beat = loop.call_later(self.idle_every_s, self._tick)
+        if self._keepalive_timer is None:
+            self._keepalive_timer = loop.call_later(self.idle_every_s, self._keep_idle_alive)
 
-    def discard(self, connection: Connection) -> None:
+    def discard(self, connection: PooledConnection) -> None:
         connection.is_lent = False
         connection.close()
         self._all.discard(connection)
 
     def close(self) -> None:
-        if self._beat is not None:
-            self._beat.cancel()
-            self._beat = None
+        if self._keepalive_timer is not None:
+            self._keepalive_timer.cancel()
+            self._keepalive_timer = None
         self._idle.clear()
         for connection in list(self._all):
             self.discard(connection)
 
-    def _lend(self, connection: Connection, now: float) -> Connection:
+    def _mark_lent(self, connection: PooledConnection, now: float) -> PooledConnection:
         connection.is_lent = True
-        connection.news = asyncio.Queue()
+        connection.incoming = asyncio.Queue()
         connection.used_at.append(now)
         return connection
 
-    def _may_use(self, connection: Connection, now: float) -> bool:
+    def _can_use(self, connection: PooledConnection, now: float) -> bool:
         if self.uses_per_minute is None:
             return True
         return sum(1 for at in connection.used_at if now - at < 60) < self.uses_per_minute
 
-    def _tick(self) -> None:
+    def _keep_idle_alive(self) -> None:
         loop = asyncio.get_running_loop()
-        self._forget(loop.time())
+        self._drop_stale(loop.time())
         if self.idle_message is not None:
             for connection, _ in self._idle:
                 connection.send(self.idle_message)
-        self._beat = loop.call_later(self.idle_every_s, self._tick) if self._idle else None
+        self._keepalive_timer = loop.call_later(self.idle_every_s, self._keep_idle_alive) if self._idle else None
 
-    def _forget(self, now: float) -> None:
+    def _drop_stale(self, now: float) -> None:
         for entry in list(self._idle):
             connection, since = entry
-            if not connection.is_open or now - since > KEEP_S:
+            if not connection.is_open or now - since > MAX_IDLE_S:
                 self._idle.remove(entry)
                 self.discard(connection)

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from offhook.models.ports import ModelError
 
-_LONGEST: Final = 300
+_MAX_MESSAGE_CHARS: Final = 300
 # what comes after the kind ("tts_", "stt_") in a code: may the same request work when tried again?
 RETRYABLE: Final[Mapping[str, bool]] = {
     "bad_request": False,
@@ -34,10 +34,10 @@ _BY_STATUS: Final[Mapping[int, str]] = {
     422: "bad_request",
     429: "rate_limited",
 }
-_MONEY: Final = ("quota", "insufficient", "payment", "credit", "balance", "billing")
+_MONEY_WORDS: Final = ("quota", "insufficient", "payment", "credit", "balance", "billing")
 # where vendors put their words, best first
-_TEXTS: Final = ("message", "err_msg", "reason", "description", "detail", "error", "title")
-_WORDS: Final = ("error_code", "err_code", "code", "status", "type", "category")
+_TEXT_FIELDS: Final = ("message", "err_msg", "reason", "description", "detail", "error", "title")
+_CODE_FIELDS: Final = ("error_code", "err_code", "code", "status", "type", "category")
 
 
 class VendorErrors:
@@ -50,49 +50,49 @@ class VendorErrors:
         self._api_key = api_key
         self._close_codes = close_codes or {}
 
-    def make(self, name: str, message: object, *, retry_after_s: float | None = None) -> ModelError:
+    def make_error(self, name: str, message: object, *, retry_after_s: float | None = None) -> ModelError:
         """``name`` is a key of RETRYABLE."""
         return ModelError(
             f"{self._kind}_{name}", self._clean(message), retryable=RETRYABLE[name], retry_after_s=retry_after_s
         )
 
-    def of_status(self, status: int, body: bytes | str, retry_after: str | None = None) -> ModelError:
+    def status_error(self, status: int, body: bytes | str, retry_after: str | None = None) -> ModelError:
         """An HTTP answer, to a request or to a handshake."""
-        word, text = told(body)
+        word, text = parse_error_body(body)
         name = _BY_STATUS.get(status, "server_error" if status >= 500 else "refused")
         if name in ("unauthorized", "forbidden", "rate_limited") and is_about_money(f"{word} {text}"):
             name = "no_quota"
         wait = float(retry_after) if retry_after and retry_after.replace(".", "", 1).isdigit() else None
-        return self.make(name, f"HTTP {status}: {text or word or 'no reason given'}", retry_after_s=wait)
+        return self.make_error(name, f"HTTP {status}: {text or word or 'no reason given'}", retry_after_s=wait)
 
-    def closed(self, code: int, reason: str) -> ModelError:
+    def closed_error(self, code: int, reason: str) -> ModelError:
         """The socket was closed while it was needed."""
         name = self._close_codes.get(code)
         if name is None:
             name = "bad_request" if code in (1003, 1007, 1008, 1009) else "cut_off"
         if name in ("bad_request", "unauthorized"):
             name = "no_quota" if is_about_money(reason) else "rate_limited" if is_about_limits(reason) else name
-        return self.make(name, f"The vendor closed the connection ({code}): {reason or 'no reason given'}")
+        return self.make_error(name, f"The vendor closed the connection ({code}): {reason or 'no reason given'}")
 
-    def timed_out(self, what: str, seconds: float) -> ModelError:
-        return self.make("timeout", f"No {what} for {seconds:g} s.")
+    def timeout_error(self, what: str, seconds: float) -> ModelError:
+        return self.make_error("timeout", f"No {what} for {seconds:g} s.")
 
-    def unreachable(self, error: BaseException) -> ModelError:
-        return self.make("connection", f"The connection failed: {error or type(error).__name__}")
+    def unreachable_error(self, error: BaseException) -> ModelError:
+        return self.make_error("connection", f"The connection failed: {error or type(error).__name__}")
 
-    def malformed(self, what: object) -> ModelError:
-        return self.make("malformed", f"The vendor sent what is not its protocol: {what}")
+    def malformed_error(self, what: object) -> ModelError:
+        return self.make_error("malformed", f"The vendor sent what is not its protocol: {what}")
 
     def _clean(self, message: object) -> str:
         text = " ".join(str(message).split())
         if len(self._api_key) >= 4:
             text = text.replace(self._api_key, "[key]")
-        return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+        return text if len(text) <= _MAX_MESSAGE_CHARS else text[: _MAX_MESSAGE_CHARS - 1] + "…"
 
 
 def is_about_money(text: str) -> bool:
     lower = text.lower()
-    return any(word in lower for word in _MONEY)
+    return any(word in lower for word in _MONEY_WORDS)
 
 
 def is_about_limits(text: str) -> bool:
@@ -100,21 +100,21 @@ def is_about_limits(text: str) -> bool:
     return "too many" in lower or "concurren" in lower or "rate limit" in lower
 
 
-def told(body: bytes | str) -> tuple[str, str]:
+def parse_error_body(body: bytes | str) -> tuple[str, str]:
     """(the vendor's error word, its sentence) out of an error body of any usual shape."""
     raw = body.decode(errors="replace") if isinstance(body, bytes) else body
     try:
         found = json.loads(raw)
     except ValueError:
         return "", "" if raw.lstrip().startswith("<") else raw.strip()
-    return _told(found) if isinstance(found, dict) else ("", raw.strip())
+    return _find_error_words(found) if isinstance(found, dict) else ("", raw.strip())
 
 
-def _told(found: Mapping[str, Any]) -> tuple[str, str]:
+def _find_error_words(found: Mapping[str, Any]) -> tuple[str, str]:
     for name in ("error", "detail"):
         inner = found.get(name)
         if isinstance(inner, dict):
-            return _told(inner)
-    words = [str(found[name]) for name in _WORDS if isinstance(found.get(name), str | int)]
-    texts = [str(found[name]) for name in _TEXTS if isinstance(found.get(name), str)]
+            return _find_error_words(inner)
+    words = [str(found[name]) for name in _CODE_FIELDS if isinstance(found.get(name), str | int)]
+    texts = [str(found[name]) for name in _TEXT_FIELDS if isinstance(found.get(name), str)]
     return " ".join(words), texts[0] if texts else ""

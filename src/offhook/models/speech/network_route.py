@@ -6,11 +6,11 @@ from offhook.kit.egress import EgressClient
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class NetworkRoute:
     """``is_guarded`` without ``egress`` leads nowhere: such an address is refused."""
 
     is_guarded: bool = False
     egress: EgressClient | None = None
 
 
-STRAIGHT = Way()
+DIRECT_ROUTE = NetworkRoute()

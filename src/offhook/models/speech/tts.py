@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from offhook.models.ports import ModelError, ModelRef
-from offhook.models.speech.connection_pool import Connection, Pool
+from offhook.models.speech.connection_pool import PooledConnection, VendorConnectionPool
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat, line_format
-from offhook.models.speech.network_route import STRAIGHT, Way
-from offhook.models.speech.vendor_socket import Address, VendorSocket, connect
+from offhook.models.speech.network_route import DIRECT_ROUTE, NetworkRoute
+from offhook.models.speech.vendor_socket import VendorAddress, VendorSocket, open_socket
 
 
 @dataclass(frozen=True, slots=True)
-class Audio:
+class TtsAudio:
     """Bytes in the wire's format; ``context`` None: of whatever is being said."""
 
     payload: bytes
@@ -24,31 +24,31 @@ class Audio:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class TtsDone:
     """All audio of a sentence has come."""
 
     context: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class TtsStopped:
     """The vendor confirms a cancel."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class TtsFailed:
     error: ModelError
     context: str | None = None
 
 
-TtsNews = Audio | Done | Stopped | Failed | None
+TtsMessage = TtsAudio | TtsDone | TtsStopped | TtsFailed | None
 
 
 class TtsWire(Protocol):
     """One vendor's format. Pure but for its configuration; ``read`` may raise KeyError, TypeError or ValueError."""
 
     @property
-    def ref(self) -> ModelRef: ...
+    def model_ref(self) -> ModelRef: ...
     @property
     def errors(self) -> VendorErrors: ...
     @property
@@ -62,14 +62,14 @@ class TtsWire(Protocol):
         ...
 
     @property
-    def drains(self) -> bool:
+    def needs_drain(self) -> bool:
         """After a cancel the connection is only free when the vendor says so; otherwise contexts tell audio apart."""
         ...
 
-    def address(self, audio: WireFormat) -> Address: ...
-    def ask(self, text: str, context: str, audio: WireFormat) -> Sequence[str]: ...
-    def cancel(self, context: str) -> Sequence[str]: ...
-    def read(self, message: Mapping[str, Any]) -> TtsNews: ...
+    def connection_address(self, audio: WireFormat) -> VendorAddress: ...
+    def speak_messages(self, text: str, context: str, audio: WireFormat) -> Sequence[str]: ...
+    def cancel_messages(self, context: str) -> Sequence[str]: ...
+    def parse_message(self, message: Mapping[str, Any]) -> TtsMessage: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,23 +90,25 @@ class SocketTts:
         *,
         sample_rate: int = 16000,
         limits: TtsLimits | None = None,
-        way: Way = STRAIGHT,
+        way: NetworkRoute = DIRECT_ROUTE,
         variants: "dict[int, SocketTts] | None" = None,
     ) -> None:
         self._wire = wire
         self._format = line_format(sample_rate)
         self._limits = limits or TtsLimits()
-        self._way = way
+        self._route = way
         self._contexts = itertools.count(1)
         # what the vendor was asked for, retries included: what it bills
         self.characters = 0
         self._variants = {} if variants is None else variants
         self._variants[sample_rate] = self
-        self._pool = Pool(self._open, wire.errors, idle_message=wire.idle_message, uses_per_minute=wire.uses_per_minute)
+        self._pool = VendorConnectionPool(
+            self._open_socket, wire.errors, idle_message=wire.idle_message, uses_per_minute=wire.uses_per_minute
+        )
 
     @property
-    def ref(self) -> ModelRef:
-        return self._wire.ref
+    def model_ref(self) -> ModelRef:
+        return self._wire.model_ref
 
     @property
     def sample_rate(self) -> int:
@@ -118,13 +120,13 @@ class SocketTts:
             return self
         known = self._variants.get(sample_rate)
         return known or SocketTts(
-            self._wire, sample_rate=sample_rate, limits=self._limits, way=self._way, variants=self._variants
+            self._wire, sample_rate=sample_rate, limits=self._limits, way=self._route, variants=self._variants
         )
 
     async def warm_up(self) -> None:
         """Open a connection before the first sentence needs it."""
-        connection, _ = await self._pool.take()
-        self._pool.give_back(connection)
+        connection, _ = await self._pool.acquire()
+        self._pool.release(connection)
 
     async def close(self) -> None:
         for variant in self._variants.values():
@@ -138,84 +140,86 @@ class SocketTts:
         if not text.strip():
             return
         context = f"c{next(self._contexts)}"
-        connection, was_used = await self._ask(text, context, only_new=False)
+        connection, was_used = await self._request_speech(text, context, only_new=False)
         try:
             try:
-                first = await self._next(connection, context, self._limits.first_byte_s)
+                first = await self._next_audio(connection, context, self._limits.first_byte_s)
             except ModelError as error:
                 # a connection that died in its sleep says so only now
                 if not was_used or not error.code.endswith("cut_off"):
                     raise
                 self._pool.discard(connection)
-                connection, _ = await self._ask(text, context, only_new=True)
-                first = await self._next(connection, context, self._limits.first_byte_s)
+                connection, _ = await self._request_speech(text, context, only_new=True)
+                first = await self._next_audio(connection, context, self._limits.first_byte_s)
             odd = b""
             while first is not None:
                 pcm = odd + first
                 odd = pcm[len(pcm) & ~1 :]
                 yield pcm[: len(pcm) & ~1]
-                first = await self._next(connection, context, self._limits.stall_s)
+                first = await self._next_audio(connection, context, self._limits.stall_s)
         except ModelError:
             self._pool.discard(connection)
             raise
         except (GeneratorExit, asyncio.CancelledError):
             self._cancel(connection, context)
             raise
-        self._pool.give_back(connection)
+        self._pool.release(connection)
 
-    async def _ask(self, text: str, context: str, *, only_new: bool) -> tuple[Connection, bool]:
-        connection, was_used = await self._pool.take(only_new=only_new)
-        connection.send(*self._wire.ask(text, context, self._format))
+    async def _request_speech(self, text: str, context: str, *, only_new: bool) -> tuple[PooledConnection, bool]:
+        connection, was_used = await self._pool.acquire(only_new=only_new)
+        connection.send(*self._wire.speak_messages(text, context, self._format))
         self.characters += len(text)
         return connection, was_used
 
-    async def _next(self, connection: Connection, context: str, limit_s: float) -> bytes | None:
+    async def _next_audio(self, connection: PooledConnection, context: str, limit_s: float) -> bytes | None:
         """The next audio of a sentence as PCM16, None at its end."""
         errors = self._wire.errors
         try:
             async with asyncio.timeout(limit_s):
                 while True:
-                    news = self._read(await connection.news.get())
+                    news = self._parse_message(await connection.incoming.get())
                     if isinstance(news, ModelError):
                         raise news
-                    if news is None or isinstance(news, Stopped) or news.context not in (None, context):
+                    if news is None or isinstance(news, TtsStopped) or news.context not in (None, context):
                         continue
-                    if isinstance(news, Failed):
+                    if isinstance(news, TtsFailed):
                         raise news.error
-                    if isinstance(news, Done):
+                    if isinstance(news, TtsDone):
                         return None
                     if news.payload:
                         return self._format.to_pcm(news.payload)
         except TimeoutError:
-            raise errors.timed_out("audio", limit_s) from None
+            raise errors.timeout_error("audio", limit_s) from None
 
-    def _read(self, message: str | bytes | ModelError) -> TtsNews | ModelError:
+    def _parse_message(self, message: str | bytes | ModelError) -> TtsMessage | ModelError:
         if isinstance(message, bytes):
-            return Audio(message)
+            return TtsAudio(message)
         if isinstance(message, ModelError):
             return message
         try:
             found = json.loads(message)
             if not isinstance(found, dict):
                 raise TypeError("no object")
-            return self._wire.read(found)
+            return self._wire.parse_message(found)
         except (ValueError, KeyError, TypeError) as error:
-            return self._wire.errors.malformed(f"{type(error).__name__}: {error}")
+            return self._wire.errors.malformed_error(f"{type(error).__name__}: {error}")
 
-    def _cancel(self, connection: Connection, context: str) -> None:
-        connection.send(*self._wire.cancel(context))
-        if self._wire.drains and connection.is_open:
-            connection.drain(self._ends(context))
+    def _cancel(self, connection: PooledConnection, context: str) -> None:
+        connection.send(*self._wire.cancel_messages(context))
+        if self._wire.needs_drain and connection.is_open:
+            connection.drain_until(self._end_detector(context))
         else:
-            self._pool.give_back(connection)
+            self._pool.release(connection)
 
-    def _ends(self, context: str) -> Callable[[str], bool]:
+    def _end_detector(self, context: str) -> Callable[[str], bool]:
         def is_end(message: str) -> bool:
-            news = self._read(message)
-            return isinstance(news, Stopped) or (isinstance(news, Done) and news.context == context)
+            news = self._parse_message(message)
+            return isinstance(news, TtsStopped) or (isinstance(news, TtsDone) and news.context == context)
 
         return is_end
 
-    async def _open(self, connection: Connection) -> VendorSocket:
-        address = self._wire.address(self._format)
-        return await connect(address, connection, self._wire.errors, limit_s=self._limits.connect_s, way=self._way)
+    async def _open_socket(self, connection: PooledConnection) -> VendorSocket:
+        address = self._wire.connection_address(self._format)
+        return await open_socket(
+            address, connection, self._wire.errors, limit_s=self._limits.connect_s, way=self._route
+        )

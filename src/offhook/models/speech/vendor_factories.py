@@ -4,39 +4,41 @@ from collections.abc import Callable
 from weakref import WeakSet
 
 from offhook.models.ports import ModelError
-from offhook.models.speech.network_route import Way
+from offhook.models.speech.network_route import NetworkRoute
 from offhook.models.speech.stt import SocketStt, SttLimits, SttWire
 from offhook.models.speech.tts import SocketTts, TtsLimits, TtsWire
-from offhook.models.vendors import Choice, VendorParts
+from offhook.models.vendors import ModelChoice, VendorContext
 
 # Three characters: the only question that a voice, a model and a key answer together.
 CHECK_TEXT = "Ok."
 CHECK_RATE = 8000
 
 
-def way_of(choice: Choice, parts: VendorParts) -> Way:
+def route_for(choice: ModelChoice, parts: VendorContext) -> NetworkRoute:
     """Straight to the vendor's own address and the operator's; through the guard to an organization's."""
-    return Way(choice.is_guarded, parts.egress)
+    return NetworkRoute(choice.is_guarded, parts.egress)
 
 
-class SocketVoices:
+class SocketTtsVendor:
     """``build``, ``check`` and ``close`` of a vendor whose voices speak over a WebSocket."""
 
-    def __init__(self, wire: Callable[[Choice], TtsWire], parts: VendorParts, limits: TtsLimits | None = None) -> None:
+    def __init__(
+        self, wire: Callable[[ModelChoice], TtsWire], parts: VendorContext, limits: TtsLimits | None = None
+    ) -> None:
         self._wire = wire
         self._parts = parts
         self._limits = limits
         self._built: WeakSet[SocketTts] = WeakSet()
 
-    def build(self, choice: Choice) -> SocketTts:
-        voice = SocketTts(self._wire(choice), limits=self._limits, way=way_of(choice, self._parts))
+    def build(self, choice: ModelChoice) -> SocketTts:
+        voice = SocketTts(self._wire(choice), limits=self._limits, way=route_for(choice, self._parts))
         self._built.add(voice)
         return voice
 
-    async def check(self, choice: Choice) -> None:
+    async def check_access(self, choice: ModelChoice) -> None:
         """Have two letters spoken: costs three characters, and finds a wrong key, voice or model. ModelError."""
         voice = SocketTts(
-            self._wire(choice), sample_rate=CHECK_RATE, limits=self._limits, way=way_of(choice, self._parts)
+            self._wire(choice), sample_rate=CHECK_RATE, limits=self._limits, way=route_for(choice, self._parts)
         )
         try:
             heard = [piece async for piece in voice.speak(CHECK_TEXT)]
@@ -50,18 +52,20 @@ class SocketVoices:
             await voice.close()
 
 
-class SocketEars:
+class SocketSttVendor:
     """``build`` and ``check`` of a vendor that listens over a WebSocket. Streams end with their calls."""
 
-    def __init__(self, wire: Callable[[Choice], SttWire], parts: VendorParts, limits: SttLimits | None = None) -> None:
+    def __init__(
+        self, wire: Callable[[ModelChoice], SttWire], parts: VendorContext, limits: SttLimits | None = None
+    ) -> None:
         self._wire = wire
         self._parts = parts
         self._limits = limits
 
-    def build(self, choice: Choice) -> SocketStt:
-        return SocketStt(self._wire(choice), limits=self._limits, way=way_of(choice, self._parts))
+    def build(self, choice: ModelChoice) -> SocketStt:
+        return SocketStt(self._wire(choice), limits=self._limits, way=route_for(choice, self._parts))
 
-    async def check(self, choice: Choice) -> None:
+    async def check_access(self, choice: ModelChoice) -> None:
         """Open a stream and close it: costs nothing. ModelError."""
-        stream = await self.build(choice).open(sample_rate=CHECK_RATE, language=choice.language)
+        stream = await self.build(choice).open_stream(sample_rate=CHECK_RATE, language=choice.language)
         await stream.close()

@@ -29,21 +29,21 @@ from picows import (
 )
 
 from offhook.kit.egress import EgressError
-from offhook.kit.media_sockets.sockets import LOST, NORMAL, UNREADABLE, Receiver, fit_reason
+from offhook.kit.media_sockets.sockets import LOST, NORMAL, UNREADABLE, MessageReceiver, fit_reason
 from offhook.models.speech.errors import VendorErrors
-from offhook.models.speech.network_route import STRAIGHT, Way
+from offhook.models.speech.network_route import DIRECT_ROUTE, NetworkRoute
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
 # A line that is dead without a word is noticed within PING_EVERY_S + PONG_S.
-PING_EVERY_S: Final = 20.0
-PONG_S: Final = 10.0
+PING_INTERVAL_S: Final = 20.0
+PONG_TIMEOUT_S: Final = 10.0
 
 # it would log the handshake, and with it the key
 logging.getLogger("picows").setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class VendorAddress:
     """Where to connect. Keys are in ``headers`` only: addresses end in logs."""
 
     url: str
@@ -53,8 +53,8 @@ class Address:
 class VendorSocket(WSListener):
     """Sending never blocks and never raises; on a socket that is gone it does nothing."""
 
-    def __init__(self, receiver: Receiver) -> None:
-        self._receiver: Receiver | None = receiver
+    def __init__(self, receiver: MessageReceiver) -> None:
+        self._receiver: MessageReceiver | None = receiver
         self._transport: WSTransport | None = None
         self._parts: list[bytes] = []
         self._is_text = False
@@ -73,9 +73,9 @@ class VendorSocket(WSListener):
     def close(self, code: int = NORMAL, reason: str = "") -> None:
         """Say goodbye; the receiver hears nothing any more."""
         self._receiver = None
-        self._drop(code, reason)
+        self._close_transport(code, reason)
 
-    def _drop(self, code: int, reason: str) -> None:
+    def _close_transport(self, code: int, reason: str) -> None:
         transport, self._transport = self._transport, None
         if transport is not None and not transport.is_disconnected:
             if not transport.is_close_frame_sent:
@@ -93,23 +93,23 @@ class VendorSocket(WSListener):
             payload = frame.get_payload_as_bytes()
             if len(payload) >= 2:
                 self._end = (int.from_bytes(payload[:2], "big"), payload[2:].decode(errors="replace"))
-            self._finish()
+            self._notify_closed()
             # most codes of vendors are outside what picows lets us repeat
-            self._drop(NORMAL, "")
+            self._close_transport(NORMAL, "")
         elif kind in (WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.CONTINUATION):
-            self._take(kind, frame.get_payload_as_bytes(), is_last=frame.fin)
+            self._receive_frame(kind, frame.get_payload_as_bytes(), is_last=frame.fin)
 
     def on_ws_disconnected(self, transport: WSTransport) -> None:
         self._transport = None
-        self._finish()
+        self._notify_closed()
 
-    def _take(self, kind: WSMsgType, payload: bytes, *, is_last: bool) -> None:
+    def _receive_frame(self, kind: WSMsgType, payload: bytes, *, is_last: bool) -> None:
         if kind != WSMsgType.CONTINUATION:
             self._is_text, self._parts = kind == WSMsgType.TEXT, []
         if not is_last or self._parts:
             self._parts.append(payload)
             if sum(map(len, self._parts)) > MAX_MESSAGE_BYTES:
-                self._fail("a message is too long")
+                self._fail_unreadable("a message is too long")
                 return
             if not is_last:
                 return
@@ -123,23 +123,28 @@ class VendorSocket(WSListener):
         try:
             text = payload.decode()
         except UnicodeDecodeError:
-            self._fail("text is not UTF-8")
+            self._fail_unreadable("text is not UTF-8")
             return
         receiver.on_text(text)
 
-    def _fail(self, why: str) -> None:
+    def _fail_unreadable(self, why: str) -> None:
         self._end = (UNREADABLE, why)
-        self._finish()
-        self._drop(UNREADABLE, why)
+        self._notify_closed()
+        self._close_transport(UNREADABLE, why)
 
-    def _finish(self) -> None:
+    def _notify_closed(self) -> None:
         receiver, self._receiver = self._receiver, None
         if receiver is not None:
             receiver.on_closed(*self._end)
 
 
-async def connect(
-    address: Address, receiver: Receiver, errors: VendorErrors, *, limit_s: float, way: Way = STRAIGHT
+async def open_socket(
+    address: VendorAddress,
+    receiver: MessageReceiver,
+    errors: VendorErrors,
+    *,
+    limit_s: float,
+    way: NetworkRoute = DIRECT_ROUTE,
 ) -> VendorSocket:
     """Open within ``limit_s`` (name, TCP, TLS, handshake) or raise ModelError. http(s) addresses are taken as ws(s)."""
     socket = VendorSocket(receiver)
@@ -149,12 +154,12 @@ async def connect(
             await ws_connect(
                 lambda: socket,
                 url,
-                ssl_context=_tls() if url.startswith("wss:") else None,
-                socket_factory=partial(_guarded, way, errors) if way.is_guarded else None,
+                ssl_context=_tls_context() if url.startswith("wss:") else None,
+                socket_factory=partial(_open_guarded_tcp, way, errors) if way.is_guarded else None,
                 websocket_handshake_timeout=None,
                 enable_auto_ping=True,
-                auto_ping_idle_timeout=PING_EVERY_S,
-                auto_ping_reply_timeout=PONG_S,
+                auto_ping_idle_timeout=PING_INTERVAL_S,
+                auto_ping_reply_timeout=PONG_TIMEOUT_S,
                 auto_ping_strategy=WSAutoPingStrategy.PING_WHEN_IDLE,
                 max_frame_size=MAX_MESSAGE_BYTES,
                 extra_headers=dict(address.headers),
@@ -162,30 +167,30 @@ async def connect(
                 use_aiofastnet=False,
             )
     except TimeoutError:
-        raise errors.timed_out("connection", limit_s) from None
+        raise errors.timeout_error("connection", limit_s) from None
     except WSHandshakeError as error:
         response = error.response
         if response is None:
-            raise errors.malformed("no HTTP answer to the handshake") from error
-        raise errors.of_status(
+            raise errors.malformed_error("no HTTP answer to the handshake") from error
+        raise errors.status_error(
             int(response.status), error.raw_body or b"", response.headers.get("retry-after")
         ) from error
     except WSInvalidURL as error:
-        raise errors.make("bad_request", "The address is none of a WebSocket.") from error
+        raise errors.make_error("bad_request", "The address is none of a WebSocket.") from error
     except WSError as error:
-        raise errors.malformed(type(error).__name__) from error
+        raise errors.malformed_error(type(error).__name__) from error
     except EgressError as error:
-        raise errors.make("connection" if error.retryable else "forbidden", error) from error
+        raise errors.make_error("connection" if error.retryable else "forbidden", error) from error
     except (OSError, ValueError) as error:
-        raise errors.unreachable(error) from error
+        raise errors.unreachable_error(error) from error
     return socket
 
 
-async def _guarded(way: Way, errors: VendorErrors, url: WSParsedURL) -> TcpSocket:
+async def _open_guarded_tcp(way: NetworkRoute, errors: VendorErrors, url: WSParsedURL) -> TcpSocket:
     """A socket to an address that the guard has looked up and permitted; TLS and Host keep the name."""
     if way.egress is None:
-        raise errors.make("forbidden", "This address is not the operator's.")
-    address = (await way.egress.addresses(url.host, url.port))[0]
+        raise errors.make_error("forbidden", "This address is not the operator's.")
+    address = (await way.egress.permitted_addresses(url.host, url.port))[0]
     tcp = TcpSocket(AF_INET6 if ":" in address else AF_INET, SOCK_STREAM)
     tcp.setblocking(False)
     try:
@@ -197,6 +202,6 @@ async def _guarded(way: Way, errors: VendorErrors, url: WSParsedURL) -> TcpSocke
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def _tls_context() -> ssl.SSLContext:
     """Loading the authorities takes 20 ms: once a process."""
     return ssl.create_default_context()

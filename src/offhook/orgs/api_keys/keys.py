@@ -5,36 +5,38 @@ from datetime import datetime
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import service
-from offhook.orgs.audit_trail.recorder import audit, nothing_changed
+from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.service import NewKey
 from offhook.orgs.tables import ApiKey
 
 
-async def create(session: AsyncSession, caller: Caller, name: str, role: str) -> NewKey:
+async def create_key(session: AsyncSession, caller: Caller, name: str, role: str) -> NewKey:
     new = await service.create_key(
         session, organization_id=caller.organization_id, name=name, role=role, created_by=caller.user_id
     )
-    await audit(session, caller, "api_key.created", f"api_key:{new.record.id}", {"name": name, "role": role})
+    await write_audit_entry(
+        session, caller, "api_key.created", f"api_key:{new.record.id}", {"name": name, "role": role}
+    )
     return new
 
 
-async def archive(session: AsyncSession, caller: Caller, key_id: int, now: datetime) -> ApiKey:
+async def archive_key(session: AsyncSession, caller: Caller, key_id: int, now: datetime) -> ApiKey:
     """From the next request on the key opens nothing; again changes nothing. ``ApiKeyNotFound`` (404)."""
     record, changed = await service.archive_key(session, caller.organization_id, key_id, now)
-    await _note(session, caller, "api_key.archived", key_id, changed=changed)
+    await _audit_change(session, caller, "api_key.archived", key_id, changed=changed)
     return record
 
 
-async def reactivate(session: AsyncSession, caller: Caller, key_id: int) -> ApiKey:
+async def reactivate_key(session: AsyncSession, caller: Caller, key_id: int) -> ApiKey:
     """From the next request on the key works; again changes nothing. ``ApiKeyNotFound`` (404)."""
     record, changed = await service.reactivate_key(session, caller.organization_id, key_id)
-    await _note(session, caller, "api_key.reactivated", key_id, changed=changed)
+    await _audit_change(session, caller, "api_key.reactivated", key_id, changed=changed)
     return record
 
 
-async def _note(session: AsyncSession, caller: Caller, action: str, key_id: int, *, changed: bool) -> None:
+async def _audit_change(session: AsyncSession, caller: Caller, action: str, key_id: int, *, changed: bool) -> None:
     if changed:
-        await audit(session, caller, action, f"api_key:{key_id}")
+        await write_audit_entry(session, caller, action, f"api_key:{key_id}")
     else:
-        nothing_changed(session)
+        skip_audit_entry(session)

@@ -55,13 +55,13 @@ async def list_user_keys(
             "last_used_at": record.last_used_at,
             "archived_at": record.archived_at,
         }
-        for record in await repository.keys(session, org.organization_id, include_archived=include_archived)
+        for record in await repository.list_keys(session, org.organization_id, include_archived=include_archived)
     ]
 
 
 @router.post("", response_model=UserApiKeyCreated, operation_id="create_user_api_key")
 async def create_user_key(body: ApiKeyCreate, org: RequireAdmin, session: Session) -> dict[str, Any]:
-    new = await keys.create(session, org, body.name, body.role)
+    new = await keys.create_key(session, org, body.name, body.role)
     return {
         "id": new.record.id,
         "name": new.record.name,
@@ -73,11 +73,11 @@ async def create_user_key(body: ApiKeyCreate, org: RequireAdmin, session: Sessio
 
 @router.delete("/{key_id}", response_model=UserApiKeyDone, operation_id="archive_user_api_key")
 async def archive_user_key(key_id: Id, org: RequireAdmin, session: Session, now: Now) -> UserApiKeyDone:
-    await keys.archive(session, org, key_id, now)
+    await keys.archive_key(session, org, key_id, now)
     return UserApiKeyDone(message="API key archived successfully")
 
 
 @router.put("/{key_id}/reactivate", response_model=UserApiKeyDone, operation_id="reactivate_user_api_key")
 async def reactivate_user_key(key_id: Id, org: RequireAdmin, session: Session) -> UserApiKeyDone:
-    await keys.reactivate(session, org, key_id)
+    await keys.reactivate_key(session, org, key_id)
     return UserApiKeyDone(message="API key reactivated successfully")

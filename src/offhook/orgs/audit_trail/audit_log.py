@@ -7,27 +7,27 @@ from sqlalchemy import RowMapping, and_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from offhook.kit.filters.criteria import Field, parse_filters
-from offhook.kit.http.pagination import Page
+from offhook.kit.filters.criteria import FilterField, parse_filters
+from offhook.kit.http.pagination import PageRequest
 from offhook.orgs.tables import ApiKey, AuditEntry, User
 
-FILTERS: Final[dict[str, Field]] = {
-    "id": Field.of(AuditEntry.id, "number"),
-    "action": Field.of(AuditEntry.action, "select", "text"),
-    "target": Field.of(AuditEntry.target, "select", "text"),
-    "actor_user_id": Field.of(AuditEntry.actor_user_id, "number", "select"),
-    "actor_key_id": Field.of(AuditEntry.actor_key_id, "number", "select"),
-    "impersonator_id": Field.of(AuditEntry.impersonator_id, "number", "select"),
-    "ip": Field.of(AuditEntry.ip, "select", "text"),
-    "created_at": Field.of(AuditEntry.created_at, "date"),
+AUDIT_FILTERS: Final[dict[str, FilterField]] = {
+    "id": FilterField.for_column(AuditEntry.id, "number"),
+    "action": FilterField.for_column(AuditEntry.action, "select", "text"),
+    "target": FilterField.for_column(AuditEntry.target, "select", "text"),
+    "actor_user_id": FilterField.for_column(AuditEntry.actor_user_id, "number", "select"),
+    "actor_key_id": FilterField.for_column(AuditEntry.actor_key_id, "number", "select"),
+    "impersonator_id": FilterField.for_column(AuditEntry.impersonator_id, "number", "select"),
+    "ip": FilterField.for_column(AuditEntry.ip, "select", "text"),
+    "created_at": FilterField.for_column(AuditEntry.created_at, "date"),
 }
 
 
-async def entries(
-    session: AsyncSession, organization_id: int, filters: str | None, page: Page
+async def list_entries(
+    session: AsyncSession, organization_id: int, filters: str | None, page: PageRequest
 ) -> tuple[Sequence[RowMapping], int]:
     """A page of entries, newest first, and how many match in all. Raises ``FilterInvalid`` (422)."""
-    conditions: list[Any] = [AuditEntry.organization_id == organization_id, *parse_filters(filters, FILTERS)]
+    conditions: list[Any] = [AuditEntry.organization_id == organization_id, *parse_filters(filters, AUDIT_FILTERS)]
     total = await session.scalar(select(func.count()).select_from(AuditEntry).where(*conditions))
     impersonator = aliased(User)
     rows = await session.execute(

@@ -51,7 +51,7 @@ async def get_audit_log(
 ) -> dict[str, Any]:
     """Newest first. Fields to filter: `id`, `action`, `target`, `actor_user_id`, `actor_key_id`, `impersonator_id`,
     `ip`, `created_at`."""
-    rows, total = await audit_log.entries(session, org.organization_id, filters, page)
+    rows, total = await audit_log.list_entries(session, org.organization_id, filters, page)
     return {
         "entries": rows,
         "total_count": total,

@@ -1,6 +1,6 @@
 """The audit log: who changed what, from where.
 
-Domains say in their own words what they changed (:func:`audit`). What a request changed without a word is recorded all
+Domains say in their own words what they changed (:func:`write_audit_entry`). What a request changed without a word is recorded all
 the same, in its own transaction, under the operation's name (:func:`record_request`).
 """
 
@@ -15,17 +15,17 @@ from offhook.orgs.tables import AuditEntry
 
 CHANGING_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # operation_id: why a request of it is no entry although it writes.
-NOT_RECORDED: Final[dict[str, str]] = {
+UNRECORDED_OPERATIONS: Final[dict[str, str]] = {
     "send_text_chat_message": "a turn of a conversation: the run's own events have it",
     "rewind_text_chat": "a turn of a conversation: the run's own events have it",
     "end_text_chat": "a turn of a conversation: the run's own events have it",
 }
 _IS_RECORDED: Final = "offhook.orgs.audit_trail.recorder"
-_MAX_ACTION: Final = 64
-_MAX_TARGET: Final = 200
+_MAX_ACTION_CHARS: Final = 64
+_MAX_TARGET_CHARS: Final = 200
 
 
-async def audit(
+async def write_audit_entry(
     session: AsyncSession,
     caller: Caller,
     action: str,
@@ -54,7 +54,7 @@ async def audit(
     await session.flush()
 
 
-def nothing_changed(session: AsyncSession) -> None:
+def skip_audit_entry(session: AsyncSession) -> None:
     """The request found everything as it wanted it, although it may have locked a row: no entry."""
     session.info[_IS_RECORDED] = True
 
@@ -62,24 +62,24 @@ def nothing_changed(session: AsyncSession) -> None:
 async def record_request(session: AsyncSession, connection: HTTPConnection, caller: Caller) -> None:
     """Before the commit of a changing request: an entry for what it wrote, unless its domain wrote one."""
     operation_id = str(getattr(connection.scope.get("route"), "operation_id", None) or connection.url.path)
-    if session.info.get(_IS_RECORDED) or operation_id in NOT_RECORDED:
+    if session.info.get(_IS_RECORDED) or operation_id in UNRECORDED_OPERATIONS:
         return
     await session.flush()
     # PostgreSQL numbers a transaction at its first write: a search by POST leaves nothing behind.
     has_written = await session.scalar(text("SELECT pg_current_xact_id_if_assigned() IS NOT NULL"))
     if has_written:
-        await audit(session, caller, _action(operation_id), _target(connection.path_params))
+        await write_audit_entry(session, caller, _action(operation_id), _target_name(connection.path_params))
 
 
 def _action(operation_id: str) -> str:
     """``create_tool`` → ``tool.create``."""
     verb, _, noun = operation_id.partition("_")
-    return (f"{noun}.{verb}" if noun else verb)[:_MAX_ACTION]
+    return (f"{noun}.{verb}" if noun else verb)[:_MAX_ACTION_CHARS]
 
 
-def _target(path: dict[str, Any]) -> str | None:
+def _target_name(path: dict[str, Any]) -> str | None:
     """``{"workflow_id": 3, "run_id": 4}`` → ``run:4``: the last part of the path is what is acted on."""
     if not path:
         return None
     name, value = list(path.items())[-1]
-    return f"{name.removesuffix('_id').removesuffix('_uuid')}:{value}"[:_MAX_TARGET]
+    return f"{name.removesuffix('_id').removesuffix('_uuid')}:{value}"[:_MAX_TARGET_CHARS]

@@ -10,10 +10,10 @@ from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import LongId
 from offhook.kit.phone_numbers import E164
-from offhook.orgs.audit_trail.recorder import audit
+from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.dependencies import CurrentOrg, RequireMember
 from offhook.orgs.do_not_call import do_not_call_list
-from offhook.orgs.do_not_call.do_not_call_list import IMPORT, MANUAL, Origin
+from offhook.orgs.do_not_call.do_not_call_list import SOURCE_IMPORT, SOURCE_MANUAL, DoNotCallOrigin
 
 router = APIRouter(prefix="/organizations/do-not-call", tags=["do not call"])
 
@@ -72,7 +72,7 @@ async def list_do_not_call(
     page: PageParams,
     search: Annotated[str | None, Query(max_length=32, description="A part of the number")] = None,
 ) -> dict[str, Any]:
-    entries, total = await do_not_call_list.listing(
+    entries, total = await do_not_call_list.list_entries(
         session, org.organization_id, search=search, limit=page.limit, offset=page.offset
     )
     return {
@@ -87,13 +87,13 @@ async def list_do_not_call(
 @router.post("", response_model=DoNotCallAdded, operation_id="add_do_not_call")
 async def add_do_not_call(body: DoNotCallAdd, org: RequireMember, session: Session) -> dict[str, Any]:
     """All numbers or, when one of them is no phone number, none."""
-    numbers = await do_not_call_list.normalized(body.phone_numbers or [body.phone_number or ""])
-    source = MANUAL if body.phone_numbers is None else IMPORT
-    origin = Origin(source, body.reason, user_id=org.user_id)
-    entries = await do_not_call_list.add(session, org.organization_id, numbers, origin)
+    numbers = await do_not_call_list.normalize_numbers(body.phone_numbers or [body.phone_number or ""])
+    source = SOURCE_MANUAL if body.phone_numbers is None else SOURCE_IMPORT
+    origin = DoNotCallOrigin(source, body.reason, user_id=org.user_id)
+    entries = await do_not_call_list.add_numbers(session, org.organization_id, numbers, origin)
     if entries:
         target = f"do_not_call:{entries[0].id}" if len(entries) == 1 else "do_not_call"
-        await audit(session, org, "do_not_call.added", target, {"count": len(entries), "source": source})
+        await write_audit_entry(session, org, "do_not_call.added", target, {"count": len(entries), "source": source})
     return {"added": len(entries), "already_listed": len(numbers) - len(entries), "entries": entries}
 
 
@@ -102,13 +102,15 @@ async def remove_do_not_call_number(
     org: RequireMember, session: Session, phone_number: Annotated[E164, Query(max_length=32)]
 ) -> Any:
     """Takes this number off the list."""
-    removed = await do_not_call_list.remove(session, org.organization_id, number=phone_number)
-    await audit(session, org, "do_not_call.removed", f"do_not_call:{removed.id}", {"source": removed.source})
+    removed = await do_not_call_list.remove_entry(session, org.organization_id, number=phone_number)
+    await write_audit_entry(
+        session, org, "do_not_call.removed", f"do_not_call:{removed.id}", {"source": removed.source}
+    )
     return removed
 
 
 @router.delete("/{entry_id}", response_model=DoNotCallEntryResponse, operation_id="remove_do_not_call")
 async def remove_do_not_call(entry_id: LongId, org: RequireMember, session: Session) -> Any:
-    removed = await do_not_call_list.remove(session, org.organization_id, entry_id=entry_id)
-    await audit(session, org, "do_not_call.removed", f"do_not_call:{entry_id}", {"source": removed.source})
+    removed = await do_not_call_list.remove_entry(session, org.organization_id, entry_id=entry_id)
+    await write_audit_entry(session, org, "do_not_call.removed", f"do_not_call:{entry_id}", {"source": removed.source})
     return removed

@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import LongId
-from offhook.kit.json_numbers import Whole
-from offhook.orgs.audit_trail.recorder import audit
+from offhook.kit.json_numbers import WholeNumber
+from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.dependencies import (
     Authorization,
     ClientAddress,
@@ -22,9 +22,9 @@ from offhook.orgs.people import accounts, members
 from offhook.orgs.schemas import LogoutResponse, Name, Password, Role, SignedInResponse
 from offhook.orgs.sign_in.authentication import bearer_token
 from offhook.orgs.sign_in.sign_in_service import SignIn
-from offhook.root import use
+from offhook.root import use_service
 
-SignInService = Annotated[SignIn, Depends(use(SignIn))]
+SignInService = Annotated[SignIn, Depends(use_service(SignIn))]
 Token = Annotated[str, StringConstraints(min_length=1, max_length=512)]
 
 router = APIRouter(prefix="/auth", tags=["auth"])
@@ -56,7 +56,7 @@ class InvitedResponse(BaseModel):
 
 
 class SwitchRequest(BaseModel):
-    organization_id: Whole = Field(ge=1, le=2**31 - 1)
+    organization_id: WholeNumber = Field(ge=1, le=2**31 - 1)
 
 
 class MembershipResponse(BaseModel):
@@ -114,8 +114,10 @@ async def switch_organization(
     body: SwitchRequest, org: RequirePerson, session: Session, now: Now, authorization: Authorization = None
 ) -> SignedInResponse:
     """Answers a token for the other organization; the one that was sent ends."""
-    result = await accounts.switch(session, org, bearer_token(authorization), body.organization_id, now)
-    await audit(session, org, "user.switched_organization", f"user:{org.user_id}", {"to": body.organization_id})
+    result = await accounts.switch_organization(session, org, bearer_token(authorization), body.organization_id, now)
+    await write_audit_entry(
+        session, org, "user.switched_organization", f"user:{org.user_id}", {"to": body.organization_id}
+    )
     return signed_in_response(result)
 
 
@@ -145,7 +147,7 @@ async def list_sessions(
             "is_current": accounts.is_session_of(record, token),
             "is_impersonated": record.impersonator_id is not None,
         }
-        for record in await accounts.sessions(session, org.user_id, now)
+        for record in await accounts.list_sessions(session, org.user_id, now)
     ]
 
 
@@ -154,5 +156,5 @@ async def end_session(session_id: LongId, org: RequirePerson, session: Session, 
     """The token of that session opens nothing from now on."""
     assert org.user_id is not None
     await accounts.end_session(session, org.user_id, session_id, now)
-    await audit(session, org, "user.session_ended", f"session:{session_id}")
+    await write_audit_entry(session, org, "user.session_ended", f"session:{session_id}")
     return LogoutResponse()

@@ -7,15 +7,15 @@ from sqlalchemy import select, update
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.crypto import digest
+from offhook.kit.crypto import hash_token
 from offhook.orgs import repository, service
 from offhook.orgs.caller import Caller
-from offhook.orgs.errors import OrganizationNotFound, SessionNotFound, UserNotFound
-from offhook.orgs.service import SignedIn
+from offhook.orgs.errors import OrganizationNotAccessible, SessionNotFound, UserNotFound
+from offhook.orgs.service import SignInResult
 from offhook.orgs.tables import User, UserSession
 
 
-async def person(session: AsyncSession, user_id: int) -> User:
+async def get_user(session: AsyncSession, user_id: int) -> User:
     """Raises :class:`UserNotFound` (404)."""
     found = await session.get(User, user_id)
     if found is None:
@@ -23,12 +23,14 @@ async def person(session: AsyncSession, user_id: int) -> User:
     return found
 
 
-async def switch(session: AsyncSession, caller: Caller, token: str, organization_id: int, now: datetime) -> SignedIn:
-    """A session in another organization of the same person; the old token ends. ``OrganizationNotFound`` (404)."""
+async def switch_organization(
+    session: AsyncSession, caller: Caller, token: str, organization_id: int, now: datetime
+) -> SignInResult:
+    """A session in another organization of the same person; the old token ends. ``OrganizationNotAccessible`` (404)."""
     assert caller.user_id is not None
-    membership = await repository.membership(session, organization_id, caller.user_id)
+    membership = await repository.find_membership(session, organization_id, caller.user_id)
     if membership is None:
-        raise OrganizationNotFound
+        raise OrganizationNotAccessible
     await service.end_session(session, token, now)
     return await service.sign_in_to(session, membership[0], organization_id, membership[1], now)
 
@@ -37,7 +39,7 @@ async def set_password(session: AsyncSession, user_id: int, password_hash: str) 
     await session.execute(update(User).where(User.id == user_id).values(password_hash=password_hash))
 
 
-async def sessions(session: AsyncSession, user_id: int, now: datetime) -> Sequence[UserSession]:
+async def list_sessions(session: AsyncSession, user_id: int, now: datetime) -> Sequence[UserSession]:
     """Those that open something, newest first; a superuser's borrowed ones too: a person may see them."""
     found = await session.scalars(
         select(UserSession)
@@ -65,7 +67,7 @@ async def end_other_sessions(session: AsyncSession, user_id: int, token: str, no
     done = await session.execute(
         update(UserSession)
         .where(UserSession.user_id == user_id, UserSession.revoked_at.is_(None), UserSession.expires_at > now)
-        .where(UserSession.token_sha256 != digest(token))
+        .where(UserSession.token_sha256 != hash_token(token))
         .values(revoked_at=now)
     )
     assert isinstance(done, CursorResult)
@@ -73,4 +75,4 @@ async def end_other_sessions(session: AsyncSession, user_id: int, token: str, no
 
 
 def is_session_of(record: UserSession, token: str) -> bool:
-    return record.token_sha256 == digest(token)
+    return record.token_sha256 == hash_token(token)

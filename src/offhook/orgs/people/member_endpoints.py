@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
-from offhook.orgs.audit_trail.recorder import audit, nothing_changed
+from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
 from offhook.orgs.dependencies import CurrentOrg, Now, RequireAdmin
 from offhook.orgs.people import invitations, members
 from offhook.orgs.schemas import Email, MemberList, MemberResponse, Name, Role
@@ -54,7 +54,7 @@ class RoleChange(BaseModel):
 
 @router.get("/members", response_model=MemberList, operation_id="list_members")
 async def list_members(org: RequireAdmin, session: Session) -> dict[str, Any]:
-    return {"members": [_member(row) for row in await members.listing(session, org.organization_id)]}
+    return {"members": [_member_json(row) for row in await members.list_members(session, org.organization_id)]}
 
 
 @router.post("/members", response_model=InvitationCreated, operation_id="invite_member")
@@ -63,9 +63,9 @@ async def invite_member(
 ) -> InvitationCreated:
     """Invites a person, who joins by the link in the answer; it works once, within seven days. An earlier invitation
     of the same address ends."""
-    new = await invitations.create(session, org, email=body.email, name=body.name, role=body.role, now=now)
+    new = await invitations.create_invitation(session, org, email=body.email, name=body.name, role=body.role, now=now)
     data = {"email": body.email, "role": body.role}
-    await audit(session, org, "invitation.created", f"invitation:{new.record.id}", data)
+    await write_audit_entry(session, org, "invitation.created", f"invitation:{new.record.id}", data)
     shown = InvitationResponse.model_validate(new.record).model_dump()
     return InvitationCreated(**shown, token=new.token, url=f"{_base(request)}/invitation?token={new.token}")
 
@@ -75,39 +75,43 @@ async def change_member_role(user_id: Id, body: RoleChange, org: RequireAdmin, s
     """Only an owner makes or unmakes owners, and the last one stays one."""
     row, before = await members.change_role(session, org, user_id, body.role)
     if before == body.role:
-        nothing_changed(session)
+        skip_audit_entry(session)
     else:
-        await audit(session, org, "member.role_changed", f"user:{user_id}", {"from": before, "to": body.role})
-    return _member(row)
+        await write_audit_entry(
+            session, org, "member.role_changed", f"user:{user_id}", {"from": before, "to": body.role}
+        )
+    return _member_json(row)
 
 
 @router.delete("/members/{user_id}", response_model=MemberResponse, operation_id="remove_member")
 async def remove_member(user_id: Id, org: CurrentOrg, session: Session) -> dict[str, Any]:
     """Removes a member (admin) or lets you leave; the sessions of that person here end at once."""
-    row = await members.remove(session, org, user_id)
+    row = await members.remove_member(session, org, user_id)
     action = "member.left" if user_id == org.user_id else "member.removed"
-    await audit(session, org, action, f"user:{user_id}", {"role": row[1].role})
-    return _member(row)
+    await write_audit_entry(session, org, action, f"user:{user_id}", {"role": row[1].role})
+    return _member_json(row)
 
 
 @router.get("/invitations", response_model=InvitationList, operation_id="list_invitations")
 async def list_invitations(org: RequireAdmin, session: Session, now: Now) -> dict[str, Any]:
     """The invitations that can still be accepted, newest first."""
-    return {"invitations": await invitations.open_ones(session, org.organization_id, now)}
+    return {"invitations": await invitations.list_open_invitations(session, org.organization_id, now)}
 
 
 @router.delete("/invitations/{invitation_id}", response_model=InvitationResponse, operation_id="revoke_invitation")
 async def revoke_invitation(invitation_id: Id, org: RequireAdmin, session: Session, now: Now) -> Any:
     """The link opens nothing from now on; one that was accepted is 404."""
-    record, changed = await invitations.revoke(session, org.organization_id, invitation_id, now)
+    record, changed = await invitations.revoke_invitation(session, org.organization_id, invitation_id, now)
     if changed:
-        await audit(session, org, "invitation.revoked", f"invitation:{invitation_id}", {"email": record.email})
+        await write_audit_entry(
+            session, org, "invitation.revoked", f"invitation:{invitation_id}", {"email": record.email}
+        )
     else:
-        nothing_changed(session)
+        skip_audit_entry(session)
     return record
 
 
-def _member(row: Any) -> dict[str, Any]:
+def _member_json(row: Any) -> dict[str, Any]:
     user, member = row
     return {
         "user_id": user.id,

@@ -12,7 +12,7 @@ from offhook.orgs.tables import Invitation, Member, Organization, User, UserSess
 OWNER: Final = "owner"
 
 
-async def listing(session: AsyncSession, organization_id: int) -> list[Row[User, Member]]:
+async def list_members(session: AsyncSession, organization_id: int) -> list[Row[User, Member]]:
     """Everyone, in the order in which they joined."""
     statement = (
         select(User, Member)
@@ -23,7 +23,7 @@ async def listing(session: AsyncSession, organization_id: int) -> list[Row[User,
     return list((await session.execute(statement)).all())
 
 
-async def one(session: AsyncSession, organization_id: int, user_id: int) -> Row[User, Member]:
+async def get_member(session: AsyncSession, organization_id: int, user_id: int) -> Row[User, Member]:
     """Raises :class:`MemberNotFound` (404)."""
     statement = (
         select(User, Member)
@@ -47,7 +47,7 @@ async def organizations_of(session: AsyncSession, user_id: int) -> list[Row[Orga
     return list((await session.execute(statement)).all())
 
 
-def may_grant(caller: Caller, role: str) -> None:
+def check_may_grant(caller: Caller, role: str) -> None:
     """Only an owner makes owners: :class:`OwnerOnly` (403)."""
     if role == OWNER and caller.role != OWNER:
         raise OwnerOnly
@@ -55,31 +55,31 @@ def may_grant(caller: Caller, role: str) -> None:
 
 async def change_role(session: AsyncSession, caller: Caller, user_id: int, role: str) -> tuple[Row[User, Member], str]:
     """The member and the role before. It holds from the next request on."""
-    await _lock(session, caller.organization_id)
-    found = await one(session, caller.organization_id, user_id)
+    await _lock_organization(session, caller.organization_id)
+    found = await get_member(session, caller.organization_id, user_id)
     before = found[1].role
-    may_grant(caller, role)
-    may_grant(caller, before)
+    check_may_grant(caller, role)
+    check_may_grant(caller, before)
     if before == OWNER and role != OWNER:
-        await _keep_an_owner(session, caller.organization_id)
+        await _require_other_owner(session, caller.organization_id)
     found[1].role = role
     await session.flush()
     return found, before
 
 
-async def remove(session: AsyncSession, caller: Caller, user_id: int) -> Row[User, Member]:
+async def remove_member(session: AsyncSession, caller: Caller, user_id: int) -> Row[User, Member]:
     """Take a member out, or leave: what he is signed in with and his open invitations end at once, what he made stays.
 
     Anyone may leave; others are removed by an admin, owners by an owner.
     """
-    await _lock(session, caller.organization_id)
-    found = await one(session, caller.organization_id, user_id)
+    await _lock_organization(session, caller.organization_id)
+    found = await get_member(session, caller.organization_id, user_id)
     if user_id != caller.user_id:
         if caller.role not in ADMINS:
             raise OwnerOnly("Only an admin removes other members.")
-        may_grant(caller, found[1].role)
+        check_may_grant(caller, found[1].role)
     if found[1].role == OWNER:
-        await _keep_an_owner(session, caller.organization_id)
+        await _require_other_owner(session, caller.organization_id)
     mine = Member.organization_id == caller.organization_id
     await session.execute(delete(Member).where(mine, Member.user_id == user_id))
     await session.execute(
@@ -98,12 +98,12 @@ async def remove(session: AsyncSession, caller: Caller, user_id: int) -> Row[Use
     return found
 
 
-async def _lock(session: AsyncSession, organization_id: int) -> None:
+async def _lock_organization(session: AsyncSession, organization_id: int) -> None:
     """Two owners who leave at the same time: the second one sees that the first is gone."""
     await session.execute(select(Organization.id).where(Organization.id == organization_id).with_for_update())
 
 
-async def _keep_an_owner(session: AsyncSession, organization_id: int) -> None:
+async def _require_other_owner(session: AsyncSession, organization_id: int) -> None:
     owners = select(func.count()).where(Member.organization_id == organization_id, Member.role == OWNER)
     if (await session.scalar(owners) or 0) <= 1:
         raise LastOwner

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from offhook.kit.database.database import Session
 from offhook.kit.phone_numbers import E164
 from offhook.orgs import service
-from offhook.orgs.audit_trail.recorder import audit
+from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.dependencies import CurrentOrg, RequireAdmin, RequireMember
 from offhook.orgs.preferences import preferences
@@ -21,7 +21,7 @@ from offhook.settings import Settings
 router = APIRouter(prefix="/organizations", tags=["organizations"])
 
 
-async def _settings(request: Request) -> Settings:
+async def _app_settings(request: Request) -> Settings:
     root: Root = request.app.state.root
     return root.settings
 
@@ -65,37 +65,37 @@ class ContextResponse(BaseModel):
 
 
 @router.get("/current", response_model=OrganizationResponse, operation_id="get_current_organization")
-async def current(org: CurrentOrg, session: Session) -> Any:
-    return await service.organization(session, org.organization_id)
+async def get_current_organization(org: CurrentOrg, session: Session) -> Any:
+    return await service.get_organization(session, org.organization_id)
 
 
 @router.patch("/current", response_model=OrganizationResponse, operation_id="update_current_organization")
 async def update_current(body: OrganizationUpdate, org: RequireAdmin, session: Session) -> Any:
     """Renames the organization."""
-    return await _change(session, org, {"name": body.name}, "organization.renamed")
+    return await _change_organization(session, org, {"name": body.name}, "organization.renamed")
 
 
 @router.get("/preferences", response_model=PreferencesResponse, operation_id="get_preferences")
 async def get_preferences(org: CurrentOrg, session: Session) -> dict[str, Any]:
-    return _preferences(await service.organization(session, org.organization_id))
+    return _preferences_json(await service.get_organization(session, org.organization_id))
 
 
 @router.put("/preferences", response_model=PreferencesResponse, operation_id="put_preferences")
 async def put_preferences(body: PreferencesUpdate, org: RequireMember, session: Session) -> dict[str, Any]:
     sent = body.model_dump(exclude_unset=True)
     values = {"time_zone" if name == "timezone" else name: value for name, value in sent.items()}
-    return _preferences(await _change(session, org, values, "preferences.updated"))
+    return _preferences_json(await _change_organization(session, org, values, "preferences.updated"))
 
 
 @router.get("/context", response_model=ContextResponse, operation_id="get_organization_context")
 async def get_context(
-    org: CurrentOrg, session: Session, settings: Annotated[Settings, Depends(_settings)]
+    org: CurrentOrg, session: Session, settings: Annotated[Settings, Depends(_app_settings)]
 ) -> dict[str, Any]:
-    organization = await service.organization(session, org.organization_id)
-    limits = preferences.limits(organization, settings)
+    organization = await service.get_organization(session, org.organization_id)
+    limits = preferences.organization_limits(organization, settings)
     return {
         "organization": OrganizationResponse.model_validate(organization),
-        "preferences": _preferences(organization),
+        "preferences": _preferences_json(organization),
         "limits": {"concurrent_calls": limits.concurrent_calls, "source": limits.source},
         "role": org.role,
         "user_id": org.user_id,
@@ -105,12 +105,12 @@ async def get_context(
     }
 
 
-async def _change(session: Session, org: Caller, values: dict[str, Any], action: str) -> Any:
-    organization, changed = await preferences.change(session, org.organization_id, values)
+async def _change_organization(session: Session, org: Caller, values: dict[str, Any], action: str) -> Any:
+    organization, changed = await preferences.change_organization(session, org.organization_id, values)
     if changed:
-        await audit(session, org, action, f"organization:{organization.id}", {"fields": changed})
+        await write_audit_entry(session, org, action, f"organization:{organization.id}", {"fields": changed})
     return organization
 
 
-def _preferences(organization: Any) -> dict[str, Any]:
+def _preferences_json(organization: Any) -> dict[str, Any]:
     return {"timezone": organization.time_zone, "test_phone_number": organization.test_phone_number}

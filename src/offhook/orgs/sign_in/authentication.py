@@ -10,11 +10,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from offhook.errors import Unauthorized
 from offhook.kit.clock import Clock
-from offhook.kit.crypto import digest
+from offhook.kit.crypto import hash_token
 from offhook.kit.database.database import Database
-from offhook.kit.database.direct_reads import Reads
+from offhook.kit.database.direct_reads import DirectReadPool
 from offhook.kit.http.rate_limits import RateLimiter
-from offhook.kit.tasks import Tasks
+from offhook.kit.tasks import TaskTracker
 from offhook.orgs.caller import Caller
 from offhook.orgs.errors import InvalidApiKey, InvalidToken
 from offhook.orgs.tables import ApiKey
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 TOUCH_AFTER = timedelta(seconds=60)
 LATE_TOUCH_S = 30.0
 # A client with a stale key may retry hard: what is limited is the load and the log, 256 random bits cannot be guessed.
-UNKNOWN_CREDENTIALS_PER_MINUTE = 300
+MAX_UNKNOWN_CREDENTIALS_PER_MINUTE = 300
 MAX_CREDENTIAL_LENGTH = 512
 
 _KEY = "SELECT id, organization_id, role, archived_at, last_used_at FROM api_keys WHERE key_sha256 = $1"
@@ -43,11 +43,11 @@ class Authenticator:
     def __init__(self, database: Database, clock: Clock) -> None:
         # Autocommit: the touch is one statement.
         self._engine: AsyncEngine = database.engine.execution_options(isolation_level="AUTOCOMMIT")
-        self._reads = Reads(database.url)
-        self._tasks = Tasks()
-        self._late: set[int] = set()
+        self._reads = DirectReadPool(database.url)
+        self._tasks = TaskTracker()
+        self._late_key_ids: set[int] = set()
         self._clock = clock
-        self._unknown = RateLimiter(clock, limit=UNKNOWN_CREDENTIALS_PER_MINUTE, window_s=60)
+        self._unknown_limiter = RateLimiter(clock, limit=MAX_UNKNOWN_CREDENTIALS_PER_MINUTE, window_s=60)
 
     async def close(self) -> None:
         await self._tasks.close()
@@ -68,15 +68,15 @@ class Authenticator:
     async def _by_key(self, key: str, ip: str | None) -> Caller:
         row = None
         if 0 < len(key) <= MAX_CREDENTIAL_LENGTH:
-            row = await self._reads.row(_KEY, digest(key))
+            row = await self._reads.fetch_row(_KEY, hash_token(key))
         if row is None:
-            self._unknown.spend(ip or "")
+            self._unknown_limiter.spend(ip or "")
             raise InvalidApiKey
         if row["archived_at"] is not None:
             raise InvalidApiKey
         now = self._clock.now()
         if row["last_used_at"] is None or now - row["last_used_at"] >= TOUCH_AFTER:
-            await self._touch(row["id"], now)
+            await self._mark_used(row["id"], now)
         return Caller(
             organization_id=row["organization_id"],
             user_id=None,
@@ -89,9 +89,9 @@ class Authenticator:
     async def _by_session(self, token: str, ip: str | None) -> Caller:
         row = None
         if len(token) <= MAX_CREDENTIAL_LENGTH:
-            row = await self._reads.row(_SESSION, digest(token), self._clock.now())
+            row = await self._reads.fetch_row(_SESSION, hash_token(token), self._clock.now())
         if row is None:
-            self._unknown.spend(ip or "")
+            self._unknown_limiter.spend(ip or "")
             raise InvalidToken(headers={"WWW-Authenticate": "Bearer"})
         return Caller(
             organization_id=row["organization_id"],
@@ -103,26 +103,28 @@ class Authenticator:
             ip=ip,
         )
 
-    async def _touch(self, key_id: int, now: datetime) -> None:
+    async def _mark_used(self, key_id: int, now: datetime) -> None:
         """Set ``last_used_at``. A row that someone else holds is not waited for by the request but beside it, once for
         each key: a key that is archived and reactivated all the time is seen to be used nevertheless."""
-        due = _due(key_id, now)
+        due = _due_conditions(key_id, now)
         free = select(ApiKey.id).where(*due).with_for_update(skip_locked=True).scalar_subquery()
         statement = update(ApiKey).where(ApiKey.id == free).values(last_used_at=now).returning(ApiKey.id)
-        if await self._try(key_id, statement) is None and key_id not in self._late:
-            self._late.add(key_id)
-            self._tasks.start(self._touch_late(key_id, now), name="api-key-touch")
+        if await self._try_statement(key_id, statement) is None and key_id not in self._late_key_ids:
+            self._late_key_ids.add(key_id)
+            self._tasks.start(self._mark_used_late(key_id, now), name="api-key-touch")
 
-    async def _touch_late(self, key_id: int, now: datetime) -> None:
+    async def _mark_used_late(self, key_id: int, now: datetime) -> None:
         try:
             async with asyncio.timeout(LATE_TOUCH_S):
-                await self._try(key_id, update(ApiKey).where(*_due(key_id, now)).values(last_used_at=now))
+                await self._try_statement(
+                    key_id, update(ApiKey).where(*_due_conditions(key_id, now)).values(last_used_at=now)
+                )
         except TimeoutError:
             log.warning("api_key_touch_failed", key_id=key_id)
         finally:
-            self._late.discard(key_id)
+            self._late_key_ids.discard(key_id)
 
-    async def _try(self, key_id: int, statement: Update) -> int | None:
+    async def _try_statement(self, key_id: int, statement: Update) -> int | None:
         """The key's id when the statement returns it."""
         try:
             async with self._engine.connect() as connection:
@@ -133,7 +135,7 @@ class Authenticator:
             return None
 
 
-def _due(key_id: int, now: datetime) -> tuple[ColumnElement[bool], ...]:
+def _due_conditions(key_id: int, now: datetime) -> tuple[ColumnElement[bool], ...]:
     return ApiKey.id == key_id, or_(ApiKey.last_used_at.is_(None), ApiKey.last_used_at <= now - TOUCH_AFTER)
 
 

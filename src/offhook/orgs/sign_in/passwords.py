@@ -7,32 +7,32 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 # OWASP: 19 MiB, 2 passes, 1 lane; 18 ms of CPU.
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
-_AT_ONCE = 4
+_MAX_CONCURRENT = 4
 
 
-class Passwords:
+class PasswordService:
     def __init__(self) -> None:
-        self._limiter = anyio.CapacityLimiter(_AT_ONCE)
-        self._nobody: str | None = None
+        self._limiter = anyio.CapacityLimiter(_MAX_CONCURRENT)
+        self._dummy_hash: str | None = None
 
-    async def hash(self, password: str) -> str:
-        return await anyio.to_thread.run_sync(_HASHER.hash, _encoded(password), limiter=self._limiter)
+    async def hash_password(self, password: str) -> str:
+        return await anyio.to_thread.run_sync(_HASHER.hash, _encode_password(password), limiter=self._limiter)
 
-    async def verify(self, password_hash: str | None, password: str) -> bool:
+    async def verify_password(self, password_hash: str | None, password: str) -> bool:
         """Whether it is the one; without a hash it takes as long, so that time does not tell which addresses exist."""
-        if self._nobody is None:
-            self._nobody = await self.hash("nobody has this password")
+        if self._dummy_hash is None:
+            self._dummy_hash = await self.hash_password("nobody has this password")
         verified = await anyio.to_thread.run_sync(
-            _verify, password_hash or self._nobody, _encoded(password), limiter=self._limiter
+            _verify_hash, password_hash or self._dummy_hash, _encode_password(password), limiter=self._limiter
         )
         return verified and password_hash is not None
 
 
-def _encoded(password: str) -> bytes:
+def _encode_password(password: str) -> bytes:
     return password.encode("utf-8", "surrogatepass")
 
 
-def _verify(password_hash: str, password: bytes) -> bool:
+def _verify_hash(password_hash: str, password: bytes) -> bool:
     try:
         return _HASHER.verify(password_hash, password)
     except (VerificationError, InvalidHashError):

@@ -4,7 +4,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.http.rate_limits import RateLimiter
 from offhook.orgs import repository, service
-from offhook.orgs.audit_trail.recorder import audit
+from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.errors import (
     AlreadyMember,
@@ -15,10 +15,10 @@ from offhook.orgs.errors import (
     WrongPassword,
 )
 from offhook.orgs.people import accounts, invitations
-from offhook.orgs.people.invitations import Invited
+from offhook.orgs.people.invitations import InvitationPreview
 from offhook.orgs.schemas import LoginRequest, SignupRequest
-from offhook.orgs.service import SignedIn
-from offhook.orgs.sign_in.passwords import Passwords
+from offhook.orgs.service import SignInResult
+from offhook.orgs.sign_in.passwords import PasswordService
 from offhook.orgs.tables import User
 from offhook.settings import Settings
 
@@ -34,62 +34,67 @@ class SignIn:
         self._db = database
         self._clock = clock
         self._settings = settings
-        self._passwords = Passwords()
+        self._passwords = PasswordService()
         self._per_account = RateLimiter(clock, limit=ACCOUNT_ATTEMPTS, window_s=ACCOUNT_WINDOW_S)
         self._per_address = RateLimiter(clock, limit=ADDRESS_ATTEMPTS, window_s=ADDRESS_WINDOW_S)
 
-    async def sign_up(self, request: SignupRequest, ip: str | None) -> SignedIn:
+    async def sign_up(self, request: SignupRequest, ip: str | None) -> SignInResult:
         """A user with an organization of their own; raises ``SignupDisabled`` (403) or ``EmailTaken`` (409)."""
         if not self._settings.signup_enabled:
             raise SignupDisabled
-        password_hash = await self._passwords.hash(request.password)
+        password_hash = await self._passwords.hash_password(request.password)
         async with self._db.transaction() as session:
             user = await service.create_user(session, request.email, name=request.name, password_hash=password_hash)
             name = request.organization_name or f"{request.name or request.email.partition('@')[0]}'s organization"
             organization_id = await service.create_organization(session, name[:200])
             await service.add_member(session, organization_id, user.id, "owner")
             signed_in = await service.sign_in(session, user, self._clock.now())
-            await audit(session, _as_caller(signed_in, ip), "user.signed_up", f"user:{user.id}")
+            await write_audit_entry(session, _as_caller(signed_in, ip), "user.signed_up", f"user:{user.id}")
         return signed_in
 
-    async def log_in(self, request: LoginRequest, ip: str | None) -> SignedIn:
+    async def log_in(self, request: LoginRequest, ip: str | None) -> SignInResult:
         """A session for the right password; raises ``InvalidCredentials`` (401), too many tries ``TooManyRequests``."""
         account, address = request.email.lower(), ip or ""
         self._per_address.spend(address)
         self._per_account.spend(account)
         async with self._db.transaction() as session:
             user = await repository.user_by_email(session, request.email)
-        if not await self._passwords.verify(user.password_hash if user else None, request.password) or user is None:
+        if (
+            not await self._passwords.verify_password(user.password_hash if user else None, request.password)
+            or user is None
+        ):
             raise InvalidCredentials
         self._per_account.reset(account)
         self._per_address.refund(address)
         async with self._db.transaction() as session:
             signed_in = await service.sign_in(session, user, self._clock.now())
-            await audit(session, _as_caller(signed_in, ip), "user.logged_in", f"user:{user.id}")
+            await write_audit_entry(session, _as_caller(signed_in, ip), "user.logged_in", f"user:{user.id}")
         return signed_in
 
-    async def follow_link(self, token: str, ip: str | None) -> SignedIn:
+    async def follow_link(self, token: str, ip: str | None) -> SignInResult:
         """A session for a one-time link; raises ``SignInLinkRefused`` (401)."""
         address = ip or ""
         self._per_address.spend(address)
         async with self._db.transaction() as session:
             signed_in = await service.sign_in_by_link(session, token, self._clock.now())
-            await audit(session, _as_caller(signed_in, ip), "user.followed_link", f"user:{signed_in.user.id}")
+            await write_audit_entry(
+                session, _as_caller(signed_in, ip), "user.followed_link", f"user:{signed_in.user.id}"
+            )
         self._per_address.refund(address)
         return signed_in
 
-    async def look_at_invitation(self, token: str, ip: str | None) -> Invited:
+    async def look_at_invitation(self, token: str, ip: str | None) -> InvitationPreview:
         """What the link is for; raises ``InvitationRefused`` (401)."""
         address = ip or ""
         self._per_address.spend(address)
         async with self._db.transaction() as session:
-            invited = await invitations.look(session, token, self._clock.now())
+            invited = await invitations.preview_invitation(session, token, self._clock.now())
         self._per_address.refund(address)
         return invited
 
     async def accept_invitation(
         self, token: str, *, password: str | None, name: str | None, caller: Caller | None, ip: str | None
-    ) -> SignedIn:
+    ) -> SignInResult:
         """Join, signed in to the organization.
 
         Whoever has an account proves it, by being signed in (``caller``) or by its password; anyone else gets one with
@@ -103,53 +108,55 @@ class SignIn:
             if account is None or caller.user_id != account.id or caller.impersonator_id is not None:
                 raise InvitationForSomeoneElse
         elif account is not None:
-            await self._prove(account, password or "", ip)
+            await self._check_password(account, password or "", ip)
         elif password is None:
             raise PasswordMissing
         else:
-            password_hash = await self._passwords.hash(password)
+            password_hash = await self._passwords.hash_password(password)
         now = self._clock.now()
         async with self._db.transaction() as session:
-            record = await invitations.spend(session, token, now)
+            record = await invitations.mark_accepted(session, token, now)
             user = account or await service.create_user(
                 session, invited.email, name=name or invited.name, password_hash=password_hash
             )
-            if await repository.membership(session, record.organization_id, user.id) is not None:
+            if await repository.find_membership(session, record.organization_id, user.id) is not None:
                 raise AlreadyMember
             await service.add_member(session, record.organization_id, user.id, record.role)
             signed_in = await service.sign_in_to(session, user, record.organization_id, record.role, now)
             data = {"invitation_id": record.id, "role": record.role}
-            await audit(session, _as_caller(signed_in, ip), "member.joined", f"user:{user.id}", data)
+            await write_audit_entry(session, _as_caller(signed_in, ip), "member.joined", f"user:{user.id}", data)
         return signed_in
 
     async def change_password(self, caller: Caller, token: str, *, current: str | None, new: str) -> None:
         """Set it and end every other session of this person. ``current`` is needed where there is one already."""
         assert caller.user_id is not None
         async with self._db.transaction() as session:
-            user = await accounts.person(session, caller.user_id)
+            user = await accounts.get_user(session, caller.user_id)
         if user.password_hash is not None:
             try:
-                await self._prove(user, current or "", caller.ip)
+                await self._check_password(user, current or "", caller.ip)
             except InvalidCredentials:
                 raise WrongPassword from None
-        password_hash = await self._passwords.hash(new)
+        password_hash = await self._passwords.hash_password(new)
         async with self._db.transaction() as session:
             await accounts.set_password(session, user.id, password_hash)
             ended = await accounts.end_other_sessions(session, user.id, token, self._clock.now())
-            await audit(session, caller, "user.password_changed", f"user:{user.id}", {"sessions_ended": ended})
+            await write_audit_entry(
+                session, caller, "user.password_changed", f"user:{user.id}", {"sessions_ended": ended}
+            )
 
-    async def _prove(self, user: User, password: str, ip: str | None) -> None:
+    async def _check_password(self, user: User, password: str, ip: str | None) -> None:
         """Raises ``InvalidCredentials`` unless it is this person's password; guesses are limited as in signing in."""
         account, address = user.email.lower(), ip or ""
         self._per_address.spend(address)
         self._per_account.spend(account)
-        if not await self._passwords.verify(user.password_hash, password):
+        if not await self._passwords.verify_password(user.password_hash, password):
             raise InvalidCredentials
         self._per_account.reset(account)
         self._per_address.refund(address)
 
 
-def _as_caller(signed_in: SignedIn, ip: str | None) -> Caller:
+def _as_caller(signed_in: SignInResult, ip: str | None) -> Caller:
     return Caller(
         organization_id=signed_in.organization_id,
         user_id=signed_in.user.id,

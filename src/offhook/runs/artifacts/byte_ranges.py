@@ -9,13 +9,13 @@ from typing import Final
 
 from starlette.responses import Response, StreamingResponse
 
-from offhook.kit.files.downloads import disposition
+from offhook.kit.files.downloads import content_disposition
 
 _RANGE: Final = re.compile(r"bytes=(\d*)-(\d*)")
 _CHUNK: Final = 256 * 1024
 
 
-def wanted(header: str | None, size: int) -> tuple[int, int] | None:
+def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
     """``(start, stop)`` of the one byte range that is asked for; None when no usable one is, which means the whole file.
 
     ``start`` is not before ``stop`` when the range lies outside of the file.
@@ -32,22 +32,22 @@ def wanted(header: str | None, size: int) -> tuple[int, int] | None:
     return start, min(size, int(match[2][:18]) + 1) if match[2] else size
 
 
-async def respond(path: Path, range_header: str | None, *, media_type: str, filename: str) -> Response:
+async def range_response(path: Path, range_header: str | None, *, media_type: str, filename: str) -> Response:
     """200 with the file as long as it is now, 206 with a part of it, or 416. FileNotFoundError when there is none."""
     size = (await asyncio.to_thread(path.stat)).st_size
-    span = wanted(range_header, size)
+    span = parse_range(range_header, size)
     headers = {"Accept-Ranges": "bytes", "Cache-Control": "private, no-cache"}
     if span is not None and span[0] >= span[1]:
         return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{size}"})
     start, stop = span or (0, size)
-    headers |= {"Content-Length": str(stop - start), "Content-Disposition": disposition(filename)}
+    headers |= {"Content-Length": str(stop - start), "Content-Disposition": content_disposition(filename)}
     if span is not None:
         headers["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
     status = 200 if span is None else 206
-    return StreamingResponse(_read(path, start, stop), status, headers, media_type)
+    return StreamingResponse(_read_range(path, start, stop), status, headers, media_type)
 
 
-async def _read(path: Path, start: int, stop: int) -> AsyncIterator[bytes]:
+async def _read_range(path: Path, start: int, stop: int) -> AsyncIterator[bytes]:
     descriptor = await asyncio.to_thread(os.open, path, os.O_RDONLY)
     try:
         while start < stop:

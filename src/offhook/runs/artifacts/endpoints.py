@@ -11,39 +11,41 @@ from offhook.errors import Unauthorized
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import Caller, CurrentOrg, OptionalOrg
-from offhook.root import Root, use
+from offhook.root import Root, use_service
 from offhook.runs import repository, service
 from offhook.runs.artifacts import byte_ranges
-from offhook.runs.artifacts.links import Artifact, Links, links_of
-from offhook.runs.errors import RecordingNotFound, RunNotFound
-from offhook.runs.live.event_streams import RunStreams, follow
+from offhook.runs.artifacts.links import Artifact, RunLinks, links_of
+from offhook.runs.errors import RunNotFound, RunRecordingNotFound
+from offhook.runs.live.event_streams import RunStreams, follow_run
 from offhook.runs.records import event_store
-from offhook.runs.records.projections import transcript, transcript_text
+from offhook.runs.records.projections import build_transcript, format_transcript
 from offhook.runs.schemas import TranscriptResponse
 from offhook.runs.tables import Run
 from offhook.voice.events import VoiceEvent
 
 router = APIRouter(prefix="/workflow/{workflow_id}/runs/{run_id}", tags=["runs"])
 
-Link = Annotated[str | None, Query(description="The token of a signed link, instead of a credential")]
-LinksOf = Annotated[Links, Depends(links_of)]
+LinkParam = Annotated[str | None, Query(description="The token of a signed link, instead of a credential")]
+RunLinksDep = Annotated[RunLinks, Depends(links_of)]
 MAX_EVENTS = 100_000
 MAX_EVENT_ID = 2**31 - 1
 
 
-async def _open(
-    session: Session, caller: Caller | None, links: Links, link: str | None, artifact: Artifact, ids: tuple[int, int]
+async def _get_run_for_artifact(
+    session: Session, caller: Caller | None, links: RunLinks, link: str | None, artifact: Artifact, ids: tuple[int, int]
 ) -> Run:
     """The run, for a caller of its organization or for who holds a link to this artifact of it."""
     workflow_id, run_id = ids
     if link is not None:
-        run = await repository.run_of_signed_link(session, run_id) if links.is_for(link, artifact, run_id) else None
+        run = (
+            await repository.run_of_signed_link(session, run_id) if links.is_valid_for(link, artifact, run_id) else None
+        )
         if run is None or run.workflow_id != workflow_id:
             raise RunNotFound
         return run
     if caller is None:
         raise Unauthorized
-    return await service.get(session, caller.organization_id, run_id, workflow_id=workflow_id)
+    return await service.get_run(session, caller.organization_id, run_id, workflow_id=workflow_id)
 
 
 @router.get(
@@ -58,20 +60,20 @@ async def get_recording(
     request: Request,
     caller: OptionalOrg,
     session: Session,
-    links: LinksOf,
-    link: Link = None,
+    links: RunLinksDep,
+    link: LinkParam = None,
     range_header: Annotated[str | None, Header(alias="Range")] = None,
 ) -> Response:
     """The stereo WAV: left the caller, right the agent. While the call runs: what was said up to a second ago."""
-    run = await _open(session, caller, links, link, "recording", (workflow_id, run_id))
+    run = await _get_run_for_artifact(session, caller, links, link, "recording", (workflow_id, run_id))
     if run.recording_key is None:
-        raise RecordingNotFound
+        raise RunRecordingNotFound
     root: Root = request.app.state.root
     try:
-        path = root.storage.path(run.recording_key)
-        return await byte_ranges.respond(path, range_header, media_type="audio/wav", filename=f"{run.name}.wav")
+        path = root.storage.path_for(run.recording_key)
+        return await byte_ranges.range_response(path, range_header, media_type="audio/wav", filename=f"{run.name}.wav")
     except FileNotFoundError:
-        raise RecordingNotFound from None
+        raise RunRecordingNotFound from None
 
 
 @router.get(
@@ -86,17 +88,17 @@ async def get_transcript(
     request: Request,
     caller: OptionalOrg,
     session: Session,
-    links: LinksOf,
-    link: Link = None,
+    links: RunLinksDep,
+    link: LinkParam = None,
     format: Literal["text", "json"] | None = None,  # noqa: A002 - the parameter's name
 ) -> Any:
     """Who said what: plain text, or JSON for ``?format=json`` or ``Accept: application/json``."""
-    run = await _open(session, caller, links, link, "transcript", (workflow_id, run_id))
-    events = await event_store.read(session, run.organization_id, run_id, limit=MAX_EVENTS)
-    lines = transcript(events)
+    run = await _get_run_for_artifact(session, caller, links, link, "transcript", (workflow_id, run_id))
+    events = await event_store.read_events(session, run.organization_id, run_id, limit=MAX_EVENTS)
+    lines = build_transcript(events)
     if format == "json" or (format is None and "application/json" in request.headers.get("accept", "")):
         return {"workflow_run_id": run.id, "status": run.status, "lines": [line.as_dict() for line in lines]}
-    return PlainTextResponse(transcript_text(lines), headers={"Cache-Control": "private, no-cache"})
+    return PlainTextResponse(format_transcript(lines), headers={"Cache-Control": "private, no-cache"})
 
 
 @router.get(
@@ -111,7 +113,7 @@ async def stream_events(
     request: Request,
     org: CurrentOrg,
     session: Session,
-    streams: Annotated[RunStreams, Depends(use(RunStreams))],
+    streams: Annotated[RunStreams, Depends(use_service(RunStreams))],
     last_event_id: Annotated[str | None, Header(alias="Last-Event-ID")] = None,
     after: Annotated[int, Query(ge=0, le=MAX_EVENT_ID)] = 0,
 ) -> StreamingResponse:
@@ -120,34 +122,38 @@ async def stream_events(
     The id of an event is its number; ``Last-Event-ID`` (or ``after``) goes on behind it. Events without an id
     (``caller_partial``, ``agent_speaking``) are shown live and never again.
     """
-    await service.get(session, org.organization_id, run_id, workflow_id=workflow_id)
+    await service.get_run(session, org.organization_id, run_id, workflow_id=workflow_id)
     seen = last_event_id.strip() if last_event_id else ""
     start = min(int(seen), MAX_EVENT_ID) if seen.isascii() and seen.isdigit() and len(seen) < 12 else after
     root: Root = request.app.state.root
-    body = _as_sse(root, streams, org.organization_id, run_id, start)
+    body = _stream_sse(root, streams, org.organization_id, run_id, start)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(body, media_type="text/event-stream", headers=headers)
 
 
-async def _as_sse(root: Root, streams: RunStreams, organization_id: int, run_id: int, after: int) -> AsyncIterator[str]:
+async def _stream_sse(
+    root: Root, streams: RunStreams, organization_id: int, run_id: int, after: int
+) -> AsyncIterator[str]:
     yield "retry: 1000\n\n"
-    async for news in follow(streams, root.db, organization_id, run_id, after=after):
+    async for news in follow_run(streams, root.db, organization_id, run_id, after=after):
         if news is None:
             yield ": keep-alive\n\n"
         elif isinstance(news, VoiceEvent):
-            yield _message(news.type, {"type": news.type, "at_ms": round(news.at_s * 1000), "data": news.data})
+            yield _format_sse_message(
+                news.type, {"type": news.type, "at_ms": round(news.at_s * 1000), "data": news.data}
+            )
         else:
-            yield "".join([_message(event["type"], event, event["seq"]) for event in news])
+            yield "".join([_format_sse_message(event["type"], event, event["seq"]) for event in news])
     async with root.db.transaction() as session:
         run = await repository.by_id(session, organization_id, run_id)
     if run is not None:
-        yield _message("ended", {"status": run.status, "outcome": run.outcome, "end_reason": run.end_reason})
+        yield _format_sse_message("ended", {"status": run.status, "outcome": run.outcome, "end_reason": run.end_reason})
 
 
-def _message(kind: str, data: dict[str, Any], number: int | None = None) -> str:
+def _format_sse_message(kind: str, data: dict[str, Any], number: int | None = None) -> str:
     head = f"id: {number}\n" if number is not None else ""
-    return f"{head}event: {kind}\ndata: {json.dumps(data, ensure_ascii=False, default=_time)}\n\n"
+    return f"{head}event: {kind}\ndata: {json.dumps(data, ensure_ascii=False, default=_json_default)}\n\n"
 
 
-def _time(value: Any) -> str:
+def _json_default(value: Any) -> str:
     return str(value.isoformat())

@@ -10,12 +10,12 @@ from offhook.root import Root, base_url
 
 Artifact = Literal["recording", "transcript"]
 
-_VALID_S: Final = 24 * 3600
-_ROUND_S: Final = 3600
+_LINK_TTL_S: Final = 24 * 3600
+_EXPIRY_ROUNDING_S: Final = 3600
 BROWSER: Final = "browser"
 
 
-class Links:
+class RunLinks:
     """Signs and reads the links of one process; made per request by :func:`links_of`."""
 
     def __init__(self, base: str, keyring: Keyring, clock: Clock) -> None:
@@ -23,18 +23,18 @@ class Links:
         self._keyring = keyring
         self._clock = clock
 
-    def signed(self, artifact: Artifact, workflow_id: int, run_id: int) -> str:
+    def sign_artifact_link(self, artifact: Artifact, workflow_id: int, run_id: int) -> str:
         """A link that needs no credential for a day. Rounded to the hour, so that a page that reloads keeps its player."""
         now = int(self._clock.now().timestamp())
-        expires_at = now - now % _ROUND_S + _ROUND_S + _VALID_S
-        link = self._keyring.sign_link(_payload(artifact, run_id), expires_at)
+        expires_at = now - now % _EXPIRY_ROUNDING_S + _EXPIRY_ROUNDING_S + _LINK_TTL_S
+        link = self._keyring.sign_link(_link_payload(artifact, run_id), expires_at)
         return f"{self._base}/api/v1/workflow/{workflow_id}/runs/{run_id}/{artifact}?link={link}"
 
-    def is_for(self, link: str, artifact: Artifact, run_id: int) -> bool:
+    def is_valid_for(self, link: str, artifact: Artifact, run_id: int) -> bool:
         """Whether a link opens this artifact; raises kit.crypto.LinkRefused (401) when it is forged or too old."""
-        return self._keyring.verify_link(link, self._clock.now().timestamp()) == _payload(artifact, run_id)
+        return self._keyring.verify_link(link, self._clock.now().timestamp()) == _link_payload(artifact, run_id)
 
-    def media(self, mode: str, run_id: int, token: str) -> str:
+    def media_socket_url(self, mode: str, run_id: int, token: str) -> str:
         """The socket address of a run: of a browser call, or of the carrier's wire that ``mode`` names."""
         base = "ws" + self._base.removeprefix("http")
         if mode == BROWSER:
@@ -42,11 +42,11 @@ class Links:
         return f"{base}/api/v1/telephony/media/{mode}/{run_id}/{token}"
 
 
-def _payload(artifact: Artifact, run_id: int) -> str:
+def _link_payload(artifact: Artifact, run_id: int) -> str:
     return f"run:{run_id}:{artifact}"
 
 
-async def links_of(request: Request) -> Links:
+async def links_of(request: Request) -> RunLinks:
     """The dependency of endpoints that hand out or read links."""
     root: Root = request.app.state.root
-    return Links(base_url(request), root.get(Keyring), root.clock)
+    return RunLinks(base_url(request), root.get(Keyring), root.clock)

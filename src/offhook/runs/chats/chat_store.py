@@ -15,27 +15,27 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.call_limits import TEXT_CHAT
 from offhook.runs.chats import chat_turns
-from offhook.runs.chats.chat_turns import NewTurn, State
+from offhook.runs.chats.chat_turns import ChatState, NewTurn
 from offhook.runs.errors import ChatConflict, ChatIsFull, ChatIsOver, ChatTurnNotFound, RunNotFound
 from offhook.runs.finishing import call_end, webhook_events
-from offhook.runs.finishing.call_end import Ending
+from offhook.runs.finishing.call_end import FinishedConversation
 from offhook.runs.records import event_store
 from offhook.runs.records.event_store import NewEvent
-from offhook.runs.records.projections import CHAT_REWOUND, tally_of
-from offhook.runs.states import LIVE
+from offhook.runs.records.projections import CHAT_REWOUND, tally_events
+from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import Run
 from offhook.voice.events import LIVE_ONLY, VoiceEvent
 from offhook.voice.ports import CallResult
 from offhook.workflows import service as workflows
 
-CLAIM_S: Final = 150.0
+CLAIM_TTL_S: Final = 150.0
 # A chat that nobody writes in is over after this, when its workflow says nothing else; the sweeper ends it like any run
 # whose lease ran out.
-IDLE_S: Final = 1800
+DEFAULT_IDLE_TIMEOUT_S: Final = 1800
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ChatClaim:
     """The right to write one answer into a chat; ``state`` is what the chat was when it was given.
 
     ``idle`` is how long the chat waits for the person after the answer.
@@ -48,7 +48,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ChatAnswer:
     """What one exchange adds: turns, the engine's events, its end if it ended."""
 
     turns: Sequence[NewTurn]
@@ -56,44 +56,44 @@ class Answer:
     result: CallResult | None
 
 
-async def get(session: AsyncSession, organization_id: int, workflow_id: int, run_id: int) -> Run:
+async def get_chat_run(session: AsyncSession, organization_id: int, workflow_id: int, run_id: int) -> Run:
     """The chat's run; RunNotFound (404), also for runs of other kinds."""
-    return await _locked(session, organization_id, workflow_id, run_id, lock=False)
+    return await _load_chat_run(session, organization_id, workflow_id, run_id, lock=False)
 
 
-async def claim(
+async def claim_chat(
     session: AsyncSession,
     ids: tuple[int, int, int],
     *,
     expected_revision: int | None,
     now: datetime,
     max_turns: int | None = None,
-) -> Claim:
+) -> ChatClaim:
     """Claim the chat for one answer. ``ids`` are (organization, workflow, run).
 
     Raises RunNotFound (404), ChatIsOver (409), ChatIsFull (409) when it has had ``max_turns``, and ChatConflict (409)
     when the chat is at another revision than expected or another message is being answered.
     """
-    run, state = await _unclaimed(session, ids, expected_revision, now)
+    run, state = await _lock_unclaimed(session, ids, expected_revision, now)
     # every turn that was ever made counts: those that were taken back are kept to look at
     if max_turns is not None and state["made"] >= max_turns:
         raise ChatIsFull(f"This chat has had {max_turns} turns, as many as a chat may have: start a new one.")
     token = secrets.token_hex(8)
-    run.chat_state = {**state, "claim": {"id": token, "until": (now + timedelta(seconds=CLAIM_S)).isoformat()}}
+    run.chat_state = {**state, "claim": {"id": token, "until": (now + timedelta(seconds=CLAIM_TTL_S)).isoformat()}}
     run.status = "in_progress"
     is_new = run.started_at is None
     run.started_at = run.started_at or now
     run.answered_at = run.answered_at or now
-    idle = await _idle(session, run)
+    idle = await _idle_timeout(session, run)
     # nobody is silent while an answer is made
-    run.lease_until = now + max(idle, timedelta(seconds=CLAIM_S))
+    run.lease_until = now + max(idle, timedelta(seconds=CLAIM_TTL_S))
     await session.flush()
     if is_new:
-        await webhook_events.tell_started(session, run)
-    return Claim(token, run, state, idle)
+        await webhook_events.publish_run_started(session, run)
+    return ChatClaim(token, run, state, idle)
 
 
-async def rewind(
+async def rewind_chat(
     session: AsyncSession,
     ids: tuple[int, int, int],
     cursor: str | None,
@@ -103,65 +103,69 @@ async def rewind(
 ) -> Run:
     """Take the chat back to how it stood after the turn ``cursor``; None: forward again to its last turn.
 
-    Raises what :func:`claim` raises, and ChatTurnNotFound (404).
+    Raises what :func:`claim_chat` raises, and ChatTurnNotFound (404).
     """
-    run, state = await _unclaimed(session, ids, expected_revision, now)
+    run, state = await _lock_unclaimed(session, ids, expected_revision, now)
     if cursor is not None and all(turn["id"] != cursor for turn in state["turns"]):
         raise ChatTurnNotFound
     run.chat_state = {**state, "cursor": cursor, "revision": state["revision"] + 1, "claim": None}
-    run.lease_until = now + await _idle(session, run) if run.lease_until is not None else None
+    run.lease_until = now + await _idle_timeout(session, run) if run.lease_until is not None else None
     await session.flush()
     return run
 
 
-async def store(session: AsyncSession, held: Claim, answer: Answer, *, now: datetime) -> Run:
+async def store_answer(session: AsyncSession, held: ChatClaim, answer: ChatAnswer, *, now: datetime) -> Run:
     """Write an answer and give the claim back. ChatConflict when the claim was lost to another message meanwhile."""
-    run = await _claimed(session, held)
+    run = await _lock_claimed(session, held)
     if run is None:
-        raise conflict("The answer came too late: the chat has moved on.", held.state["revision"], None)
-    state = {**chat_turns.extended(held.state, answer.turns), "revision": held.state["revision"] + 1, "claim": None}
-    run.chat_state = event_store.storable(state)
+        raise chat_conflict("The answer came too late: the chat has moved on.", held.state["revision"], None)
+    state = {**chat_turns.append_turns(held.state, answer.turns), "revision": held.state["revision"] + 1, "claim": None}
+    run.chat_state = event_store.to_storable_json(state)
     run.lease_until = now + held.idle
     await session.flush()
-    taken_back = [_rewound(run, held.state, now)] if chat_turns.is_taken_back(held.state) else []
-    await event_store.append(session, [*taken_back, *_numbered(run.id, answer.events, now)])
+    taken_back = [_rewind_event(run, held.state, now)] if chat_turns.is_rewound(held.state) else []
+    await event_store.append_events(session, [*taken_back, *_numbered(run.id, answer.events, now)])
     if answer.result is not None:
         await _end(session, run, answer.result, now)
-    return await _locked(session, run.organization_id, run.workflow_id, run.id, lock=False)
+    return await _load_chat_run(session, run.organization_id, run.workflow_id, run.id, lock=False)
 
 
-async def release(session: AsyncSession, held: Claim) -> None:
+async def release_claim(session: AsyncSession, held: ChatClaim) -> None:
     """Give a claim back unused; does nothing when it was lost."""
-    run = await _claimed(session, held)
+    run = await _lock_claimed(session, held)
     if run is not None:
         run.chat_state = {**held.state, "claim": None}
 
 
 async def _end(session: AsyncSession, run: Run, result: CallResult, now: datetime) -> None:
-    stored = await event_store.read(session, run.organization_id, run.id, limit=100_000)
-    tally = tally_of(stored)
-    ending = Ending(result, {**tally.gathered(), **result.gathered}, tally.usage, tally.latency(), now)
-    await call_end.store(session, run.organization_id, run.id, ending)
+    stored = await event_store.read_events(session, run.organization_id, run.id, limit=100_000)
+    tally = tally_events(stored)
+    ending = FinishedConversation(
+        result, {**tally.gathered_context(), **result.gathered_context}, tally.usage, tally.latency_summary(), now
+    )
+    await call_end.store_run_end(session, run.organization_id, run.id, ending)
 
 
-async def _unclaimed(
+async def _lock_unclaimed(
     session: AsyncSession, ids: tuple[int, int, int], expected_revision: int | None, now: datetime
-) -> tuple[Run, State]:
+) -> tuple[Run, ChatState]:
     """The locked run of a chat that nobody answers at this moment, at the revision that is expected."""
-    run = await _locked(session, *ids, lock=True)
-    if run.status not in LIVE:
+    run = await _load_chat_run(session, *ids, lock=True)
+    if run.status not in LIVE_STATES:
         raise ChatIsOver
     state = chat_turns.state_of(run.chat_state)
     revision = state["revision"]
     if expected_revision is not None and expected_revision != revision:
-        raise conflict("The chat has moved on: read it again, then send.", expected_revision, revision)
+        raise chat_conflict("The chat has moved on: read it again, then send.", expected_revision, revision)
     held = state["claim"]
     if held is not None and datetime.fromisoformat(held["until"]) > now:
-        raise conflict("Another message is being answered: wait for its answer.", expected_revision, revision)
+        raise chat_conflict("Another message is being answered: wait for its answer.", expected_revision, revision)
     return run, state
 
 
-async def _locked(session: AsyncSession, organization_id: int, workflow_id: int, run_id: int, *, lock: bool) -> Run:
+async def _load_chat_run(
+    session: AsyncSession, organization_id: int, workflow_id: int, run_id: int, *, lock: bool
+) -> Run:
     query = select(Run).where(
         Run.id == run_id,
         Run.organization_id == organization_id,
@@ -177,25 +181,25 @@ async def _locked(session: AsyncSession, organization_id: int, workflow_id: int,
     return run
 
 
-async def _idle(session: AsyncSession, run: Run) -> timedelta:
+async def _idle_timeout(session: AsyncSession, run: Run) -> timedelta:
     """How long the chat may be silent, as its workflow says now."""
     version = await workflows.version_to_run(session, run.organization_id, run.version_id)
     set_s = version.configurations.get("text_chat_inactivity_timeout_seconds")
     if isinstance(set_s, bool) or not isinstance(set_s, int) or set_s <= 0:
-        set_s = IDLE_S
+        set_s = DEFAULT_IDLE_TIMEOUT_S
     return timedelta(seconds=set_s)
 
 
-async def _claimed(session: AsyncSession, held: Claim) -> Run | None:
-    run = await _locked(session, held.run.organization_id, held.run.workflow_id, held.run.id, lock=True)
+async def _lock_claimed(session: AsyncSession, held: ChatClaim) -> Run | None:
+    run = await _load_chat_run(session, held.run.organization_id, held.run.workflow_id, held.run.id, lock=True)
     current = (run.chat_state or {}).get("claim")
-    is_mine = run.status in LIVE and current is not None and current["id"] == held.id
+    is_mine = run.status in LIVE_STATES and current is not None and current["id"] == held.id
     return run if is_mine else None
 
 
-def _rewound(run: Run, state: State, now: datetime) -> NewEvent:
+def _rewind_event(run: Run, state: ChatState, now: datetime) -> NewEvent:
     """From here on the events that came after the kept turns do not count; see ``projections.CHAT_REWOUND``."""
-    turn, said = chat_turns.active(state)[-1], chat_turns.messages(state)
+    turn, said = chat_turns.active_turns(state)[-1], chat_turns.active_messages(state)
     data = {
         "turn_id": turn["id"],
         "node_id": turn["checkpoint"]["node_id"],
@@ -206,16 +210,24 @@ def _rewound(run: Run, state: State, now: datetime) -> NewEvent:
         "caller_lines": sum(message["role"] == "caller" for message in said),
     }
     at_ms = round((now - (run.answered_at or now)).total_seconds() * 1000)
-    return NewEvent(run.id, CHAT_REWOUND, max(0, at_ms), event_store.encode(data), now - timedelta(microseconds=1))
+    return NewEvent(
+        run.id, CHAT_REWOUND, max(0, at_ms), event_store.encode_event_data(data), now - timedelta(microseconds=1)
+    )
 
 
 def _numbered(run_id: int, events: Sequence[VoiceEvent], now: datetime) -> list[NewEvent]:
     kept = [event for event in events if event.type not in LIVE_ONLY]
     return [
-        NewEvent(run_id, event.type, round(event.at_s * 1000), event_store.encode(event.data), now + timedelta(0, 0, i))
+        NewEvent(
+            run_id,
+            event.type,
+            round(event.at_s * 1000),
+            event_store.encode_event_data(event.data),
+            now + timedelta(0, 0, i),
+        )
         for i, event in enumerate(kept)
     ]
 
 
-def conflict(message: str, expected: int | None, actual: int | None) -> ChatConflict:
+def chat_conflict(message: str, expected: int | None, actual: int | None) -> ChatConflict:
     return ChatConflict(message, detail={"message": message, "expected_revision": expected, "actual_revision": actual})

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-EMPTY: Final[dict[str, Any]] = {
+EMPTY_STATE: Final[dict[str, Any]] = {
     "revision": 0,
     "turns": [],
     "cursor": None,
@@ -22,9 +22,9 @@ EMPTY: Final[dict[str, Any]] = {
 }
 # What a checkpoint does not keep of an engine's snapshot: the history is stored as what each turn changed of it, or a
 # long chat would be stored once for each of its turns; and what was spent stays spent.
-_APART: Final = frozenset({"history", "usage"})
+_NOT_IN_CHECKPOINT: Final = frozenset({"history", "usage"})
 
-State = dict[str, Any]
+ChatState = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class NewTurn:
     created_at: str
 
 
-def state_of(stored: Mapping[str, Any] | None) -> State:
-    return {**EMPTY, **(stored or {})}
+def state_of(stored: Mapping[str, Any] | None) -> ChatState:
+    return {**EMPTY_STATE, **(stored or {})}
 
 
-def active(state: Mapping[str, Any]) -> list[dict[str, Any]]:
+def active_turns(state: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The turns that count: up to the cursor, if the chat was taken back."""
     turns: list[dict[str, Any]] = state["turns"]
     if state["cursor"] is None:
@@ -48,34 +48,34 @@ def active(state: Mapping[str, Any]) -> list[dict[str, Any]]:
     return turns[: 1 + next(index for index, turn in enumerate(turns) if turn["id"] == state["cursor"])]
 
 
-def messages(state: Mapping[str, Any]) -> list[dict[str, Any]]:
+def active_messages(state: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Everything that was said in the turns that count."""
-    return [message for turn in active(state) for message in turn["messages"]]
+    return [message for turn in active_turns(state) for message in turn["messages"]]
 
 
-def snapshot(state: Mapping[str, Any]) -> dict[str, Any] | None:
+def engine_snapshot(state: Mapping[str, Any]) -> dict[str, Any] | None:
     """What the engine goes on from: graph node, variables and history exactly as they were after the last turn that
     counts; None before the first."""
-    turns = active(state)
+    turns = active_turns(state)
     if not turns:
         return None
     kept = {key: value for key, value in turns[-1]["checkpoint"].items() if key not in {"same", "history"}}
-    return {**kept, "history": _history(turns), "usage": state["usage"]}
+    return {**kept, "history": _rebuild_history(turns), "usage": state["usage"]}
 
 
-def extended(state: State, new: Sequence[NewTurn]) -> State:
+def append_turns(state: ChatState, new: Sequence[NewTurn]) -> ChatState:
     """The state with further turns; what was taken back before is discarded now, and kept to look at."""
-    turns = list(active(state))
+    turns = list(active_turns(state))
     dropped = state["turns"][len(turns) :]
     made, usage = state["made"], state["usage"]
-    history = _history(turns)
+    history = _rebuild_history(turns)
     for turn in new:
         made += 1
         usage = turn.snapshot.get("usage")
         # as it comes back from the database: tuples are lists there
         changed = json.loads(json.dumps(turn.snapshot["history"]))
-        same = _common(history, changed)
-        kept = {key: value for key, value in turn.snapshot.items() if key not in _APART}
+        same = _common_prefix_length(history, changed)
+        kept = {key: value for key, value in turn.snapshot.items() if key not in _NOT_IN_CHECKPOINT}
         checkpoint = {**kept, "same": same, "history": changed[same:]}
         turns.append(
             {
@@ -96,18 +96,18 @@ def extended(state: State, new: Sequence[NewTurn]) -> State:
     }
 
 
-def is_taken_back(state: Mapping[str, Any]) -> bool:
-    return len(active(state)) < len(state["turns"])
+def is_rewound(state: Mapping[str, Any]) -> bool:
+    return len(active_turns(state)) < len(state["turns"])
 
 
-def _history(turns: Sequence[Mapping[str, Any]]) -> list[Any]:
+def _rebuild_history(turns: Sequence[Mapping[str, Any]]) -> list[Any]:
     history: list[Any] = []
     for turn in turns:
         history = [*history[: turn["checkpoint"]["same"]], *turn["checkpoint"]["history"]]
     return history
 
 
-def _common(before: Sequence[Any], after: Sequence[Any]) -> int:
+def _common_prefix_length(before: Sequence[Any], after: Sequence[Any]) -> int:
     count = 0
     for one, other in zip(before, after, strict=False):
         if one != other:
@@ -117,22 +117,22 @@ def _common(before: Sequence[Any], after: Sequence[Any]) -> int:
 
 
 def _without_checkpoint(turn: Mapping[str, Any]) -> dict[str, Any]:
-    """As :func:`shown` reads it, without what only a way back would need."""
+    """As :func:`present_turn` reads it, without what only a way back would need."""
     checkpoint = turn["checkpoint"]
     seen = {"node_id": checkpoint["node_id"], "values": checkpoint["values"]}
     return {**turn, "checkpoint": seen}
 
 
-def shown(turn: Mapping[str, Any]) -> dict[str, Any]:
-    """One turn for people: ``{id, status, user_message, assistant_message, messages, node_id, variables, created_at}``."""
+def present_turn(turn: Mapping[str, Any]) -> dict[str, Any]:
+    """One turn for people: ``{id, status, user_message, assistant_message, active_messages, node_id, variables, created_at}``."""
     said: dict[str, list[Mapping[str, Any]]] = {"caller": [], "agent": []}
     for message in turn["messages"]:
         said[message["role"]].append(message)
     return {
         "id": turn["id"],
         "status": "completed",
-        "user_message": _joined(said["caller"]),
-        "assistant_message": _joined(said["agent"]),
+        "user_message": _join_messages(said["caller"]),
+        "assistant_message": _join_messages(said["agent"]),
         "messages": turn["messages"],
         "node_id": turn["checkpoint"]["node_id"],
         "variables": turn["checkpoint"]["values"],
@@ -140,7 +140,7 @@ def shown(turn: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _joined(said: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def _join_messages(said: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     if not said:
         return None
     return {"text": "\n".join(message["text"] for message in said), "created_at": said[0]["created_at"]}

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.runs import service
 from offhook.runs.finishing import finalization
 from offhook.runs.records import answered_by, event_store
-from offhook.runs.states import COMPLETED, FAILED, LIVE
+from offhook.runs.states import COMPLETED, FAILED, LIVE_STATES
 from offhook.runs.tables import Run
 from offhook.voice.ports import CallResult
 
@@ -20,11 +20,11 @@ _FAILURES: Final = frozenset({"error", "watchdog", "media_lost", "worker_lost"})
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class FinishedConversation:
     """A conversation's result and what its events add up to; ``gathered``, ``usage`` and ``latency`` as stored."""
 
     result: CallResult
-    gathered: dict[str, Any]
+    gathered_context: dict[str, Any]
     usage: dict[str, Any]
     latency: dict[str, Any]
     ended_at: datetime
@@ -36,24 +36,26 @@ def final_status(result: CallResult) -> str:
     return FAILED if result.end_reason in _FAILURES else COMPLETED
 
 
-async def store(session: AsyncSession, organization_id: int, run_id: int, ending: Ending) -> Run | None:
+async def store_run_end(
+    session: AsyncSession, organization_id: int, run_id: int, ending: FinishedConversation
+) -> Run | None:
     """Write the end of a run that this process carried; idempotent. None when the run was deleted meanwhile.
 
     A run that is final already (the carrier was faster) keeps its status and what was known of its outcome.
     """
     result = ending.result
-    is_live = Run.status.in_(sorted(LIVE))
+    is_live = Run.status.in_(sorted(LIVE_STATES))
     stored = await session.execute(
         update(Run)
         .where(Run.id == run_id, Run.organization_id == organization_id)
         .values(
             status=case((is_live, final_status(result)), else_=Run.status),
-            outcome=func.coalesce(Run.outcome, answered_by.outcome(literal(result.outcome))),
+            outcome=func.coalesce(Run.outcome, answered_by.outcome_or_voicemail(literal(result.outcome))),
             end_reason=case((is_live, result.end_reason), else_=func.coalesce(Run.end_reason, result.end_reason)),
             ended_at=func.coalesce(Run.ended_at, ending.ended_at),
             duration=Decimal(f"{max(0.0, result.duration_s):.3f}"),
-            gathered_context=Run.gathered_context.concat(event_store.storable(ending.gathered)),
-            usage=event_store.storable(ending.usage),
+            gathered_context=Run.gathered_context.concat(event_store.to_storable_json(ending.gathered_context)),
+            usage=event_store.to_storable_json(ending.usage),
             latency=ending.latency,
             tags=[tag[:64] for tag in result.tags],
             lease_until=None,
@@ -63,8 +65,8 @@ async def store(session: AsyncSession, organization_id: int, run_id: int, ending
     )
     run = stored.scalar_one_or_none()
     if run is not None:
-        await event_store.notify(session, [run_id])
+        await event_store.notify_listeners(session, [run_id])
         if ending.has_opted_out:
             await service.put_on_do_not_call_list(session, run)
-        await finalization.settle(session, [run])
+        await finalization.finalize_runs(session, [run])
     return run

@@ -9,18 +9,18 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.finishing import costs
-from offhook.runs.states import FINAL
+from offhook.runs.states import FINAL_STATES
 from offhook.runs.tables import Run
 from offhook.usage import service as usage_service
 
 # No call lasts longer, or costs more, than a column holds: whoever says so is not believed.
-_MOST_S: Final = Decimal(1_000_000)
-_MOST: Final = Decimal(5_000)
-MOST_LEGS: Final = 20
+_MAX_SECONDS: Final = Decimal(1_000_000)
+_MAX_COST: Final = Decimal(5_000)
+MAX_LEGS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class CarrierBill:
+class CarrierCallBill:
     """By the carrier's clock and in its currency (ISO 4217); None is what it did not say. ``duration_s``: how long the
     call was connected; ``billed_s``: the seconds that are charged; ``cost``: the amount, never negative."""
 
@@ -30,18 +30,22 @@ class CarrierBill:
     currency: str = "USD"
 
 
-def said_of(
+def parse_carrier_bill(
     duration_s: object = None, billed_s: object = None, cost: object = None, currency: object = None
-) -> CarrierBill | None:
+) -> CarrierCallBill | None:
     """What a carrier wrote, in fields that may be missing or unreadable; None when it said nothing of it."""
-    found = (_number(duration_s, _MOST_S), _number(billed_s, _MOST_S), _number(cost, _MOST))
+    found = (
+        _parse_amount(duration_s, _MAX_SECONDS),
+        _parse_amount(billed_s, _MAX_SECONDS),
+        _parse_amount(cost, _MAX_COST),
+    )
     if found == (None, None, None):
         return None
     is_named = isinstance(currency, str) and len(currency) == 3
-    return CarrierBill(*found, str(currency).upper() if is_named else "USD")
+    return CarrierCallBill(*found, str(currency).upper() if is_named else "USD")
 
 
-def _number(said: object, most: Decimal) -> Decimal | None:
+def _parse_amount(said: object, most: Decimal) -> Decimal | None:
     """Without the sign that some carriers give what they charge."""
     try:
         found = abs(Decimal(str(said))) if isinstance(said, str | int | float) else None
@@ -50,8 +54,8 @@ def _number(said: object, most: Decimal) -> Decimal | None:
     return found if found is not None and found.is_finite() and found < most else None
 
 
-async def note(
-    session: AsyncSession, organization_id: int, run_id: int, said: CarrierBill, *, leg: str | None = None
+async def record_carrier_bill(
+    session: AsyncSession, organization_id: int, run_id: int, said: CarrierCallBill, *, leg: str | None = None
 ) -> bool:
     """Keep it with the run, and charge the difference when the run was charged already; False when nothing is new.
 
@@ -68,38 +72,38 @@ async def note(
     if run is None:
         return False
     known = run.carrier_bill or {}
-    bill = _merged(known, said) if leg is None else _with_leg(known, leg, said)
+    bill = _merge_bill(known, said) if leg is None else _merge_leg(known, leg, said)
     if bill == run.carrier_bill:
         return False
     run.carrier_bill = bill
-    if bill["duration_s"] is not None and run.status in FINAL and run.worker_id is None:
+    if bill["duration_s"] is not None and run.status in FINAL_STATES and run.worker_id is None:
         # nobody talked on it, so that the carrier knows better than our clock between two of its requests
         run.duration = Decimal(bill["duration_s"])
     await session.flush()
     if await usage_service.is_counted(session, organization_id, run_id):
-        await costs.store(session, run)
+        await costs.charge_run(session, run)
     return True
 
 
-def _with_leg(known: Mapping[str, Any], leg: str, said: CarrierBill) -> dict[str, Any]:
+def _merge_leg(known: Mapping[str, Any], leg: str, said: CarrierCallBill) -> dict[str, Any]:
     legs: dict[str, Any] = known.get("legs", {})
-    if leg not in legs and len(legs) >= MOST_LEGS:
+    if leg not in legs and len(legs) >= MAX_LEGS:
         return dict(known)
     # The call's own bill has all its names before anything is said of it.
-    return {**_merged(known, CarrierBill()), "legs": {**legs, leg: _merged(legs.get(leg, {}), said)}}
+    return {**_merge_bill(known, CarrierCallBill()), "legs": {**legs, leg: _merge_bill(legs.get(leg, {}), said)}}
 
 
-def _merged(known: Mapping[str, Any], said: CarrierBill) -> dict[str, Any]:
+def _merge_bill(known: Mapping[str, Any], said: CarrierCallBill) -> dict[str, Any]:
     merged: dict[str, Any] = dict(known)
     for name in ("duration_s", "billed_s"):
-        merged[name] = _larger(known.get(name), getattr(said, name))
+        merged[name] = _larger_amount(known.get(name), getattr(said, name))
     is_comparable = known.get("cost") is None or said.cost is None or known["currency"] == said.currency
     if is_comparable:
-        merged["cost"] = _larger(known.get("cost"), said.cost)
+        merged["cost"] = _larger_amount(known.get("cost"), said.cost)
         merged["currency"] = said.currency if said.cost is not None else known.get("currency", said.currency)
     return merged
 
 
-def _larger(known: str | None, said: Decimal | None) -> str | None:
+def _larger_amount(known: str | None, said: Decimal | None) -> str | None:
     found = [value for value in (Decimal(known) if known is not None else None, said) if value is not None]
     return str(max(found)) if found else None

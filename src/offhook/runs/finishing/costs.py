@@ -8,14 +8,14 @@ from typing import Any, Final
 from sqlalchemy import delete, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone
+from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone_number
 from offhook.models import prices
-from offhook.models.prices import CostLine, PriceList, Unpriced
+from offhook.models.prices import PricedUsage, PriceList, UnpricedUsage
 from offhook.runs.artifacts.links import BROWSER
 from offhook.runs.call_limits import TEXT_CHAT
 from offhook.runs.tables import Run, RunCostLine
 from offhook.usage import service as usage_service
-from offhook.usage.service import UNKNOWN, Charge, ModelUse, RunFacts
+from offhook.usage.service import UNKNOWN, ModelUse, RunCost, RunFacts
 
 PLATFORM: Final = "platform"
 # Of balances and of the price table.
@@ -27,13 +27,13 @@ _PROVIDER_CHARS, _MODEL_CHARS = 32, 64
 _WITHOUT_CARRIER: Final = frozenset({TEXT_CHAT, BROWSER})
 
 
-async def store(session: AsyncSession, run: Run) -> int:
-    """Do for one run what :func:`store_all` does; its whole cents."""
-    await store_all(session, run.organization_id, [run])
+async def charge_run(session: AsyncSession, run: Run) -> int:
+    """Do for one run what :func:`charge_runs` does; its whole cents."""
+    await charge_runs(session, run.organization_id, [run])
     return run.cost_cents
 
 
-async def store_all(session: AsyncSession, organization_id: int, runs: Sequence[Run]) -> None:
+async def charge_runs(session: AsyncSession, organization_id: int, runs: Sequence[Run]) -> None:
     """Write the cost lines of runs that are over, count them in their organization's usage and charge them.
 
     Idempotent: lines are replaced, and a run that is told again with another use changes sums and balance by the
@@ -41,16 +41,16 @@ async def store_all(session: AsyncSession, organization_id: int, runs: Sequence[
     the organization's account: call it late in the transaction.
     """
     price_list = await prices.price_list(session, organization_id)
-    found = [_priced(run, price_list, _called_at(run)) for run in runs]
-    facts = [_facts(run, lines) for run, lines in zip(runs, found, strict=True)]
+    found = [_price_run(run, price_list, _called_at(run)) for run in runs]
+    facts = [_run_facts(run, lines) for run, lines in zip(runs, found, strict=True)]
     charges = await usage_service.record_runs(session, organization_id, facts)
     rows = []
     for run, lines, charge in zip(runs, found, charges, strict=True):
-        rows += [_row(run, line) for line in lines if isinstance(line, CostLine)]
+        rows += [_cost_line_row(run, line) for line in lines if isinstance(line, PricedUsage)]
         if charge.platform_seconds and charge.platform_cents_per_minute:
-            rows.append(_platform(run, charge, _called_at(run)))
+            rows.append(_platform_fee_row(run, charge, _called_at(run)))
         run.cost_cents = charge.cost_cents
-        run.usage = _with_unpriced(run.usage, [line for line in lines if isinstance(line, Unpriced)])
+        run.usage = _with_unpriced(run.usage, [line for line in lines if isinstance(line, UnpricedUsage)])
     await session.execute(
         delete(RunCostLine).where(
             RunCostLine.run_id.in_([run.id for run in runs]), RunCostLine.organization_id == organization_id
@@ -65,7 +65,7 @@ def _called_at(run: Run) -> datetime:
     return (run.answered_at or run.created_at).astimezone(UTC)
 
 
-def _facts(run: Run, lines: Sequence[CostLine | Unpriced]) -> RunFacts:
+def _run_facts(run: Run, lines: Sequence[PricedUsage | UnpricedUsage]) -> RunFacts:
     return RunFacts(
         run_id=run.id,
         organization_id=run.organization_id,
@@ -74,68 +74,68 @@ def _facts(run: Run, lines: Sequence[CostLine | Unpriced]) -> RunFacts:
         created_at=run.created_at,
         duration_ms=round((run.duration or 0) * 1000),
         is_billable=run.mode != TEXT_CHAT,
-        cost_cents=sum((line.cost_cents for line in lines if isinstance(line, CostLine)), Decimal(0)),
-        models=_models(run.usage, lines),
+        cost_cents=sum((line.cost_cents for line in lines if isinstance(line, PricedUsage)), Decimal(0)),
+        models=_model_uses(run.usage, lines),
         outcome=run.outcome or UNKNOWN,
     )
 
 
-def _priced(run: Run, price_list: PriceList, called_at: datetime) -> list[CostLine | Unpriced]:
-    lines = price_list.of_usage(run.usage, called_at.date())
+def _price_run(run: Run, price_list: PriceList, called_at: datetime) -> list[PricedUsage | UnpricedUsage]:
+    lines = price_list.price_usage(run.usage, called_at.date())
     if run.mode not in _WITHOUT_CARRIER:
-        lines += _of_carrier(run, price_list, called_at.date())
+        lines += _carrier_lines(run, price_list, called_at.date())
     return lines
 
 
-def _of_carrier(run: Run, price_list: PriceList, on: date) -> list[CostLine | Unpriced]:
+def _carrier_lines(run: Run, price_list: PriceList, on: date) -> list[PricedUsage | UnpricedUsage]:
     """What the carrier itself has charged, in our currency; else its seconds, or ours, at the price of the table."""
-    bill, country = run.carrier_bill or {}, _country(run.called_number)
-    legs = _of_other_legs(run, bill, on)
+    bill, country = run.carrier_bill or {}, _country_of(run.called_number)
+    legs = _transfer_leg_lines(run, bill, on)
     if bill.get("cost") is not None and bill["currency"] == CURRENCY:
         model = f"{run.direction}/{country}" if country else run.direction
         cents = (Decimal(bill["cost"]) * 100).quantize(_EXACT)
-        return [CostLine("carrier", run.mode, model, "call", Decimal(1), cents, on), *legs]
+        return [PricedUsage("carrier", run.mode, model, "call", Decimal(1), cents, on), *legs]
     connected_s = bill.get("duration_s")
     seconds = Decimal(run.duration or 0) if connected_s is None else Decimal(connected_s)
-    return [*price_list.of_call(run.mode, run.direction, country, seconds, on), *legs]
+    return [*price_list.price_call(run.mode, run.direction, country, seconds, on), *legs]
 
 
-def _of_other_legs(run: Run, bill: dict[str, Any], on: date) -> list[CostLine]:
+def _transfer_leg_lines(run: Run, bill: dict[str, Any], on: date) -> list[PricedUsage]:
     """Destinations of transfers, one line for all of them: no table has their price."""
     told = [leg for leg in bill.get("legs", {}).values() if leg.get("cost") is not None and leg["currency"] == CURRENCY]
     cents = sum((Decimal(leg["cost"]) * 100 for leg in told), Decimal(0)).quantize(_EXACT)
-    return [CostLine("carrier", run.mode, "transfer", "call", Decimal(len(told)), cents, on)] if told else []
+    return [PricedUsage("carrier", run.mode, "transfer", "call", Decimal(len(told)), cents, on)] if told else []
 
 
-def _country(number: str | None) -> str | None:
+def _country_of(number: str | None) -> str | None:
     if number is None:
         return None
     try:
-        return parse_phone(number).country
+        return parse_phone_number(number).country
     except PhoneNumberInvalid:
         return None
 
 
-def _models(usage: dict[str, Any], lines: Sequence[CostLine | Unpriced]) -> list[ModelUse]:
+def _model_uses(usage: dict[str, Any], lines: Sequence[PricedUsage | UnpricedUsage]) -> list[ModelUse]:
     """Every model that was used, with the sum of its lines."""
     used = []
     for kind in _KINDS:
         for entry in usage.get(kind) or ():
             provider, model = str(entry["provider"]), str(entry["model"])
             mine = [line for line in lines if (line.kind, line.provider, line.model) == (kind, provider, model)]
-            cost = sum((line.cost_cents for line in mine if isinstance(line, CostLine)), Decimal(0))
-            is_priced = not any(isinstance(line, Unpriced) for line in mine)
-            counted = usage_service.counters(entry)
+            cost = sum((line.cost_cents for line in mine if isinstance(line, PricedUsage)), Decimal(0))
+            is_priced = not any(isinstance(line, UnpricedUsage) for line in mine)
+            counted = usage_service.parse_counters(entry)
             used.append(ModelUse(kind, provider, model, **counted, cost_cents=cost, is_priced=is_priced))
     return used
 
 
-def _with_unpriced(usage: dict[str, Any], unpriced: Sequence[Unpriced]) -> dict[str, Any]:
+def _with_unpriced(usage: dict[str, Any], unpriced: Sequence[UnpricedUsage]) -> dict[str, Any]:
     rest = {name: value for name, value in usage.items() if name != UNPRICED}
     return {**rest, UNPRICED: [line.as_dict() for line in unpriced]} if unpriced else rest
 
 
-def _row(run: Run, line: CostLine) -> dict[str, Any]:
+def _cost_line_row(run: Run, line: PricedUsage) -> dict[str, Any]:
     return {
         "run_id": run.id,
         "organization_id": run.organization_id,
@@ -149,7 +149,7 @@ def _row(run: Run, line: CostLine) -> dict[str, Any]:
     }
 
 
-def _platform(run: Run, charge: Charge, called_at: datetime) -> dict[str, Any]:
+def _platform_fee_row(run: Run, charge: RunCost, called_at: datetime) -> dict[str, Any]:
     return {
         "run_id": run.id,
         "organization_id": run.organization_id,

@@ -69,11 +69,11 @@ _MAX_LENGTH: Final = 2000
 
 def asks_not_to_be_called(text: str) -> bool:
     """Whether this utterance clearly asks never to be called again (English, German, Spanish, French)."""
-    plain = _plain(text[:_MAX_LENGTH])
+    plain = _normalize_text(text[:_MAX_LENGTH])
     return bool(_CLEAR.search(plain)) and not _REPORTED.search(plain)
 
 
-def _plain(text: str) -> str:
+def _normalize_text(text: str) -> str:
     """Lower case without accents and apostrophes, one blank between words, sentence marks kept."""
     decomposed = unicodedata.normalize("NFKD", text.lower())
     letters = "".join(mark for mark in decomposed if not unicodedata.combining(mark))

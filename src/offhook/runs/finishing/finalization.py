@@ -10,7 +10,7 @@ from offhook.workflows import service as workflows
 from offhook.workflows.graph import parse_graph
 
 
-async def settle(session: AsyncSession, runs: Sequence[Run]) -> None:
+async def finalize_runs(session: AsyncSession, runs: Sequence[Run]) -> None:
     """In the transaction that stores the end of these runs, and last in it: charge them, tell of them, and enqueue the
     jobs of their versions' webhook and QA nodes; idempotent.
 
@@ -18,16 +18,16 @@ async def settle(session: AsyncSession, runs: Sequence[Run]) -> None:
     """
     for organization_id in sorted({run.organization_id for run in runs}):
         theirs = sorted((run for run in runs if run.organization_id == organization_id), key=lambda run: run.id)
-        await costs.store_all(session, organization_id, theirs)
-        await webhook_events.tell_finished(session, theirs)
-        await _schedule(session, organization_id, theirs)
+        await costs.charge_runs(session, organization_id, theirs)
+        await webhook_events.publish_runs_finished(session, theirs)
+        await _schedule_node_jobs(session, organization_id, theirs)
 
 
-async def _schedule(session: AsyncSession, organization_id: int, runs: Sequence[Run]) -> None:
+async def _schedule_node_jobs(session: AsyncSession, organization_id: int, runs: Sequence[Run]) -> None:
     for version_id in sorted({run.version_id for run in runs}):
         version = await workflows.version_to_run(session, organization_id, version_id)
         graph = parse_graph(version.definition)
         for run in runs:
             if run.version_id == version_id:
-                await node_webhooks.schedule(session, run, graph)
-                await reviews.schedule(session, run, graph)
+                await node_webhooks.schedule_deliveries(session, run, graph)
+                await reviews.schedule_reviews(session, run, graph)

@@ -12,24 +12,24 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook import jobs
 from offhook.kit.crypto import Keyring
-from offhook.kit.json_values import given_text
+from offhook.kit.json_values import nonblank_text
 from offhook.kit.template import render_json
 from offhook.root import Root
-from offhook.runs.artifacts.links import Links
+from offhook.runs.artifacts.links import RunLinks
 from offhook.runs.finishing import reviews
 from offhook.runs.records import event_store
 from offhook.runs.records.event_store import NewEvent
 from offhook.runs.tables import NodeWebhookDelivery, Run
-from offhook.tools import ToolBench
-from offhook.tools.errors import CallFailed
-from offhook.tools.http_api import address
+from offhook.tools import ToolRunner
+from offhook.tools.errors import ToolCallFailed
+from offhook.tools.http_api import render_address
 from offhook.workflows import service as workflows
-from offhook.workflows.graph import Graph, Node, parse_graph
+from offhook.workflows.graph import Node, WorkflowGraph, parse_graph
 
 JOB: Final = "run_webhook.deliver"
 MAX_ATTEMPTS: Final = 5
-FIRST_PAUSE_S: Final = 30
-LONGEST_PAUSE_S: Final = 600
+MIN_RETRY_DELAY_S: Final = 30
+MAX_RETRY_DELAY_S: Final = 600
 TIMEOUT_S: Final = 30.0
 MAX_ANSWER_BYTES: Final = 100_000
 RETRY_ON: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -40,10 +40,14 @@ WEBHOOK_FAILED: Final = (
 log = structlog.get_logger(__name__)
 
 
-async def schedule(session: AsyncSession, run: Run, graph: Graph) -> None:
+async def schedule_deliveries(session: AsyncSession, run: Run, graph: WorkflowGraph) -> None:
     """In the transaction that stores the end of a run: one delivery for each webhook node of its version; idempotent."""
     for node in graph.nodes.values():
-        if node.kind != "webhook" or node.data.get("enabled") is False or not given_text(node.data.get("endpoint_url")):
+        if (
+            node.kind != "webhook"
+            or node.data.get("enabled") is False
+            or not nonblank_text(node.data.get("endpoint_url"))
+        ):
             continue
         values = {"organization_id": run.organization_id, "run_id": run.id, "node_id": node.id[:200]}
         added = await session.scalar(
@@ -53,12 +57,12 @@ async def schedule(session: AsyncSession, run: Run, graph: Graph) -> None:
             await jobs.enqueue(session, JOB, {"id": added, "attempt": 1})
 
 
-def pause_s(attempt: int) -> int:
+def retry_delay_s(attempt: int) -> int:
     """Seconds between an attempt that failed (1 is the first) and the next one."""
-    return int(min(FIRST_PAUSE_S * 2 ** (attempt - 1), LONGEST_PAUSE_S))
+    return int(min(MIN_RETRY_DELAY_S * 2 ** (attempt - 1), MAX_RETRY_DELAY_S))
 
 
-class NodeWebhooks:
+class NodeWebhookJob:
     """The job. No transaction is open while the customer's server is asked."""
 
     def __init__(self, root: Root) -> None:
@@ -67,14 +71,14 @@ class NodeWebhooks:
     async def deliver(self, payload: dict[str, Any]) -> None:
         """One attempt. A job that runs twice repeats its own attempt and never an earlier one."""
         delivery_id, attempt = int(payload["id"]), int(payload["attempt"])
-        claimed = await self._claim(delivery_id, attempt)
+        claimed = await self._claim_delivery(delivery_id, attempt)
         if claimed is None:
             return
         delivery, run, node = claimed
-        status, error, retryable = await self._send(delivery, run, node)
-        await self._settle(delivery, node, status, error, may_repeat=retryable and attempt < MAX_ATTEMPTS)
+        status, error, retryable = await self._send_request(delivery, run, node)
+        await self._record_result(delivery, node, status, error, may_repeat=retryable and attempt < MAX_ATTEMPTS)
 
-    async def _claim(self, delivery_id: int, attempt: int) -> tuple[NodeWebhookDelivery, Run, Node] | None:
+    async def _claim_delivery(self, delivery_id: int, attempt: int) -> tuple[NodeWebhookDelivery, Run, Node] | None:
         async with self._root.db.transaction() as session:
             delivery = await session.get(NodeWebhookDelivery, delivery_id, with_for_update=True)
             if delivery is None or delivery.status != "pending" or delivery.attempts not in {attempt - 1, attempt}:
@@ -91,17 +95,19 @@ class NodeWebhooks:
                 return None
             delivery.attempts = attempt
             if delivery.payload is None:
-                rated = await reviews.annotations(session, run.organization_id, run.id)
+                rated = await reviews.load_annotations(session, run.organization_id, run.id)
                 try:
-                    delivery.payload = event_store.storable(self._body(run, version.workflow_name, node, rated))
+                    delivery.payload = event_store.to_storable_json(
+                        self._build_body(run, version.workflow_name, node, rated)
+                    )
                 except ValueError as error:
                     delivery.status, delivery.error = "dead_letter", f"The body cannot be made: {error}"
                     return None
         return delivery, run, node
 
-    def _body(self, run: Run, workflow_name: str, node: Node, rated: dict[str, Any]) -> dict[str, Any]:
+    def _build_body(self, run: Run, workflow_name: str, node: Node, rated: dict[str, Any]) -> dict[str, Any]:
         base = self._root.settings.public_url or f"http://{self._root.settings.host}:{self._root.settings.port}"
-        links = Links(base.rstrip("/"), self._root.get(Keyring), self._root.clock)
+        links = RunLinks(base.rstrip("/"), self._root.get(Keyring), self._root.clock)
         has_audio = run.recording_key is not None
         context = {
             **run.initial_context,
@@ -124,8 +130,8 @@ class NodeWebhooks:
                 "usage": run.usage,
             },
             "annotations": rated,
-            "recording_url": links.signed("recording", run.workflow_id, run.id) if has_audio else None,
-            "transcript_url": links.signed("transcript", run.workflow_id, run.id),
+            "recording_url": links.sign_artifact_link("recording", run.workflow_id, run.id) if has_audio else None,
+            "transcript_url": links.sign_artifact_link("transcript", run.workflow_id, run.id),
         }
         template = node.data.get("payload_template")
         body = render_json(template if isinstance(template, Mapping) else {}, context)
@@ -133,7 +139,9 @@ class NodeWebhooks:
         body.setdefault("call_disposition", run.gathered_context.get("call_disposition") or run.outcome)
         return body
 
-    async def _send(self, delivery: NodeWebhookDelivery, run: Run, node: Node) -> tuple[int | None, str | None, bool]:
+    async def _send_request(
+        self, delivery: NodeWebhookDelivery, run: Run, node: Node
+    ) -> tuple[int | None, str | None, bool]:
         """``(status, error, retryable)``."""
         method = node.data.get("http_method")
         method = method if method in {"GET", "PUT", "PATCH", "DELETE"} else "POST"
@@ -146,23 +154,25 @@ class NodeWebhooks:
         }
         content = None if method == "GET" else json.dumps(delivery.payload, ensure_ascii=False).encode()
         try:
-            answer = await self._root.get(ToolBench).send(
+            answer = await self._root.get(ToolRunner).send_request(
                 run.organization_id,
                 method,
-                address(str(node.data.get("endpoint_url")).strip(), {**run.initial_context, **run.gathered_context}),
-                credential_uuid=given_text(node.data.get("credential_uuid")),
+                render_address(
+                    str(node.data.get("endpoint_url")).strip(), {**run.initial_context, **run.gathered_context}
+                ),
+                credential_uuid=nonblank_text(node.data.get("credential_uuid")),
                 headers=headers,
                 content=content,
                 timeout_s=TIMEOUT_S,
                 max_bytes=MAX_ANSWER_BYTES,
             )
-        except CallFailed as error:
+        except ToolCallFailed as error:
             return None, str(error), error.retryable
         if answer.is_success:
             return answer.status, None, False
         return answer.status, f"The service answered with status {answer.status}.", answer.status in RETRY_ON
 
-    async def _settle(
+    async def _record_result(
         self, delivery: NodeWebhookDelivery, node: Node, status: int | None, error: str | None, *, may_repeat: bool
     ) -> None:
         attempt = delivery.attempts
@@ -177,9 +187,9 @@ class NodeWebhooks:
             else:
                 data["error"] = error
                 if may_repeat:
-                    data["retry_in_s"] = pause_s(attempt)
+                    data["retry_in_s"] = retry_delay_s(attempt)
                     again = {"id": row.id, "attempt": attempt + 1}
-                    await jobs.enqueue(session, JOB, again, delay_s=pause_s(attempt))
+                    await jobs.enqueue(session, JOB, again, delay_s=retry_delay_s(attempt))
                 else:
                     row.status = "dead_letter"
                     log.warning("webhook_node_dead_letter", run_id=row.run_id, attempts=attempt)
@@ -187,8 +197,10 @@ class NodeWebhooks:
             at_ms = await session.scalar(
                 select(func.round(func.coalesce(Run.duration, 0) * 1000)).where(Run.id == row.run_id)
             )
-            event = NewEvent(row.run_id, kind, int(at_ms or 0), event_store.encode(data), self._root.clock.now())
-            await event_store.append(session, [event])
+            event = NewEvent(
+                row.run_id, kind, int(at_ms or 0), event_store.encode_event_data(data), self._root.clock.now()
+            )
+            await event_store.append_events(session, [event])
 
 
 def _custom_headers(node: Node) -> dict[str, str]:

@@ -15,27 +15,29 @@ RUN_COMPLETED: Final = "run.completed"
 RUN_FAILED: Final = "run.failed"
 
 
-async def tell_started(session: AsyncSession, run: Run) -> None:
+async def publish_run_started(session: AsyncSession, run: Run) -> None:
     """Its media connected, or its chat began."""
     key = f"{RUN_STARTED}:{run.id}"
-    await webhooks.publish(session, run.organization_id, RUN_STARTED, event_store.storable(facts(run)), key=key)
+    await webhooks.publish_event(
+        session, run.organization_id, RUN_STARTED, event_store.to_storable_json(run_payload(run)), key=key
+    )
 
 
-async def tell_finished(session: AsyncSession, runs: Sequence[Run]) -> None:
+async def publish_runs_finished(session: AsyncSession, runs: Sequence[Run]) -> None:
     """Everything about these runs of one organization is stored. ``run.failed`` is any end but ``completed``: busy, no
     answer, canceled too."""
     news = [
-        webhooks.News(
+        webhooks.OutgoingEvent(
             RUN_COMPLETED if run.status == COMPLETED else RUN_FAILED,
-            event_store.storable(facts(run)),
+            event_store.to_storable_json(run_payload(run)),
             f"run.finished:{run.id}",
         )
         for run in runs
     ]
-    await webhooks.publish_all(session, runs[0].organization_id, news)
+    await webhooks.publish_events(session, runs[0].organization_id, news)
 
 
-def facts(run: Run) -> dict[str, Any]:
+def run_payload(run: Run) -> dict[str, Any]:
     """The run as an event shows it; the rest of it is one request away."""
     times = {name: getattr(run, name) for name in ("created_at", "started_at", "answered_at", "ended_at")}
     return {

@@ -11,13 +11,13 @@ from sqlalchemy import Text, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.records import event_store
-from offhook.runs.records.projections import transcript
+from offhook.runs.records.projections import build_transcript
 from offhook.runs.tables import Run
 
-MAX_SUMMARY: Final = 500
+MAX_SUMMARY_CHARS: Final = 500
 # A spreadsheet has 16,384 columns; nobody reads the five hundred and first.
-_MOST_EXTRACTED: Final = 500
-_LATEST: Final = 500
+_MAX_EXTRACTED: Final = 500
+_MAX_LATEST_CALLS: Final = 500
 _EXTRACTED: Final = "extracted_variables"
 # An agent that was told to sum up has said it best.
 _SUMMARIES: Final = ("call_summary", "summary", "transcript_summary")
@@ -36,7 +36,9 @@ class SessionFacts:
     has_recording: bool
 
 
-async def facts(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, SessionFacts]:
+async def load_session_facts(
+    session: AsyncSession, organization_id: int, run_ids: Sequence[int]
+) -> dict[int, SessionFacts]:
     """By run id, in two queries; runs that were deleted are left out."""
     if not run_ids:
         return {}
@@ -49,23 +51,23 @@ async def facts(session: AsyncSession, organization_id: int, run_ids: Sequence[i
         )
     ).all()  # fmt: skip
     said: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for event in await event_store.spoken(session, organization_id, run_ids):
+    for event in await event_store.read_first_utterances(session, organization_id, run_ids):
         said[event["run_id"]].append(event)
     found = {}
     for row in rows:
         extracted = row.extracted if isinstance(row.extracted, dict) else {}
         found[row.id] = SessionFacts(
             row.workflow_id, row.duration, row.started_at, row.ended_at, extracted,
-            summary(extracted, said[row.id]), row.recording_key is not None,
+            summarize_conversation(extracted, said[row.id]), row.recording_key is not None,
         )  # fmt: skip
     return found
 
 
-def summary(extracted: Mapping[str, Any], events: Collection[Mapping[str, Any]]) -> str:
-    """At most :data:`MAX_SUMMARY` characters; nothing when nobody spoke."""
+def summarize_conversation(extracted: Mapping[str, Any], events: Collection[Mapping[str, Any]]) -> str:
+    """At most :data:`MAX_SUMMARY_CHARS` characters; nothing when nobody spoke."""
     told = next((extracted[name] for name in _SUMMARIES if isinstance(extracted.get(name), str)), None)
-    text = told or " / ".join(f"{line.role.capitalize()}: {line.text}" for line in transcript(events))
-    return text if len(text) <= MAX_SUMMARY else text[: MAX_SUMMARY - 1].rstrip() + "…"
+    text = told or " / ".join(f"{line.role.capitalize()}: {line.text}" for line in build_transcript(events))
+    return text if len(text) <= MAX_SUMMARY_CHARS else text[: MAX_SUMMARY_CHARS - 1].rstrip() + "…"
 
 
 async def typical_call_s(session: AsyncSession, organization_id: int, workflow_id: int) -> float | None:
@@ -74,7 +76,7 @@ async def typical_call_s(session: AsyncSession, organization_id: int, workflow_i
         select(Run.duration)
         .where(Run.organization_id == organization_id, Run.workflow_id == workflow_id, Run.duration.is_not(None))
         .order_by(Run.created_at.desc(), Run.id.desc())
-        .limit(_LATEST)
+        .limit(_MAX_LATEST_CALLS)
         .subquery()
     )
     found = await session.scalar(select(func.avg(latest.c.duration)).where(latest.c.duration > 0))
@@ -94,5 +96,5 @@ async def extracted_names(
         func.jsonb_typeof(variables, type_=Text) == "object",
     )
     named = keys.subquery()
-    found = await session.scalars(select(named.c.name).distinct().order_by(named.c.name).limit(_MOST_EXTRACTED))
+    found = await session.scalars(select(named.c.name).distinct().order_by(named.c.name).limit(_MAX_EXTRACTED))
     return list(found)

@@ -22,49 +22,49 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.orgs import service as orgs
 from offhook.runs.tables import Run
 from offhook.usage import service as usage
-from offhook.usage.periods import boundaries, last_days, zone
+from offhook.usage.periods import day_boundaries, last_days, load_time_zone
 from offhook.workflows import service as workflows
 
 MAX_DAYS: Final = 92
-MOST_AGENTS: Final = 20
+MAX_AGENTS: Final = 20
 # Answer times are those of so many of the newest runs of each day and of each agent.
-SAMPLE: Final = 100
+SAMPLE_SIZE: Final = 100
 
 _MOMENTS: Final = ARRAY(DateTime(timezone=True))
 
 
-async def insights(session: AsyncSession, organization_id: int, now: datetime, count: int) -> dict[str, Any]:
+async def load_insights(session: AsyncSession, organization_id: int, now: datetime, count: int) -> dict[str, Any]:
     """``{days, agents}`` of finished runs; days by the organization's clocks, the oldest first, empty ones included.
 
     Agents are the busiest ones, from the UTC day on in which the first of these days begins.
     """
-    where = zone((await orgs.organization(session, organization_id)).time_zone)
+    where = load_time_zone((await orgs.get_organization(session, organization_id)).time_zone)
     days = last_days(now, count, where)
-    between = boundaries(days, where)
+    between = day_boundaries(days, where)
     sums, outcomes = await usage.by_day(session, organization_id, between)
     times = await _day_times(session, organization_id, between)
     return {
         "days": [
-            _shown(sums.get(number), outcomes.get(number, {}), times.get(number)) | {"date": day}
+            _present_insight(sums.get(number), outcomes.get(number, {}), times.get(number)) | {"date": day}
             for number, day in enumerate(days)
         ],
-        "agents": await _agents(session, organization_id, between[0]),
+        "agents": await _load_agents(session, organization_id, between[0]),
     }
 
 
-async def _agents(session: AsyncSession, organization_id: int, since: datetime) -> list[dict[str, Any]]:
-    rows = await usage.by_agent(session, organization_id, since.astimezone(UTC).date(), MOST_AGENTS)
+async def _load_agents(session: AsyncSession, organization_id: int, since: datetime) -> list[dict[str, Any]]:
+    rows = await usage.by_agent(session, organization_id, since.astimezone(UTC).date(), MAX_AGENTS)
     names = await workflows.names_of(session, organization_id, {row.workflow_id for row in rows})
     times = await _agent_times(session, organization_id, list(names), since)
     return [
-        _shown(row, usage.ordered(row.outcomes), times.get(row.workflow_id))
+        _present_insight(row, usage.sort_by_frequency(row.outcomes), times.get(row.workflow_id))
         | {"workflow_id": row.workflow_id, "workflow_name": names[row.workflow_id]}
         for row in rows
         if row.workflow_id in names
     ]
 
 
-def _shown(sums: Any, outcomes: dict[str, int], times: Any) -> dict[str, Any]:
+def _present_insight(sums: Any, outcomes: dict[str, int], times: Any) -> dict[str, Any]:
     return {
         "call_count": 0 if sums is None else int(sums.calls),
         "total_minutes": 0.0 if sums is None else round(int(sums.duration_ms) / 60_000, 2),
@@ -85,7 +85,7 @@ _AGENTS: Final = (
 )
 
 
-def _times(groups: Any, key: ColumnElement[Any], *conditions: ColumnElement[bool]) -> Select[Any]:
+def _answer_times_query(groups: Any, key: ColumnElement[Any], *conditions: ColumnElement[bool]) -> Select[Any]:
     """``key``, and the median and the 95th percentile of the median answer times of its newest runs. Made once: building
     such a statement takes longer than sending it."""
     newest = (
@@ -93,7 +93,7 @@ def _times(groups: Any, key: ColumnElement[Any], *conditions: ColumnElement[bool
         .where(Run.organization_id == bindparam("organization_id", type_=Integer), *conditions)
         .where(Run.outcome.is_not(None), Run.duration > 0)
         .order_by(Run.created_at.desc(), Run.id.desc())
-        .limit(SAMPLE)
+        .limit(SAMPLE_SIZE)
         .correlate(groups)
         .lateral("sampled")
     )
@@ -111,8 +111,10 @@ def _times(groups: Any, key: ColumnElement[Any], *conditions: ColumnElement[bool
     )
 
 
-_DAY_TIMES: Final = _times(_DAYS, _DAYS.c.number, Run.created_at >= _DAYS.c.since, Run.created_at < _DAYS.c.until)
-_AGENT_TIMES: Final = _times(
+_DAY_TIMES: Final = _answer_times_query(
+    _DAYS, _DAYS.c.number, Run.created_at >= _DAYS.c.since, Run.created_at < _DAYS.c.until
+)
+_AGENT_TIMES: Final = _answer_times_query(
     _AGENTS,
     _AGENTS.c.id,
     Run.workflow_id == _AGENTS.c.id,

@@ -10,7 +10,7 @@ from offhook.runs.lists.listing import RunQuery
 
 
 # async, although it awaits nothing: the framework sends plain functions through a thread
-async def _query(
+async def _run_query(
     page: PageParams,
     filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
     sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
@@ -19,7 +19,7 @@ async def _query(
     return RunQuery(page, filters, sort_by, sort_order)
 
 
-RunQueryParams = Annotated[RunQuery, Depends(_query)]
+RunQueryParams = Annotated[RunQuery, Depends(_run_query)]
 
 
 def as_page(query: RunQuery, runs: Sequence[dict[str, Any]], total: int) -> dict[str, Any]:

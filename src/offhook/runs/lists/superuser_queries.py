@@ -9,14 +9,23 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql import operators
 from sqlalchemy.sql.util import ClauseAdapter
 
-from offhook.kit.filters.criteria import Conditions, Field, Named, parse_conditions, parse_sort
+from offhook.kit.filters.criteria import FilterConditions, FilterField, NamedValueColumns, parse_conditions, parse_sort
 from offhook.runs.lists import workflow_run_counts
-from offhook.runs.lists.listing import COLUMNS, FILTERS, SORTS, Found, RunQuery, columns_of, find, nearest
+from offhook.runs.lists.listing import (
+    COLUMNS,
+    FILTERS,
+    SORTS,
+    RunPage,
+    RunQuery,
+    column_names,
+    find_runs,
+    page_from_nearer_end,
+)
 from offhook.runs.tables import Run, RunValue
 
-ALL_FILTERS: Final[Mapping[str, Field]] = {
+ALL_FILTERS: Final[Mapping[str, FilterField]] = {
     **FILTERS,
-    "organization_id": Field.of(Run.organization_id, "number", "select"),
+    "organization_id": FilterField.for_column(Run.organization_id, "number", "select"),
 }
 # Counting a million rows takes longer than anyone waits for a number of pages that nobody turns.
 MAX_COUNTED: Final = 50_000
@@ -27,13 +36,13 @@ WINDOW_OF_VALUES: Final = 4_000
 
 _COLUMNS: Final = (*COLUMNS, Run.organization_id, Run.created_by)
 _INDEXED: Final = frozenset({"id", "created_at"})
-_SEEN: Final = (
-    *(field.column for field in ALL_FILTERS.values() if not isinstance(field.column, Named)),
+_WINDOW_COLUMNS: Final = (
+    *(field.column for field in ALL_FILTERS.values() if not isinstance(field.column, NamedValueColumns)),
     Run.call_id_lower,
 )
 
 
-async def page(session: AsyncSession, query: RunQuery) -> Found:
+async def find_runs_across_organizations(session: AsyncSession, query: RunQuery) -> RunPage:
     """Rows of ``listing.COLUMNS``, ``organization_id`` and ``created_by``, and how many match: with filters, 50,000 at most.
 
     Every run of an organization is looked at when the filters name it. Else filters on more than ``id`` and
@@ -43,17 +52,17 @@ async def page(session: AsyncSession, query: RunQuery) -> Found:
     order = parse_sort(query.sort_by, query.sort_order, SORTS, default="created_at", tie_break=Run.id)
     conditions = parse_conditions(query.filters, ALL_FILTERS)
     if any(_names_organizations(part) for part in conditions.on_columns):
-        return await find(session, _COLUMNS, conditions, order, limit=limit, offset=offset)
-    if conditions.on_members or not all(columns_of(part) <= _INDEXED for part in conditions.on_columns):
+        return await find_runs(session, _COLUMNS, conditions, order, limit=limit, offset=offset)
+    if conditions.on_members or not all(column_names(part) <= _INDEXED for part in conditions.on_columns):
         return await _find_in_window(session, conditions, order, limit=limit, offset=offset)
     if not conditions.on_columns:
-        total = await workflow_run_counts.total(session)
-        ids = nearest(select(Run.id), order, total, limit=limit, offset=offset)
+        total = await workflow_run_counts.count_runs(session)
+        ids = page_from_nearer_end(select(Run.id), order, total, limit=limit, offset=offset)
     else:
         counted = select(Run.id).where(*conditions.on_columns).limit(MAX_COUNTED).subquery()
         total = (await session.execute(select(func.count()).select_from(counted))).scalar_one()
         ids = select(Run.id).where(*conditions.on_columns).order_by(*order).limit(limit).offset(offset)
-    if total <= WINDOW and any(columns_of(part) == {"id"} for part in conditions.on_columns):
+    if total <= WINDOW and any(column_names(part) == {"id"} for part in conditions.on_columns):
         # Read by their ids and sorted: the index of the order would be read from its newest run down to these.
         these = (
             select(Run.id, Run.created_at, Run.duration).where(*conditions.on_columns).cte().prefix_with("MATERIALIZED")
@@ -61,26 +70,26 @@ async def page(session: AsyncSession, query: RunQuery) -> Found:
         sorting = [ClauseAdapter(these).traverse(by) for by in order]
         ids = select(these.c.id).order_by(*sorting).limit(limit).offset(offset)
     rows = await session.execute(select(*_COLUMNS).where(Run.id.in_(ids)).order_by(*order))
-    return Found(rows.all(), total)
+    return RunPage(rows.all(), total)
 
 
 def _names_organizations(condition: ColumnElement[bool]) -> bool:
     is_exact = getattr(condition, "operator", None) in (operators.eq, operators.in_op)
-    return is_exact and columns_of(condition) == {"organization_id"}
+    return is_exact and column_names(condition) == {"organization_id"}
 
 
 async def _find_in_window(
     session: AsyncSession,
-    conditions: Conditions,
+    conditions: FilterConditions,
     order: Sequence[UnaryExpression[Any]],
     *,
     limit: int,
     offset: int,
-) -> Found:
+) -> RunPage:
     window = WINDOW_OF_VALUES if conditions.on_members else WINDOW
     newest = (
-        select(*_SEEN)
-        .where(*(part for part in conditions.on_columns if columns_of(part) <= _INDEXED))
+        select(*_WINDOW_COLUMNS)
+        .where(*(part for part in conditions.on_columns if column_names(part) <= _INDEXED))
         .order_by(Run.created_at.desc(), Run.id.desc())
     )
     seen = newest.limit(window).subquery()
@@ -102,11 +111,11 @@ async def _find_in_window(
     total = len(matched or ()) if conditions.on_members else matched
     limited = window if looked_at == window else None
     if total <= offset:
-        return Found([], total, limited)
+        return RunPage([], total, limited)
     ids: ColumnElement[bool]
     if conditions.on_members:
         ids = Run.id == any_(cast(matched[offset : offset + limit], ARRAY(BigInteger)))
     else:
         ids = Run.id.in_(select(seen.c.id).where(*mine).order_by(*sorting).limit(limit).offset(offset))
     rows = await session.execute(select(*_COLUMNS).where(ids).order_by(*order))
-    return Found(rows.all(), total, limited)
+    return RunPage(rows.all(), total, limited)

@@ -10,7 +10,7 @@ from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.orgs import CurrentOrg, Now
 from offhook.root import database_of
 from offhook.runs.lists import usage_list
-from offhook.runs.lists.insights import MAX_DAYS, insights
+from offhook.runs.lists.insights import MAX_DAYS, load_insights
 from offhook.runs.lists.usage_list import UsageQuery
 from offhook.runs.schemas import InsightsResponse, UsageRunList
 
@@ -21,12 +21,12 @@ MAX_LIMIT = 200
 _MAX_OFFSET = 2**31 - 1
 _MAX_PAGE = 1_000_000
 
-Time = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain day counts whole")]
+TimeParam = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain day counts whole")]
 
 
-def _query(
-    from_date: Time = None,
-    to_date: Time = None,
+def _usage_query(
+    from_date: TimeParam = None,
+    to_date: TimeParam = None,
     start_date: Annotated[str | None, Query(max_length=64, description="The same as from_date")] = None,
     end_date: Annotated[str | None, Query(max_length=64, description="The same as to_date")] = None,
     workflow_id: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
@@ -35,29 +35,29 @@ def _query(
     return UsageQuery(from_date or start_date, to_date or end_date, workflow_id, filters)
 
 
-def _sorting(
+def _sort_params(
     sort_by: Annotated[str | None, Query(description="id, created_at (default) or duration")] = None,
     sort_order: Annotated[str | None, Query(description="asc or desc (default)")] = None,
 ) -> tuple[str | None, str | None]:
     return sort_by, sort_order
 
 
-Asked = Annotated[UsageQuery, Depends(_query)]
+UsageQueryDep = Annotated[UsageQuery, Depends(_usage_query)]
 
 
 @router.get("", response_model=UsageRunList, operation_id="list_usage_runs")
 async def list_usage_runs(
     org: CurrentOrg,
     session: Session,
-    query: Asked,
-    sorting: Annotated[tuple[str | None, str | None], Depends(_sorting)],
+    query: UsageQueryDep,
+    sorting: Annotated[tuple[str | None, str | None], Depends(_sort_params)],
     limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = 50,
     offset: Annotated[int | None, Query(ge=0, le=_MAX_OFFSET)] = None,
     page: Annotated[int, Query(ge=1, le=_MAX_PAGE, description="Used when there is no offset")] = 1,
 ) -> dict[str, Any]:
     """Runs of every agent, live ones included, the newest first unless sorted otherwise."""
     start = (page - 1) * limit if offset is None else offset
-    items, total = await usage_list.page(
+    items, total = await usage_list.find_usage_page(
         session,
         org.organization_id,
         query,
@@ -85,11 +85,11 @@ async def list_usage_runs(
     operation_id="download_usage_report",
 )
 async def download_report(
-    org: CurrentOrg, query: Asked, now: Now, db: Annotated[Database, Depends(database_of)]
+    org: CurrentOrg, query: UsageQueryDep, now: Now, db: Annotated[Database, Depends(database_of)]
 ) -> StreamingResponse:
     """A row for each run, the newest first: agent, duration, cost, outcome and a column for each extracted variable."""
-    report = await usage_list.report(db, org.organization_id, query)
-    return await csv_response(f"usage_runs_{now:%Y%m%d_%H%M%S}.csv", report.header, report.rows())
+    report = await usage_list.build_usage_report(db, org.organization_id, query)
+    return await csv_response(f"usage_runs_{now:%Y%m%d_%H%M%S}.csv", report.header, report.stream_rows())
 
 
 @insights_router.get("/insights", response_model=InsightsResponse, operation_id="get_usage_insights")
@@ -97,4 +97,4 @@ async def get_insights(
     org: CurrentOrg, session: Session, now: Now, days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 30
 ) -> dict[str, Any]:
     """How the finished runs of the last days went, by day and by agent: outcomes, minutes, cost and answer time."""
-    return await insights(session, org.organization_id, now, days)
+    return await load_insights(session, org.organization_id, now, days)

@@ -14,10 +14,10 @@ from sqlalchemy.types import NullType
 from offhook.kit.database.database import Database
 from offhook.runs.tables import RunCount, RunCountChange
 
-FOLD_EVERY_S: Final = 30.0
-_AT_ONCE: Final = 50_000
+FOLD_INTERVAL_S: Final = 30.0
+_FOLD_BATCH: Final = 50_000
 # Above this, all of the organization's are read.
-_FEW: Final = 100
+_MAX_FILTERED_WORKFLOWS: Final = 100
 # One statement, so that whoever reads sees each run in one of the two tables and in one only.
 _FOLD: Final = text("""
 WITH gone AS (
@@ -32,11 +32,13 @@ SELECT count(*) FROM gone
 """)
 
 
-async def of_workflows(
+async def count_runs_by_workflow(
     session: AsyncSession, organization_id: int | None, workflow_ids: Collection[int]
 ) -> dict[int, int]:
     """Runs by workflow; those without any are left out. None: of any organization, for superusers."""
-    each = _sums("workflow_id", organization_id, workflow_ids if len(workflow_ids) <= _FEW else None)
+    each = _summed_counts(
+        "workflow_id", organization_id, workflow_ids if len(workflow_ids) <= _MAX_FILTERED_WORKFLOWS else None
+    )
     # Two arrays, because thousands of rows take longer to be read than to be summed.
     arrays: list[ColumnElement[Any]] = [func.array_agg(each.c[name], type_=NullType()) for name in ("id", "runs")]
     ids, runs = (await session.execute(select(*arrays))).one()
@@ -44,38 +46,38 @@ async def of_workflows(
     return {id_: number for id_, number in zip(ids or (), runs or (), strict=True) if id_ in wanted and number}
 
 
-async def of_organizations(session: AsyncSession) -> dict[int, int]:
+async def count_runs_by_organization(session: AsyncSession) -> dict[int, int]:
     """Runs by organization, for superusers."""
-    each = _sums("organization_id", None, None)
+    each = _summed_counts("organization_id", None, None)
     return {row.id: row.runs for row in await session.execute(select(each.c.id, each.c.runs))}
 
 
-async def total(session: AsyncSession, organization_id: int | None = None, workflow_id: int | None = None) -> int:
+async def count_runs(session: AsyncSession, organization_id: int | None = None, workflow_id: int | None = None) -> int:
     """The runs of a workflow, of an organization, or of all for superusers."""
-    each = _sums("organization_id", organization_id, None if workflow_id is None else [workflow_id])
+    each = _summed_counts("organization_id", organization_id, None if workflow_id is None else [workflow_id])
     return int((await session.execute(select(func.coalesce(func.sum(each.c.runs), 0)))).scalar_one())
 
 
-async def fold(db: Database) -> None:
+async def fold_count_changes(db: Database) -> None:
     """Fold what was noted; runs of deleted workflows leave nothing behind."""
-    folded = _AT_ONCE
-    while folded == _AT_ONCE:
+    folded = _FOLD_BATCH
+    while folded == _FOLD_BATCH:
         async with db.transaction() as session:
             # One at a time: two would wait for each other's rows.
             await session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.run_counts', 0))"))
-            folded = (await session.execute(_FOLD, {"at_once": _AT_ONCE})).scalar_one()
+            folded = (await session.execute(_FOLD, {"at_once": _FOLD_BATCH})).scalar_one()
             await session.execute(text("DELETE FROM run_counts WHERE runs = 0"))
 
 
-def _sums(by: str, organization_id: int | None, workflow_ids: Collection[int] | None) -> Subquery:
+def _summed_counts(by: str, organization_id: int | None, workflow_ids: Collection[int] | None) -> Subquery:
     """``id`` and ``runs`` of each workflow or organization, of all where nothing else is said."""
 
-    def wanted(table: Any) -> list[ColumnElement[bool]]:
+    def scope_conditions(table: Any) -> list[ColumnElement[bool]]:
         mine = [] if organization_id is None else [table.organization_id == organization_id]
         return mine if workflow_ids is None else [*mine, table.workflow_id.in_(workflow_ids)]
 
     both = union_all(
-        select(getattr(RunCount, by).label("id"), RunCount.runs.label("runs")).where(*wanted(RunCount)),
-        select(getattr(RunCountChange, by), RunCountChange.change).where(*wanted(RunCountChange)),
+        select(getattr(RunCount, by).label("id"), RunCount.runs.label("runs")).where(*scope_conditions(RunCount)),
+        select(getattr(RunCountChange, by), RunCountChange.change).where(*scope_conditions(RunCountChange)),
     ).subquery()
     return select(both.c.id, cast(func.sum(both.c.runs), BigInteger).label("runs")).group_by(both.c.id).subquery()

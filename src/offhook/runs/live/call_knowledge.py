@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import structlog
 
 from offhook.kit.database.outage import DATABASE_ERRORS
-from offhook.knowledge import Consultant
+from offhook.knowledge import PassageLookup
 from offhook.voice.ports import Passage
 
 log = structlog.get_logger(__name__)
@@ -14,16 +14,16 @@ log = structlog.get_logger(__name__)
 class CallKnowledge:
     """Of one organization."""
 
-    def __init__(self, consultant: Consultant, organization_id: int) -> None:
+    def __init__(self, consultant: PassageLookup, organization_id: int) -> None:
         self._consultant = consultant
         self._organization_id = organization_id
 
-    async def consult(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
+    async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
         """Nothing while the database cannot be asked."""
         try:
-            found = await self._consultant.consult(self._organization_id, document_refs, question)
+            found = await self._consultant.look_up(self._organization_id, document_refs, question)
         except DATABASE_ERRORS as error:
-            log.warning("documents_not_asked", error=f"{type(error).__name__}: {error}")
+            log.warning("knowledge_lookup_failed", error=f"{type(error).__name__}: {error}")
             return ()
         return [
             Passage(item.document_id, item.name, item.text, item.heading, item.page, item.score, item.is_whole)

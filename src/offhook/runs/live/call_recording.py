@@ -17,7 +17,7 @@ import structlog
 from numpy.typing import NDArray
 
 from offhook.kit.audio import Codec
-from offhook.runs.live.wav import HEADER_BYTES, header
+from offhook.runs.live.wav import HEADER_BYTES, wav_header
 
 log = structlog.get_logger(__name__)
 
@@ -34,7 +34,7 @@ Samples = NDArray[np.int16]
 _Frame = tuple[float, bytes]
 
 
-class _Side:
+class _ChannelBuffer:
     """One channel: frames that came in, and samples that are placed but not yet written."""
 
     def __init__(self, codec: Codec) -> None:
@@ -45,32 +45,32 @@ class _Side:
         self.end = 0  # the sample after the last placed one
         self.placed: deque[tuple[int, Samples]] = deque()
 
-    def add(self, at_s: float, payload: bytes) -> None:
+    def add_frame(self, at_s: float, payload: bytes) -> None:
         if self.arrived_bytes < MAX_PENDING_BYTES and 0.0 <= at_s < MAX_S:
             self.arrived.append((at_s, payload))
             self.arrived_bytes += len(payload)
 
-    def take(self) -> list[_Frame]:
+    def take_frames(self) -> list[_Frame]:
         frames, self.arrived, self.arrived_bytes = self.arrived, [], 0
         return frames
 
-    def place(self, frames: list[_Frame]) -> None:
+    def place_frames(self, frames: list[_Frame]) -> None:
         """Decode in one go and put each frame where its time says, joined to its neighbor when that is near enough."""
         if not frames:
             return
         sound = self._codec.decode(b"".join([payload for _, payload in frames]))
         if self._is_steady(frames, len(sound)):
-            self._keep(self.end, sound)
+            self._append_placed(self.end, sound)
             self.end += len(sound)
             return
         scale = len(sound) / max(1, sum(len(payload) for _, payload in frames))
         jitter, overlap = int(JITTER_S * self._rate), int(OVERLAP_S * self._rate)
-        offset, begin, at, target = 0, 0, self.end, self._targets(frames, scale)
+        offset, begin, at, target = 0, 0, self.end, self._target_positions(frames, scale)
         for (_, payload), wanted in zip(frames, target, strict=True):
             length = int(len(payload) * scale)
             gap = wanted - self.end
             if gap > jitter or gap < -overlap:
-                self._keep(at, sound[begin:offset])
+                self._append_placed(at, sound[begin:offset])
                 begin, at = offset, self.end
             if gap > jitter:
                 self.end = at = wanted
@@ -80,7 +80,7 @@ class _Side:
                 continue
             offset += length
             self.end += length
-        self._keep(at, sound[begin:offset])
+        self._append_placed(at, sound[begin:offset])
 
     def _is_steady(self, frames: list[_Frame], samples: int) -> bool:
         """Whether every frame is near where a seamless stream would put it: the usual case, decided cheaply."""
@@ -91,7 +91,7 @@ class _Side:
         expected = self.end / self._rate + np.arange(len(frames)) * (samples / len(frames) / self._rate)
         return bool(np.abs(at_s - expected).max() <= JITTER_S)
 
-    def _targets(self, frames: list[_Frame], scale: float) -> list[int]:
+    def _target_positions(self, frames: list[_Frame], scale: float) -> list[int]:
         """Where each frame belongs. Of frames that came in a burst the earlier ones are older than their arrival."""
         latest = None
         targets = [0] * len(frames)
@@ -103,7 +103,7 @@ class _Side:
             targets[index] = latest = wanted
         return targets
 
-    def _keep(self, at: int, samples: Samples) -> None:
+    def _append_placed(self, at: int, samples: Samples) -> None:
         if len(samples):
             self.placed.append((at, samples))
 
@@ -124,45 +124,45 @@ class _Side:
 class WavRecorder:
     """One call's file. ``caller`` and ``agent`` cost well under a microsecond; ``close`` writes the rest."""
 
-    def __init__(self, path: Path, codec: Codec, recordings: "Recordings", group: int) -> None:
+    def __init__(self, path: Path, codec: Codec, recordings: "CallRecordings", group: int) -> None:
         self.path = path
         self.group = group
         self._codec = codec
         self._recordings = recordings
-        self._caller = _Side(codec)
-        self._agent = _Side(codec)
+        self._caller = _ChannelBuffer(codec)
+        self._agent = _ChannelBuffer(codec)
         self._written = 0
         self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o640)
-        os.pwrite(self._descriptor, header(codec.sample_rate, 2, 0), 0)
+        os.pwrite(self._descriptor, wav_header(codec.sample_rate, 2, 0), 0)
 
-    def caller(self, at_s: float, payload: bytes) -> None:
+    def record_caller(self, at_s: float, payload: bytes) -> None:
         """Sound of the caller that came in ``at_s`` seconds after the media connected."""
-        self._caller.add(at_s, payload)
+        self._caller.add_frame(at_s, payload)
 
-    def agent(self, at_s: float, payload: bytes) -> None:
+    def record_agent(self, at_s: float, payload: bytes) -> None:
         """Sound of the agent that left at ``at_s``."""
-        self._agent.add(at_s, payload)
+        self._agent.add_frame(at_s, payload)
 
     async def close(self) -> None:
         """Write everything and close the file; idempotent."""
-        await self._recordings.finish(self)
+        await self._recordings.finish_recorder(self)
 
     def flush(self, *, everything: bool = False) -> None:
         """Write what both sides have, called in a thread and never twice at a time. OSError when the disk fails."""
         if self._descriptor is None:
             return
-        self._caller.place(self._caller.take())
-        self._agent.place(self._agent.take())
+        self._caller.place_frames(self._caller.take_frames())
+        self._agent.place_frames(self._agent.take_frames())
         ends = (self._caller.end, self._agent.end)
         held = max(ends) - int(HOLD_S * self._codec.sample_rate)
         until = max(ends) if everything else max(min(ends), held)
         if until > self._written:
-            self._write(until)
+            self._write_until(until)
         if everything:
             os.close(self._descriptor)
             self._descriptor = None
 
-    def _write(self, until: int) -> None:
+    def _write_until(self, until: int) -> None:
         """Write ``written..until`` block by block; a block in which nobody spoke stays a hole, which reads as zeros."""
         assert self._descriptor is not None
         sides = (self._caller, self._agent)
@@ -180,11 +180,11 @@ class WavRecorder:
             side.end = max(side.end, until)
         if is_silent:
             os.ftruncate(self._descriptor, HEADER_BYTES + until * 4)
-        os.pwrite(self._descriptor, header(self._codec.sample_rate, 2, until * 4), 0)
+        os.pwrite(self._descriptor, wav_header(self._codec.sample_rate, 2, until * 4), 0)
         self._written = until
 
 
-class Recordings:
+class CallRecordings:
     """All recorders of one process and the one task that writes them."""
 
     def __init__(self) -> None:
@@ -193,7 +193,7 @@ class Recordings:
         self._lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
-    async def open(self, path: Path, codec: Codec) -> WavRecorder:
+    async def open_recorder(self, path: Path, codec: Codec) -> WavRecorder:
         """Begin a file, with its header written. OSError when the disk does not allow it."""
         recorder = await asyncio.to_thread(WavRecorder, path, codec, self, next(self._groups))
         self._open.add(recorder)
@@ -201,7 +201,7 @@ class Recordings:
             self._task = asyncio.create_task(self._flush_forever(), name="recordings")
         return recorder
 
-    async def finish(self, recorder: WavRecorder) -> None:
+    async def finish_recorder(self, recorder: WavRecorder) -> None:
         async with self._lock:
             if recorder in self._open:
                 self._open.discard(recorder)

@@ -5,8 +5,8 @@ import wave
 import structlog
 
 from offhook.kit.database.outage import DATABASE_ERRORS
-from offhook.recordings import Library
-from offhook.voice.ports import Sound
+from offhook.recordings import RecordingLibrary
+from offhook.voice.ports import RecordedSound
 
 log = structlog.get_logger(__name__)
 
@@ -14,15 +14,15 @@ log = structlog.get_logger(__name__)
 class CallSounds:
     """Of one organization."""
 
-    def __init__(self, library: Library, organization_id: int) -> None:
+    def __init__(self, library: RecordingLibrary, organization_id: int) -> None:
         self._library = library
         self._organization_id = organization_id
 
-    async def find(self, recording_id: str, sample_rate: int) -> Sound | None:
+    async def find_sound(self, recording_id: str, sample_rate: int) -> RecordedSound | None:
         """None when there is no such recording, or when the database or the file cannot be read."""
         try:
-            loaded = await self._library.load(self._organization_id, recording_id, sample_rate)
+            loaded = await self._library.load_recording(self._organization_id, recording_id, sample_rate)
         except (OSError, EOFError, wave.Error, *DATABASE_ERRORS) as error:
             log.warning("recording_not_read", recording_id=recording_id, error=f"{type(error).__name__}: {error}")
             return None
-        return None if loaded is None else Sound(recording_id, loaded.transcript, loaded.samples)
+        return None if loaded is None else RecordedSound(recording_id, loaded.transcript, loaded.samples)

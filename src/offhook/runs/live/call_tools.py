@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from offhook.models.ports import ToolSpec
-from offhook.tools import ToolBench
-from offhook.tools.calculator import calculate
+from offhook.tools import ToolRunner
+from offhook.tools.calculator import evaluate_expression
 from offhook.tools.definitions import (
     Destination,
     EndCallConfig,
@@ -16,10 +16,10 @@ from offhook.tools.definitions import (
     ToolParameter,
     TransferCallConfig,
 )
-from offhook.tools.errors import CallFailed
-from offhook.voice.ports import SILENT, Announcement, CallOver, HandoverFailed, ToolError
+from offhook.tools.errors import ToolCallFailed
+from offhook.voice.ports import NO_ANNOUNCEMENT, EndCallRequest, HandoverFailed, ToolAnnouncement, ToolError
 
-TRANSFERRED: Final = "transferred"
+TRANSFERRED_OUTCOME: Final = "transferred"
 # Beyond what the other server is given: our own time to connect to the database and to read the answer.
 _SLACK_S: Final = 2.0
 
@@ -33,33 +33,33 @@ class ToolText:
 
 
 @dataclass(frozen=True, slots=True)
-class _Quiet:
+class _SilentTool:
     """Says nothing, and the caller may interrupt."""
 
     @property
-    def holds_floor(self) -> bool:
+    def blocks_barge_in(self) -> bool:
         return False
 
     @property
-    def announcement(self) -> Announcement:
-        return SILENT
+    def announcement(self) -> ToolAnnouncement:
+        return NO_ANNOUNCEMENT
 
     @property
-    def remark(self) -> Announcement:
-        return SILENT
+    def success_announcement(self) -> ToolAnnouncement:
+        return NO_ANNOUNCEMENT
 
 
 @dataclass(frozen=True, slots=True)
-class HttpTool(_Quiet):
+class HttpTool(_SilentTool):
     organization_id: int
     text: ToolText
     config: HttpApiConfig
-    bench: ToolBench
+    tool_runner: ToolRunner
     context: Mapping[str, Any]
 
     @property
     def spec(self) -> ToolSpec:
-        return ToolSpec(self.text.name, self.text.description, _schema(self.config.parameters))
+        return ToolSpec(self.text.name, self.text.description, _parameters_schema(self.config.parameters))
 
     @property
     def has_side_effects(self) -> bool:
@@ -70,39 +70,41 @@ class HttpTool(_Quiet):
         return self.config.timeout_ms / 1000 + _SLACK_S
 
     @property
-    def remark(self) -> Announcement:
+    def success_announcement(self) -> ToolAnnouncement:
         config = self.config
         if config.customMessageType == "audio":
-            return Announcement(recording=config.customMessageRecordingId)
-        return Announcement(config.customMessage or None)
+            return ToolAnnouncement(recording=config.customMessageRecordingId)
+        return ToolAnnouncement(config.customMessage or None)
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
         try:
-            return await self.bench.call_http(self.organization_id, self.config, arguments, self.context)
-        except CallFailed as error:
+            return await self.tool_runner.call_http(self.organization_id, self.config, arguments, self.context)
+        except ToolCallFailed as error:
             raise ToolError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
-class CalculatorTool(_Quiet):
+class CalculatorTool(_SilentTool):
     text: ToolText
     has_side_effects: bool = False
     timeout_s: float = 2.0
 
     @property
     def spec(self) -> ToolSpec:
-        schema = _schema([ToolParameter(name="expression", description="Arithmetic, for example (19.99 + 5) * 3")])
+        schema = _parameters_schema(
+            [ToolParameter(name="expression", description="Arithmetic, for example (19.99 + 5) * 3")]
+        )
         return ToolSpec(self.text.name, self.text.description or "Calculate exactly. Use it for any sum.", schema)
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
         try:
-            return {"result": calculate(str(arguments.get("expression") or ""))}
-        except CallFailed as error:
+            return {"result": evaluate_expression(str(arguments.get("expression") or ""))}
+        except ToolCallFailed as error:
             raise ToolError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
-class McpFunction(_Quiet):
+class McpFunctionTool(_SilentTool):
     """One function of an MCP server. Whether it changes something is not known, so it is taken to."""
 
     organization_id: int
@@ -110,7 +112,7 @@ class McpFunction(_Quiet):
     config: McpConfig
     function: str
     parameters: dict[str, Any]
-    bench: ToolBench
+    tool_runner: ToolRunner
     has_side_effects: bool = True
 
     @property
@@ -123,13 +125,13 @@ class McpFunction(_Quiet):
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
         try:
-            return await self.bench.call_mcp(self.organization_id, self.config, self.function, arguments)
-        except CallFailed as error:
+            return await self.tool_runner.call_mcp(self.organization_id, self.config, self.function, arguments)
+        except ToolCallFailed as error:
             raise ToolError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
-class EndCallTool(_Quiet):
+class EndCallTool(_SilentTool):
     text: ToolText
     config: EndCallConfig
     has_side_effects: bool = False
@@ -139,28 +141,28 @@ class EndCallTool(_Quiet):
     def spec(self) -> ToolSpec:
         about = self.config.endCallReasonDescription or "Why the call ends, in a few words"
         parameters = [ToolParameter(name="reason", description=about)] if self.config.endCallReason else []
-        return ToolSpec(self.text.name, self.text.description or "End the call.", _schema(parameters))
+        return ToolSpec(self.text.name, self.text.description or "End the call.", _parameters_schema(parameters))
 
     @property
-    def announcement(self) -> Announcement:
-        return _message(self.config.messageType, self.config.customMessage, self.config.audioRecordingId)
+    def announcement(self) -> ToolAnnouncement:
+        return _announcement_for(self.config.messageType, self.config.customMessage, self.config.audioRecordingId)
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
         reason = str(arguments.get("reason") or "").strip()[:200] if self.config.endCallReason else ""
         if self.config.endCallReason and not reason:
             raise ToolError("Say why the call ends: the argument 'reason' is missing.")
         gathered = {"call_disposition": reason} if reason else {}
-        return CallOver({"ok": True}, tags=(reason[:64],) if reason else (), gathered=gathered)
+        return EndCallRequest({"ok": True}, tags=(reason[:64],) if reason else (), gathered_context=gathered)
 
 
-class Handover(Protocol):
+class CallHandover(Protocol):
     """A destination that has answered and waits for the caller."""
 
-    async def connect(self) -> None:
+    async def connect_caller(self) -> None:
         """Put the caller through; HandoverFailed."""
         ...
 
-    async def release(self) -> None:
+    async def release_destination(self) -> None:
         """Let the destination go; the caller is not coming."""
         ...
 
@@ -173,12 +175,12 @@ class TransferRefused(Exception):
         self.reason = reason
 
 
-class TransferDesk(Protocol):
+class CallTransferService(Protocol):
     """Hands callers of this process over to other telephones; the telephony domain implements it."""
 
-    async def ring(
+    async def ring_destination(
         self, organization_id: int, run_id: int, number: str, timeout_s: float, *, is_blind: bool = False
-    ) -> Handover:
+    ) -> CallHandover:
         """Call ``number`` (E.164) while the caller waits. Returns when it has answered; TransferRefused. Canceling it
         stops the ringing. ``is_blind``: where the carrier can, the caller is sent there without waiting for an answer,
         and this returns at once."""
@@ -194,21 +196,21 @@ _REASONS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class TransferTool(_Quiet):
+class TransferTool(_SilentTool):
     """The model chooses a configured destination by its name. What a caller says never becomes a number."""
 
     organization_id: int
     run_id: int
     text: ToolText
     config: TransferCallConfig
-    desk: TransferDesk | None
+    transfer_service: CallTransferService | None
     has_side_effects: bool = True
     _slack_s: float = field(default=5.0)
 
     @property
     def spec(self) -> ToolSpec:
         places = self.config.all_destinations
-        schema = _schema([])
+        schema = _parameters_schema([])
         if len(places) > 1:
             about = "; ".join(
                 f"{place.name}: {place.description}" if place.description else place.name for place in places
@@ -219,7 +221,7 @@ class TransferTool(_Quiet):
         return ToolSpec(self.text.name, self.text.description or "Transfer the call to a person.", schema)
 
     @property
-    def holds_floor(self) -> bool:
+    def blocks_barge_in(self) -> bool:
         return True
 
     @property
@@ -227,15 +229,15 @@ class TransferTool(_Quiet):
         return self.config.timeout + self._slack_s
 
     @property
-    def announcement(self) -> Announcement:
-        return _message(self.config.messageType, self.config.customMessage, self.config.audioRecordingId)
+    def announcement(self) -> ToolAnnouncement:
+        return _announcement_for(self.config.messageType, self.config.customMessage, self.config.audioRecordingId)
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
-        place = self._chosen(arguments.get("destination"))
+        place = self._find_destination(arguments.get("destination"))
         try:
-            if self.desk is None:
+            if self.transfer_service is None:
                 raise TransferRefused("unsupported")
-            handover = await self.desk.ring(
+            handover = await self.transfer_service.ring_destination(
                 self.organization_id,
                 self.run_id,
                 place.phone_number,
@@ -247,16 +249,16 @@ class TransferTool(_Quiet):
             raise ToolError(
                 f"TRANSFER_FAILED ({refused.reason}): {place.name} {why}. Tell the caller and offer something else."
             ) from refused
-        return CallOver(
+        return EndCallRequest(
             {"transferred_to": place.name},
-            reason=TRANSFERRED,
-            outcome=TRANSFERRED,
-            gathered={"transferred_to": place.name},
-            handover=handover.connect,
-            abandon=handover.release,
+            reason=TRANSFERRED_OUTCOME,
+            outcome=TRANSFERRED_OUTCOME,
+            gathered_context={"transferred_to": place.name},
+            handover=handover.connect_caller,
+            abandon=handover.release_destination,
         )
 
-    def _chosen(self, wanted: Any) -> Destination:
+    def _find_destination(self, wanted: Any) -> Destination:
         places = self.config.all_destinations
         if len(places) == 1:
             return places[0]
@@ -267,13 +269,13 @@ class TransferTool(_Quiet):
         raise ToolError(f"Choose one of these destinations: {', '.join(place.name for place in places)}.")
 
 
-def _message(kind: MessageType, text: str | None, recording: str | None) -> Announcement:
+def _announcement_for(kind: MessageType, text: str | None, recording: str | None) -> ToolAnnouncement:
     if kind == "custom":
-        return Announcement(text or None)
-    return Announcement(recording=recording) if kind == "audio" and recording else SILENT
+        return ToolAnnouncement(text or None)
+    return ToolAnnouncement(recording=recording) if kind == "audio" and recording else NO_ANNOUNCEMENT
 
 
-def _schema(parameters: list[ToolParameter]) -> dict[str, Any]:
+def _parameters_schema(parameters: list[ToolParameter]) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for parameter in parameters:
         about: dict[str, Any] = {"type": parameter.type}
@@ -288,13 +290,13 @@ def _schema(parameters: list[ToolParameter]) -> dict[str, Any]:
 
 __all__ = [
     "CalculatorTool",
+    "CallHandover",
+    "CallTransferService",
     "EndCallTool",
-    "Handover",
     "HandoverFailed",
     "HttpTool",
-    "McpFunction",
+    "McpFunctionTool",
     "ToolText",
-    "TransferDesk",
     "TransferRefused",
     "TransferTool",
 ]

@@ -11,28 +11,28 @@ from typing import Final
 import structlog
 
 from offhook.kit.audio import Codec
-from offhook.kit.database.outage import DATABASE_ERRORS, through_outage
-from offhook.knowledge import Consultant
+from offhook.kit.database.outage import DATABASE_ERRORS, retry_until_database_returns
+from offhook.knowledge import PassageLookup
 from offhook.models.ports import ModelSource
-from offhook.recordings import Library
+from offhook.recordings import RecordingLibrary
 from offhook.root import Root
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import call_end, webhook_events
-from offhook.runs.finishing.call_end import Ending
+from offhook.runs.finishing.call_end import FinishedConversation
 from offhook.runs.live import leases
 from offhook.runs.live.call_knowledge import CallKnowledge
-from offhook.runs.live.call_recording import Recordings, WavRecorder
+from offhook.runs.live.call_recording import CallRecordings, WavRecorder
 from offhook.runs.live.call_sounds import CallSounds
 from offhook.runs.live.event_streams import RunStreams
-from offhook.runs.live.event_writer import EventWriter, RunEvents
+from offhook.runs.live.event_writer import EventWriter, RunEventSink
 from offhook.runs.live.pre_call_request import PRE_CALL_FETCHED, PreCallFetch
-from offhook.runs.live.sweeper import finished
+from offhook.runs.live.sweeper import run_finished_event
 from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.records import event_store
 from offhook.runs.records.context import call_configurations, call_context
 from offhook.runs.tables import Run
-from offhook.voice.call_context import Agent
+from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
 from offhook.voice.events import CALL_ENDED, VoiceEvent
 from offhook.voice.input.silero_vad_engine import SileroVad
@@ -42,9 +42,9 @@ from offhook.workflows import service as workflows
 from offhook.workflows.graph import parse_graph
 from offhook.workflows.service import VersionToRun
 
-SHUTDOWN_S: Final = 12.0
+SHUTDOWN_TIMEOUT_S: Final = 12.0
 # How long the end of a call is tried to be stored while the database is away; after that the sweeper ends the run.
-PATIENCE_S: Final = 300.0
+END_STORE_TIMEOUT_S: Final = 300.0
 RECORDING_FAILED: Final = "recording_failed"  # {message}: the call goes on without one
 log = structlog.get_logger(__name__)
 
@@ -53,12 +53,18 @@ class LiveCall:
     """One connected call. The leg's owner feeds ``session`` and awaits :meth:`run` once."""
 
     def __init__(
-        self, *, run: Run, session: CallSession, sink: RunEvents, recorder: WavRecorder | None, calls: "LiveRuns"
+        self,
+        *,
+        run: Run,
+        session: CallSession,
+        sink: RunEventSink,
+        recorder: WavRecorder | None,
+        calls: "LiveCallRegistry",
     ) -> None:
         self.run_id = run.id
         self.organization_id = run.organization_id
         self.session = session
-        self.over = asyncio.Event()
+        self.ended = asyncio.Event()
         # its end is being stored, after which its lease is nobody's
         self.is_ending = False
         self.finished: RunFinished | None = None
@@ -71,21 +77,21 @@ class LiveCall:
         try:
             result = await self.session.run()
         except asyncio.CancelledError:
-            await asyncio.shield(self._finish(self._broken_off("server_stopped", "answered")))
+            await asyncio.shield(self._finish_call(self._aborted_result("server_stopped", "answered")))
             raise
         except Exception:  # the media-socket edge: this run ends as failed and the other calls go on
             log.exception("call_crashed", run_id=self.run_id)
-            result = self._broken_off("error", "failed")
-        await asyncio.shield(self._finish(result))
+            result = self._aborted_result("error", "failed")
+        await asyncio.shield(self._finish_call(result))
         return result
 
-    def _broken_off(self, reason: str, outcome: str) -> CallResult:
+    def _aborted_result(self, reason: str, outcome: str) -> CallResult:
         at_s = self._sink.tally.last_at_s
         if not self._sink.has_ended:
             self._sink.emit(VoiceEvent(CALL_ENDED, at_s, {"end_reason": reason, "outcome": outcome}))
         return CallResult(outcome, reason, at_s)
 
-    async def _finish(self, result: CallResult) -> None:
+    async def _finish_call(self, result: CallResult) -> None:
         self.is_ending = True
         try:
             if self._recorder is not None:
@@ -93,10 +99,10 @@ class LiveCall:
             self.finished = await self._calls.store_end(self.organization_id, self.run_id, self._sink, result)
         finally:
             self._calls.forget(self)
-            self.over.set()
+            self.ended.set()
 
 
-class LiveRuns:
+class LiveCallRegistry:
     """Every call that this process carries, their leases and the services that they share."""
 
     def __init__(self, root: Root, *, writer: EventWriter, streams: RunStreams, tools: ToolRegistry) -> None:
@@ -106,107 +112,107 @@ class LiveRuns:
         self._streams = streams
         self._tools = tools
         self._pre_call = PreCallFetch(root)
-        self._recordings = Recordings()
+        self._recordings = CallRecordings()
         self._calls: dict[int, LiveCall] = {}
         self._ringing: set[int] = set()
         self._connecting = 0
         self._vad: VadEngine | None = None
         self._vad_lock = asyncio.Lock()
         self._lease = timedelta(seconds=root.settings.run_lease_s)
-        self._heart: asyncio.Task[None] | None = None
+        self._lease_task: asyncio.Task[None] | None = None
 
     @property
-    def active(self) -> int:
+    def active_calls(self) -> int:
         """How many calls this process carries now."""
         return len(self._calls) + self._connecting
 
-    async def _voice_activity(self) -> VadEngine:
+    async def _get_vad_engine(self) -> VadEngine:
         """The detector that all calls share. Its model is loaded in a thread by the first call, not by idle servers."""
         async with self._vad_lock:
             if self._vad is None:
                 self._vad = self._root.services.get(VadEngine)
             if self._vad is None:
                 silero = SileroVad()
-                await asyncio.to_thread(silero.load)
+                await asyncio.to_thread(silero.load_model)
                 self._vad = silero
         return self._vad
 
-    async def connect(self, run_id: int, leg: CallLeg) -> LiveCall:
+    async def connect_leg(self, run_id: int, leg: CallLeg) -> LiveCall:
         """Take the run for this process and build its session; the caller then awaits :meth:`LiveCall.run`.
 
         Raises RunNotConnectable (409) when it is over or carried elsewhere, ProcessIsFull (429).
         """
-        if self.active >= self._root.settings.max_calls_per_process:
+        if self.active_calls >= self._root.settings.max_calls_per_process:
             raise ProcessIsFull
         self._connecting += 1
         try:
-            run, version = await self._take(run_id, leg.codec)
-            sink = self._writer.sink(run.id, self._streams.on_live)
+            run, version = await self._take_run(run_id, leg.codec)
+            sink = self._writer.create_sink(run.id, self._streams.on_live)
             try:
-                call = await self._build(run, version, leg, sink)
+                call = await self._build_call(run, version, leg, sink)
             except BaseException:
                 await asyncio.shield(self._fail(run, sink))
                 raise
             self._calls[run.id] = call
         finally:
             self._connecting -= 1
-        self._keep_beating()
+        self._ensure_lease_task()
         await self._root.events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
         return call
 
-    async def rings_here(self, run_id: int) -> None:
+    async def lease_ringing_run(self, run_id: int) -> None:
         """A telephone inside this process rings for this run: lease it, so that it does not outlive the process."""
         self._ringing.add(run_id)
-        self._pre_call.begin(run_id)
+        self._pre_call.start_fetch(run_id)
         await self._lease_ringing([run_id])
-        self._keep_beating()
+        self._ensure_lease_task()
 
-    def rings_no_more(self, run_id: int) -> None:
+    def stop_ringing(self, run_id: int) -> None:
         self._ringing.discard(run_id)
-        self._pre_call.forget(run_id)
+        self._pre_call.cancel_fetch(run_id)
 
-    def _keep_beating(self) -> None:
-        if self._heart is None or self._heart.done():
-            self._heart = asyncio.create_task(self._beat(), name="run-leases")
+    def _ensure_lease_task(self) -> None:
+        if self._lease_task is None or self._lease_task.done():
+            self._lease_task = asyncio.create_task(self._renew_loop(), name="run-leases")
 
     async def _lease_ringing(self, run_ids: list[int]) -> None:
         until = self._root.clock.now() + self._lease
         async with self._root.db.transaction() as session:
-            await leases.keep_ringing(session, run_ids, until=until)
+            await leases.lease_ringing_runs(session, run_ids, until=until)
 
-    async def _take(self, run_id: int, codec: Codec) -> tuple[Run, VersionToRun]:
+    async def _take_run(self, run_id: int, codec: Codec) -> tuple[Run, VersionToRun]:
         now = self._root.clock.now()
         async with self._root.db.transaction() as session:
-            run = await leases.take(session, run_id, worker_id=self.worker_id, now=now, until=now + self._lease)
+            run = await leases.take_run(session, run_id, worker_id=self.worker_id, now=now, until=now + self._lease)
             if run is None:
                 raise RunNotConnectable
             run.recording_key = f"recordings/{run.organization_id}/{run.id}.wav"
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
-            await event_store.notify(session, [run.id])
-            await webhook_events.tell_started(session, run)
+            await event_store.notify_listeners(session, [run.id])
+            await webhook_events.publish_run_started(session, run)
         return run, version
 
-    async def _build(self, run: Run, version: VersionToRun, leg: CallLeg, sink: RunEvents) -> LiveCall:
-        vad = await self._voice_activity()
+    async def _build_call(self, run: Run, version: VersionToRun, leg: CallLeg, sink: RunEventSink) -> LiveCall:
+        vad = await self._get_vad_engine()
         configurations = call_configurations(run, version)
         graph, context = parse_graph(version.definition), call_context(run, version)
         if any(node.document_refs for node in graph.nodes.values()):
-            self._root.get(Consultant).warm()
-        fetched = await self._pre_call.result(run, graph.nodes.get(graph.start_id or ""))
+            self._root.get(PassageLookup).start_warm_up()
+        fetched = await self._pre_call.take_result(run, graph.nodes.get(graph.start_id or ""))
         context.update(fetched.variables)
         if fetched.event is not None:
             sink.emit(VoiceEvent(PRE_CALL_FETCHED, 0.0, fetched.event))
-        agent = Agent(
+        agent = CallAgent(
             graph=graph,
             config=CallConfig.from_configurations(configurations),
-            toolbox=await self._tools.for_run(run, graph, context),
+            toolbox=await self._tools.toolbox_for_run(run, graph, context),
             context=context,
-            sounds=CallSounds(self._root.get(Library), run.organization_id),
-            knowledge=CallKnowledge(self._root.get(Consultant), run.organization_id),
+            sounds=CallSounds(self._root.get(RecordingLibrary), run.organization_id),
+            knowledge=CallKnowledge(self._root.get(PassageLookup), run.organization_id),
         )
         source = self._root.get(ModelSource)  # type: ignore[type-abstract]
         models = await source.for_organization(run.organization_id, version.configurations)
-        recorder = await self._recorder(run, leg.codec, sink)
+        recorder = await self._open_recorder(run, leg.codec, sink)
         try:
             session = CallSession(agent=agent, leg=leg, models=models, sink=sink, vad=vad, recorder=recorder)
         except BaseException:
@@ -215,49 +221,51 @@ class LiveRuns:
             raise
         return LiveCall(run=run, session=session, sink=sink, recorder=recorder, calls=self)
 
-    async def _recorder(self, run: Run, codec: Codec, sink: RunEvents) -> WavRecorder | None:
+    async def _open_recorder(self, run: Run, codec: Codec, sink: RunEventSink) -> WavRecorder | None:
         assert run.recording_key is not None
         try:
-            path = await asyncio.to_thread(self._root.storage.path, run.recording_key)
-            return await self._recordings.open(path, codec)
+            path = await asyncio.to_thread(self._root.storage.path_for, run.recording_key)
+            return await self._recordings.open_recorder(path, codec)
         except OSError as error:
             log.warning("recording_failed", run_id=run.id, error=str(error))
             sink.emit(VoiceEvent(RECORDING_FAILED, 0.0, {"message": str(error)}))
             return None
 
-    async def _fail(self, run: Run, sink: RunEvents) -> None:
+    async def _fail(self, run: Run, sink: RunEventSink) -> None:
         """A run that was taken but could not be built."""
         result = CallResult("failed", "error", 0.0)
         sink.emit(VoiceEvent(CALL_ENDED, 0.0, {"end_reason": result.end_reason, "outcome": result.outcome}))
         await self.store_end(run.organization_id, run.id, sink, result)
 
     async def store_end(
-        self, organization_id: int, run_id: int, sink: RunEvents, result: CallResult
+        self, organization_id: int, run_id: int, sink: RunEventSink, result: CallResult
     ) -> RunFinished | None:
         """Store a finished call, through an outage of the database if need be, and tell the domains above."""
         tally = sink.tally
-        ending = Ending(
+        ending = FinishedConversation(
             result=result,
-            gathered={**tally.gathered(), **result.gathered},
+            gathered_context={**tally.gathered_context(), **result.gathered_context},
             usage=tally.usage,
-            latency=tally.latency(),
+            latency=tally.latency_summary(),
             ended_at=self._root.clock.now(),
             has_opted_out=tally.has_opted_out,
         )
 
-        async def store() -> Run | None:
+        async def store_in_transaction() -> Run | None:
             async with self._root.db.transaction() as session:
-                return await call_end.store(session, organization_id, run_id, ending)
+                return await call_end.store_run_end(session, organization_id, run_id, ending)
 
-        await self._writer.flush(PATIENCE_S)
+        await self._writer.flush(END_STORE_TIMEOUT_S)
         try:
-            run = await through_outage(store, patience_s=PATIENCE_S, what="end of a run")
+            run = await retry_until_database_returns(
+                store_in_transaction, patience_s=END_STORE_TIMEOUT_S, what="end of a run"
+            )
         except DATABASE_ERRORS:
             log.exception("run_end_not_stored", run_id=run_id)
             return None
         if run is None:
             return None
-        event = finished(run)
+        event = run_finished_event(run)
         await self._root.events.publish(event)
         return event
 
@@ -270,14 +278,14 @@ class LiveRuns:
         for call in calls:
             call.session.stop("server_stopped")
         with suppress(TimeoutError):
-            async with asyncio.timeout(SHUTDOWN_S):
+            async with asyncio.timeout(SHUTDOWN_TIMEOUT_S):
                 for call in calls:
-                    await call.over.wait()
-        await self._writer.flush(SHUTDOWN_S)
-        if self._heart is not None:
-            self._heart.cancel()
+                    await call.ended.wait()
+        await self._writer.flush(SHUTDOWN_TIMEOUT_S)
+        if self._lease_task is not None:
+            self._lease_task.cancel()
 
-    async def _beat(self) -> None:
+    async def _renew_loop(self) -> None:
         while self._calls or self._ringing:
             await asyncio.sleep(self._root.settings.run_lease_s / 3)
             try:
@@ -294,7 +302,7 @@ class LiveRuns:
             return
         until = self._root.clock.now() + self._lease
         async with self._root.db.transaction() as session:
-            renewed = await leases.renew(session, sorted(mine), worker_id=self.worker_id, until=until)
+            renewed = await leases.renew_run_leases(session, sorted(mine), worker_id=self.worker_id, until=until)
         for run_id in mine.keys() - renewed:
             if run_id in self._calls and not mine[run_id].is_ending:
                 log.warning("lease_lost", run_id=run_id)

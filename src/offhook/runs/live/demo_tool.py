@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from offhook.models.ports import ToolSpec
-from offhook.voice.ports import SILENT, Announcement, ToolError
+from offhook.voice.ports import NO_ANNOUNCEMENT, ToolAnnouncement, ToolError
 
 DEMO_ORDER_STATUS: Final = "demo_order_status"
 _STAGES: Final = (
@@ -27,15 +27,15 @@ _ITEMS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class DemoOrderStatus:
+class DemoOrderStatusTool:
     """An order system that always finds something: one order number always gets the same answer."""
 
     examples: tuple[str, ...] = ("where is my order", "track my order", "order status", "has my parcel been shipped")
     has_side_effects: bool = False
-    holds_floor: bool = False
+    blocks_barge_in: bool = False
     timeout_s: float = 5.0
-    announcement: Announcement = SILENT
-    remark: Announcement = SILENT
+    announcement: ToolAnnouncement = NO_ANNOUNCEMENT
+    success_announcement: ToolAnnouncement = NO_ANNOUNCEMENT
 
     @property
     def spec(self) -> ToolSpec:

@@ -10,12 +10,12 @@ from typing import Final
 import structlog
 
 from offhook.kit.database.database import Database
-from offhook.kit.database.outage import DATABASE_ERRORS, is_refused
-from offhook.kit.json_values import plain
+from offhook.kit.database.outage import DATABASE_ERRORS, is_permanent_error
+from offhook.kit.json_values import sanitize_json
 from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
 from offhook.runs.records import event_store
 from offhook.runs.records.event_store import NewEvent
-from offhook.runs.records.projections import Tally
+from offhook.runs.records.projections import RunTally
 from offhook.voice.events import CALL_ENDED, CALLER_SAID, LIVE_ONLY, VoiceEvent
 
 EVENTS_DROPPED: Final = "events_dropped"  # {count}: the database was away for so long that the memory was full
@@ -25,11 +25,11 @@ log = structlog.get_logger(__name__)
 OnLive = Callable[[int, VoiceEvent], None]
 
 
-class RunEvents:
+class RunEventSink:
     """The sink of one run (``voice.ports.RunSink``); its ``tally`` knows what the events add up to."""
 
     def __init__(self, run_id: int, writer: "EventWriter", on_live: OnLive | None) -> None:
-        self.tally = Tally()
+        self.tally = RunTally()
         self.has_ended = False
         self._run_id = run_id
         self._writer = writer
@@ -41,14 +41,16 @@ class RunEvents:
         if event.type in LIVE_ONLY:
             if self._on_live is not None:
                 # what a recognizer or a model says may be no text that can be sent: half of a surrogate pair
-                self._on_live(self._run_id, replace(event, data=plain(event.data)))
+                self._on_live(self._run_id, replace(event, data=sanitize_json(event.data)))
             return
         self.has_ended = self.has_ended or event.type == CALL_ENDED
-        self.tally.add(event.type, event.at_s, event.data)
+        self.tally.add_event(event.type, event.at_s, event.data)
         # Strictly rising, so that a retried batch can be told from a new one.
         self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
         at_ms = round(event.at_s * 1000)
-        self._writer.add(NewEvent(self._run_id, event.type, at_ms, event_store.encode(event.data), self._last))
+        self._writer.add_event(
+            NewEvent(self._run_id, event.type, at_ms, event_store.encode_event_data(event.data), self._last)
+        )
         if event.type == CALLER_SAID and not self.tally.has_opted_out:
             text = str(event.data.get("text") or "")
             if asks_not_to_be_called(text):
@@ -71,14 +73,14 @@ class EventWriter:
         self._task: asyncio.Task[None] | None = None
 
     @property
-    def waiting(self) -> int:
+    def pending_count(self) -> int:
         """How many events are in memory only."""
         return len(self._waiting)
 
-    def sink(self, run_id: int, on_live: OnLive | None = None) -> RunEvents:
-        return RunEvents(run_id, self, on_live)
+    def create_sink(self, run_id: int, on_live: OnLive | None = None) -> RunEventSink:
+        return RunEventSink(run_id, self, on_live)
 
-    def add(self, event: NewEvent) -> None:
+    def add_event(self, event: NewEvent) -> None:
         if len(self._waiting) >= self._max_events:
             self._dropped[event.run_id] += 1
             return
@@ -93,7 +95,7 @@ class EventWriter:
         try:
             async with asyncio.timeout(timeout_s):
                 while self._settled < target:
-                    if not await self._write_some():
+                    if not await self._write_next_batch():
                         await asyncio.sleep(0.2)
         except TimeoutError:
             return False
@@ -103,17 +105,17 @@ class EventWriter:
         pause_s = self._interval_s
         while self._waiting:
             await asyncio.sleep(pause_s)
-            is_written = await self._write_some()
+            is_written = await self._write_next_batch()
             pause_s = self._interval_s if is_written else min(5.0, pause_s * 2)
 
-    async def _write_some(self) -> bool:
+    async def _write_next_batch(self) -> bool:
         """Write one batch; False when the database is away and the batch was kept."""
         async with self._lock:
             batch = [self._waiting[i] for i in range(min(_BATCH, len(self._waiting)))]
             if not batch:
                 return True
             try:
-                await self._write(batch)
+                await self._write_batch(batch)
             except DATABASE_ERRORS as error:
                 self._is_uncertain = True
                 log.warning("events_not_written", count=len(self._waiting), error=type(error).__name__)
@@ -125,23 +127,23 @@ class EventWriter:
             self._report_dropped()
             return True
 
-    async def _write(self, batch: list[NewEvent]) -> None:
+    async def _write_batch(self, batch: list[NewEvent]) -> None:
         try:
             async with self._db.transaction() as session:
-                await event_store.append(session, batch, is_retry=self._is_uncertain)
+                await event_store.append_events(session, batch, is_retry=self._is_uncertain)
         except DATABASE_ERRORS as error:
-            if not is_refused(error):
+            if not is_permanent_error(error):
                 raise
             # One bad event must not hold back the others for ever: halve until it stands alone, then leave it out.
             if len(batch) == 1:
                 log.error("event_refused", run_id=batch[0].run_id, type=batch[0].type, error=type(error).__name__)
                 return
             middle = len(batch) // 2
-            await self._write(batch[:middle])
-            await self._write(batch[middle:])
+            await self._write_batch(batch[:middle])
+            await self._write_batch(batch[middle:])
 
     def _report_dropped(self) -> None:
         dropped, self._dropped = self._dropped, Counter()
         for run_id, count in dropped.items():
-            data = event_store.encode({"count": count})
-            self.add(NewEvent(run_id, EVENTS_DROPPED, 0, data, datetime.now(UTC)))
+            data = event_store.encode_event_data({"count": count})
+            self.add_event(NewEvent(run_id, EVENTS_DROPPED, 0, data, datetime.now(UTC)))

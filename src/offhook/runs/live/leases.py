@@ -8,18 +8,18 @@ from sqlalchemy import ColumnElement, Select, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.call_limits import TEXT_CHAT
-from offhook.runs.states import LIVE
+from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import Run
 
 
-async def take(session: AsyncSession, run_id: int, *, worker_id: str, now: datetime, until: datetime) -> Run | None:
+async def take_run(session: AsyncSession, run_id: int, *, worker_id: str, now: datetime, until: datetime) -> Run | None:
     """Move a run that no worker carries to ``in_progress`` and give it to this one; None when it is not to be had.
 
     Without an organization on purpose: the caller has just spent the run's media token.
     """
     taken = await session.execute(
         update(Run)
-        .where(Run.id == run_id, Run.status.in_(sorted(LIVE)), Run.worker_id.is_(None))
+        .where(Run.id == run_id, Run.status.in_(sorted(LIVE_STATES)), Run.worker_id.is_(None))
         .values(
             status="in_progress",
             worker_id=worker_id,
@@ -33,9 +33,11 @@ async def take(session: AsyncSession, run_id: int, *, worker_id: str, now: datet
     return taken.scalar_one_or_none()
 
 
-async def renew(session: AsyncSession, run_ids: Sequence[int], *, worker_id: str, until: datetime) -> set[int]:
+async def renew_run_leases(
+    session: AsyncSession, run_ids: Sequence[int], *, worker_id: str, until: datetime
+) -> set[int]:
     """Renew all runs of a worker in one statement; the ids that are still its own."""
-    mine = _in_order(run_ids, Run.worker_id == worker_id, Run.lease_until.is_not(None))
+    mine = _locked_in_order(run_ids, Run.worker_id == worker_id, Run.lease_until.is_not(None))
     renewed = await session.execute(
         update(Run)
         .where(Run.id.in_(mine))
@@ -46,9 +48,9 @@ async def renew(session: AsyncSession, run_ids: Sequence[int], *, worker_id: str
     return set(renewed.scalars())
 
 
-async def keep_ringing(session: AsyncSession, run_ids: Sequence[int], *, until: datetime) -> None:
+async def lease_ringing_runs(session: AsyncSession, run_ids: Sequence[int], *, until: datetime) -> None:
     """Lease live runs that nobody carries yet: their telephone rings inside this process and dies with it."""
-    ringing = _in_order(run_ids, Run.worker_id.is_(None), Run.status.in_(sorted(LIVE)))
+    ringing = _locked_in_order(run_ids, Run.worker_id.is_(None), Run.status.in_(sorted(LIVE_STATES)))
     await session.execute(
         update(Run).where(Run.id.in_(ringing)).values(lease_until=until).execution_options(synchronize_session=False)
     )
@@ -64,13 +66,13 @@ async def is_carried(session: AsyncSession, organization_id: int, run_id: int) -
     return found.one_or_none() is not None
 
 
-def _in_order(run_ids: Sequence[int], *conditions: ColumnElement[bool]) -> Select[Any]:
+def _locked_in_order(run_ids: Sequence[int], *conditions: ColumnElement[bool]) -> Select[Any]:
     """These runs, locked by their ids as carriers' news locks them, so that neither waits for the other crosswise."""
     wanted = select(Run.id).where(Run.id.in_(run_ids), *conditions).order_by(Run.id).with_for_update(key_share=True)
     return select(wanted.cte("locked").c.id)
 
 
-async def expired(session: AsyncSession, now: datetime, limit: int = 200) -> list[tuple[int, datetime]]:
+async def find_expired(session: AsyncSession, now: datetime, limit: int = 200) -> list[tuple[int, datetime]]:
     """Runs of any organization whose worker fell silent, with the lease that ran out, longest silent first."""
     rows = await session.execute(
         select(Run.id, Run.lease_until)
@@ -92,12 +94,12 @@ async def lock_expired(session: AsyncSession, run_id: int, seen: datetime) -> Ru
     return found.scalar_one_or_none()
 
 
-async def never_connected(session: AsyncSession, before: datetime, limit: int = 200) -> list[tuple[int, int]]:
+async def find_never_connected(session: AsyncSession, before: datetime, limit: int = 200) -> list[tuple[int, int]]:
     """(organization, run) of live runs that no worker ever took and whose last sign of life is older than ``before``."""
     last_sign = func.greatest(Run.created_at, func.coalesce(Run.started_at, Run.created_at))
     rows = await session.execute(
         select(Run.organization_id, Run.id)
-        .where(Run.status.in_(sorted(LIVE)), Run.worker_id.is_(None), Run.lease_until.is_(None))
+        .where(Run.status.in_(sorted(LIVE_STATES)), Run.worker_id.is_(None), Run.lease_until.is_(None))
         .where(last_sign < literal(before))
         .order_by(Run.id)
         .limit(limit)
@@ -107,7 +109,7 @@ async def never_connected(session: AsyncSession, before: datetime, limit: int = 
 
 def final_values(run: Run, *, ended_at: datetime) -> dict[str, Any]:
     """How a run ends whose worker is gone: an abandoned chat is complete, a call has failed, and final stays final."""
-    if run.status not in LIVE:
+    if run.status not in LIVE_STATES:
         return {"status": run.status, "outcome": run.outcome or ("answered" if run.answered_at else run.status)}
     if run.mode == TEXT_CHAT:
         return {"status": "completed", "outcome": "answered", "end_reason": "idle", "ended_at": ended_at}

@@ -10,27 +10,35 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.outage import DATABASE_ERRORS
-from offhook.kit.json_values import given_text
+from offhook.kit.json_values import nonblank_text
 from offhook.root import Root
 from offhook.runs.records import event_store
 from offhook.runs.tables import Run
-from offhook.tools import ToolBench
-from offhook.tools.errors import CallFailed
-from offhook.tools.http_api import parsed
+from offhook.tools import ToolRunner
+from offhook.tools.errors import ToolCallFailed
+from offhook.tools.http_api import parse_answer
 from offhook.workflows import service as workflows
 from offhook.workflows.graph import Node, parse_graph
 
-LIMIT_S: Final = 10.0
+FETCH_TIMEOUT_S: Final = 10.0
 MAX_BYTES: Final = 100_000
 MAX_VARIABLES: Final = 200
 PRE_CALL_FETCHED: Final = "pre_call_fetched"  # {ok, ms, variables?: [name], error?}
 # What the platform knows better than anybody who is asked.
-_OURS: Final = {"direction", "mode", "workflow_run_id", "workflow_id", "campaign_id", "call_id", "provider"}
+_RESERVED_VARIABLES: Final = {
+    "direction",
+    "mode",
+    "workflow_run_id",
+    "workflow_id",
+    "campaign_id",
+    "call_id",
+    "provider",
+}
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class PreCallResult:
     """``event`` is the data of PRE_CALL_FETCHED, None when nothing was to be asked."""
 
     variables: dict[str, Any] = field(default_factory=dict)
@@ -42,33 +50,35 @@ class PreCallFetch:
 
     def __init__(self, root: Root) -> None:
         self._root = root
-        self._asking: dict[int, asyncio.Task[Fetched]] = {}
+        self._pending: dict[int, asyncio.Task[PreCallResult]] = {}
 
-    def begin(self, run_id: int) -> None:
+    def start_fetch(self, run_id: int) -> None:
         """Ask now, because the phone rings; :meth:`result` then waits for what is left."""
-        if run_id not in self._asking:
-            self._asking[run_id] = asyncio.create_task(self._for_ringing(run_id), name=f"pre-call-{run_id}")
+        if run_id not in self._pending:
+            self._pending[run_id] = asyncio.create_task(self._fetch_for_ringing(run_id), name=f"pre-call-{run_id}")
 
-    def forget(self, run_id: int) -> None:
+    def cancel_fetch(self, run_id: int) -> None:
         """Nobody answered the phone."""
-        task = self._asking.pop(run_id, None)
+        task = self._pending.pop(run_id, None)
         if task is not None:
             task.cancel()
 
-    async def result(self, run: Run, start: Node | None) -> Fetched:
+    async def take_result(self, run: Run, start: Node | None) -> PreCallResult:
         """What is known when the call begins; stored in the run's ``initial_context``, too."""
-        task = self._asking.pop(run.id, None)
+        task = self._pending.pop(run.id, None)
         began = asyncio.get_running_loop().time()
         try:
             if task is not None:
                 fetched = await task
             elif start is not None and is_due(start, run.direction):
-                fetched = await self._ask(run, start)
+                fetched = await self._send_request(run, start)
             else:
-                fetched = Fetched()
+                fetched = PreCallResult()
         except Exception:  # the customer's edge: whatever went wrong with a question, the caller is answered
             log.exception("pre_call_fetch_failed", run_id=run.id)
-            return Fetched(event={"ok": False, "ms": _since(began), "error": "The question could not be asked."})
+            return PreCallResult(
+                event={"ok": False, "ms": _elapsed_ms(began), "error": "The question could not be asked."}
+            )
         if fetched.variables:
             try:
                 async with self._root.db.transaction() as session:
@@ -77,18 +87,22 @@ class PreCallFetch:
                 log.warning("pre_call_variables_not_kept", run_id=run.id, error=type(error).__name__)
         return fetched
 
-    async def _for_ringing(self, run_id: int) -> Fetched:
+    async def _fetch_for_ringing(self, run_id: int) -> PreCallResult:
         async with self._root.db.transaction() as session:
             run = (await session.execute(select(Run).where(Run.id == run_id))).scalar_one_or_none()
             if run is None:
-                return Fetched()
+                return PreCallResult()
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
         graph = parse_graph(version.definition)
         start = graph.nodes.get(graph.start_id or "")
-        return await self._ask(run, start) if start is not None and is_due(start, run.direction) else Fetched()
+        return (
+            await self._send_request(run, start)
+            if start is not None and is_due(start, run.direction)
+            else PreCallResult()
+        )
 
-    async def _ask(self, run: Run, start: Node) -> Fetched:
-        bench = self._root.get(ToolBench)
+    async def _send_request(self, run: Run, start: Node) -> PreCallResult:
+        bench = self._root.get(ToolRunner)
         event = f"call_{run.direction}"
         question = {
             "agent_id": run.workflow_id,
@@ -98,22 +112,22 @@ class PreCallFetch:
         }
         began = asyncio.get_running_loop().time()
         try:
-            answer = await bench.send(
+            answer = await bench.send_request(
                 run.organization_id,
                 "POST",
                 str(start.data.get("pre_call_fetch_url")).strip(),
-                credential_uuid=given_text(start.data.get("pre_call_fetch_credential_uuid")),
+                credential_uuid=nonblank_text(start.data.get("pre_call_fetch_credential_uuid")),
                 headers={"Content-Type": "application/json"},
                 content=json.dumps({"event": event, event: question}).encode(),
-                timeout_s=LIMIT_S,
+                timeout_s=FETCH_TIMEOUT_S,
                 max_bytes=MAX_BYTES,
             )
             if not answer.is_success:
-                raise CallFailed(f"The service answered with status {answer.status}.")
-            found = variables_of(parsed(answer))
-        except CallFailed as error:
-            return Fetched(event={"ok": False, "ms": _since(began), "error": str(error)})
-        return Fetched(found, {"ok": True, "ms": _since(began), "variables": sorted(found)})
+                raise ToolCallFailed(f"The service answered with status {answer.status}.")
+            found = extract_variables(parse_answer(answer))
+        except ToolCallFailed as error:
+            return PreCallResult(event={"ok": False, "ms": _elapsed_ms(began), "error": str(error)})
+        return PreCallResult(found, {"ok": True, "ms": _elapsed_ms(began), "variables": sorted(found)})
 
 
 def is_due(start: Node, direction: str) -> bool:
@@ -121,19 +135,19 @@ def is_due(start: Node, direction: str) -> bool:
     mode = start.data.get("pre_call_fetch_mode")
     if mode in {None, "disabled"} and start.data.get("pre_call_fetch_enabled") is True:
         mode = "always"
-    return mode in {"always", direction} and given_text(start.data.get("pre_call_fetch_url")) is not None
+    return mode in {"always", direction} and nonblank_text(start.data.get("pre_call_fetch_url")) is not None
 
 
-def variables_of(answer: Any) -> dict[str, Any]:
+def extract_variables(answer: Any) -> dict[str, Any]:
     """``initial_context`` or ``dynamic_variables`` of the answer, at its top or under ``call_inbound``/``call_outbound``."""
     if not isinstance(answer, dict):
-        raise CallFailed("The service's answer is not a JSON object.")
+        raise ToolCallFailed("The service's answer is not a JSON object.")
     places = [answer, *(answer[key] for key in ("call_inbound", "call_outbound") if isinstance(answer.get(key), dict))]
     for place in places:
         for key in ("initial_context", "dynamic_variables"):
             if isinstance(place.get(key), dict):
-                found = {str(name): value for name, value in place[key].items() if name not in _OURS}
-                return event_store.storable(dict(list(found.items())[:MAX_VARIABLES]))
+                found = {str(name): value for name, value in place[key].items() if name not in _RESERVED_VARIABLES}
+                return event_store.to_storable_json(dict(list(found.items())[:MAX_VARIABLES]))
     return {}
 
 
@@ -145,5 +159,5 @@ async def _keep(session: AsyncSession, run: Run, variables: dict[str, Any]) -> N
     )
 
 
-def _since(began: float) -> int:
+def _elapsed_ms(began: float) -> int:
     return round((asyncio.get_running_loop().time() - began) * 1000)

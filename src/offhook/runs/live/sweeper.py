@@ -11,15 +11,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.event_bus import EventBus
-from offhook.kit.files.storage import Storage
+from offhook.kit.files.storage import LocalFileStorage
 from offhook.runs import service
 from offhook.runs.events import RunFinished
 from offhook.runs.finishing import finalization
 from offhook.runs.live import leases
-from offhook.runs.live.wav import recover
+from offhook.runs.live.wav import repair_wav_header
 from offhook.runs.records import event_store
 from offhook.runs.records.event_store import NewEvent
-from offhook.runs.records.projections import tally_of
+from offhook.runs.records.projections import tally_events
 from offhook.runs.tables import Run, RunEvent
 
 NEVER_CONNECTED_AFTER: Final = timedelta(minutes=5)
@@ -28,7 +28,7 @@ _MAX_EVENTS: Final = 100_000
 log = structlog.get_logger(__name__)
 
 
-class Sweeper:
+class RunSweeper:
     """``grace_s``: how long an expired lease is watched before it is believed.
 
     After an outage of the database every lease has expired although the calls live; their workers renew them within a
@@ -36,7 +36,7 @@ class Sweeper:
     """
 
     def __init__(
-        self, *, db: Database, storage: Storage, events: EventBus, clock: Clock, lease_s: float, grace_s: float
+        self, *, db: Database, storage: LocalFileStorage, events: EventBus, clock: Clock, lease_s: float, grace_s: float
     ) -> None:
         self._db = db
         self._storage = storage
@@ -46,7 +46,7 @@ class Sweeper:
         self._grace = timedelta(seconds=grace_s)
         self._seen: dict[int, tuple[datetime, datetime]] = {}
 
-    async def handle(self, _: dict[str, Any]) -> None:
+    async def handle_job(self, _: dict[str, Any]) -> None:
         """The job ``run.sweep``."""
         await self.sweep()
 
@@ -54,16 +54,16 @@ class Sweeper:
         """End what is to be ended and return its ids. ``trusting`` believes an expired lease at first sight."""
         now = self._clock.now()
         async with self._db.transaction() as session:
-            silent = await leases.expired(session, now)
-            lost = await leases.never_connected(session, now - NEVER_CONNECTED_AFTER)
-        due = silent if trusting else self._unchanged(silent, now)
+            silent = await leases.find_expired(session, now)
+            lost = await leases.find_never_connected(session, now - NEVER_CONNECTED_AFTER)
+        due = silent if trusting else self._confirmed_expired(silent, now)
         ended = [run_id for run_id, lease in due if await self._end_silent(run_id, lease)]
         ended += [run_id for organization_id, run_id in lost if await self._end_lost(organization_id, run_id, now)]
         if ended:
             log.warning("runs_swept", run_ids=ended)
         return ended
 
-    def _unchanged(self, silent: list[tuple[int, datetime]], now: datetime) -> list[tuple[int, datetime]]:
+    def _confirmed_expired(self, silent: list[tuple[int, datetime]], now: datetime) -> list[tuple[int, datetime]]:
         before, self._seen = self._seen, {}
         due = []
         for run_id, lease in silent:
@@ -82,9 +82,9 @@ class Sweeper:
             was_live = run.ended_at is None
             await self._write_end(session, run, lease)
             recording_key = run.recording_key
-            news = finished(run)
+            news = run_finished_event(run)
         if recording_key is not None:
-            await asyncio.to_thread(recover, self._storage.path(recording_key))
+            await asyncio.to_thread(repair_wav_header, self._storage.path_for(recording_key))
         await self._events.publish(news)
         return was_live
 
@@ -93,38 +93,38 @@ class Sweeper:
         ended_at = max(
             lease - self._lease, last_event.scalar_one() or run.created_at, run.answered_at or run.created_at
         )
-        stored = await event_store.read(session, run.organization_id, run.id, limit=_MAX_EVENTS)
-        tally = tally_of(stored)
+        stored = await event_store.read_events(session, run.organization_id, run.id, limit=_MAX_EVENTS)
+        tally = tally_events(stored)
         for name, value in leases.final_values(run, ended_at=ended_at).items():
             setattr(run, name, value)
         if run.duration is None and run.answered_at is not None:
             run.duration = service.seconds_between(run.answered_at, run.ended_at or ended_at)
-        run.latency = tally.latency()
-        run.gathered_context = {**run.gathered_context, **tally.gathered()}
+        run.latency = tally.latency_summary()
+        run.gathered_context = {**run.gathered_context, **tally.gathered_context()}
         run.usage = tally.usage or run.usage
         run.worker_id = None
         run.lease_until = None
         await session.flush()
-        data = event_store.encode({"end_reason": run.end_reason})
+        data = event_store.encode_event_data({"end_reason": run.end_reason})
         event = NewEvent(run.id, RUN_SWEPT, round(tally.last_at_s * 1000), data, self._clock.now())
-        await event_store.append(session, [event])
+        await event_store.append_events(session, [event])
         if tally.has_opted_out:
             await service.put_on_do_not_call_list(session, run)
-        await finalization.settle(session, [run])
+        await finalization.finalize_runs(session, [run])
 
     async def _end_lost(self, organization_id: int, run_id: int, now: datetime) -> bool:
         async with self._db.transaction() as session:
             moved = await service.apply_status(
                 session, organization_id, run_id, "failed", end_reason="never_connected", at=now
             )
-            run = await service.get(session, organization_id, run_id)
-            news = finished(run)
+            run = await service.get_run(session, organization_id, run_id)
+            news = run_finished_event(run)
         if moved:
             await self._events.publish(news)
         return moved
 
 
-def finished(run: Run) -> RunFinished:
+def run_finished_event(run: Run) -> RunFinished:
     """The news that this run is over."""
     return RunFinished(
         run_id=run.id,

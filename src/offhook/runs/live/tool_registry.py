@@ -9,16 +9,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.root import Root
 from offhook.runs.live.call_tools import (
     CalculatorTool,
+    CallTransferService,
     EndCallTool,
     HttpTool,
-    McpFunction,
+    McpFunctionTool,
     ToolText,
-    TransferDesk,
     TransferTool,
 )
-from offhook.runs.live.demo_tool import DEMO_ORDER_STATUS, DemoOrderStatus
+from offhook.runs.live.demo_tool import DEMO_ORDER_STATUS, DemoOrderStatusTool
 from offhook.runs.tables import Run
-from offhook.tools import ToolBench
+from offhook.tools import ToolRunner
 from offhook.tools import service as tools
 from offhook.tools.definitions import (
     CalculatorDefinition,
@@ -29,27 +29,29 @@ from offhook.tools.definitions import (
     TransferCallDefinition,
     read_definition,
 )
-from offhook.voice.ports import Tool
-from offhook.workflows.graph import MAX_TOOL_NAME, Graph
+from offhook.voice.ports import AgentTool
+from offhook.workflows.graph import MAX_TOOL_NAME, WorkflowGraph
 from offhook.workflows.ports import ToolFacts
 from offhook.workflows.validation.references import custom_tool_name
 
-__all__ = ["DEMO_ORDER_STATUS", "CallTools", "DemoOrderStatus", "ToolRegistry"]
+__all__ = ["DEMO_ORDER_STATUS", "CallToolbox", "DemoOrderStatusTool", "ToolRegistry"]
 
-_BUILT_IN: Final[dict[str, Tool]] = {DEMO_ORDER_STATUS: DemoOrderStatus()}
+_BUILT_IN: Final[dict[str, AgentTool]] = {DEMO_ORDER_STATUS: DemoOrderStatusTool()}
 
 
-class CallTools:
+class CallToolbox:
     """Implements ``voice.ports.Toolbox`` for one conversation. ``mcp`` holds the functions of MCP tools by their name."""
 
-    def __init__(self, single: Mapping[str, Tool] | None = None, mcp: Mapping[str, Mapping[str, Tool]] | None = None):
+    def __init__(
+        self, single: Mapping[str, AgentTool] | None = None, mcp: Mapping[str, Mapping[str, AgentTool]] | None = None
+    ):
         self._single = {**_BUILT_IN, **(single or {})}
         self._mcp = mcp or {}
 
     def for_node(
         self, tool_uuids: Sequence[str], mcp_filters: Mapping[str, Sequence[str]] | None = None
-    ) -> Sequence[Tool]:
-        found: dict[str, Tool] = {}
+    ) -> Sequence[AgentTool]:
+        found: dict[str, AgentTool] = {}
         for uuid in dict.fromkeys(tool_uuids):
             if uuid in self._single:
                 offered = [self._single[uuid]]
@@ -69,54 +71,58 @@ class ToolRegistry:
     def __init__(self, root: Root) -> None:
         self._root = root
 
-    async def for_run(self, run: Run, graph: Graph, context: Mapping[str, Any]) -> CallTools:
+    async def toolbox_for_run(self, run: Run, graph: WorkflowGraph, context: Mapping[str, Any]) -> CallToolbox:
         """The tools that this graph names. ``context`` is the live one, which grows with what is learned."""
         uuids = {uuid for node in graph.nodes.values() for uuid in node.tool_uuids} - _BUILT_IN.keys()
         if not uuids:
-            return CallTools()
+            return CallToolbox()
         async with self._root.db.transaction() as session:
             rows = await tools.active_tools(session, run.organization_id, uuids)
-        single: dict[str, Tool] = {}
-        mcp: dict[str, dict[str, Tool]] = {}
+        single: dict[str, AgentTool] = {}
+        mcp: dict[str, dict[str, AgentTool]] = {}
         for row in rows:
             uuid, definition = str(row.tool_uuid), read_definition(row.definition)
             text = ToolText(function_name(row.name), row.description or "")
             if isinstance(definition, McpDefinition):
-                mcp[uuid] = self._functions(run.organization_id, text.name, definition)
+                mcp[uuid] = self._build_mcp_functions(run.organization_id, text.name, definition)
             else:
-                single[uuid] = self._tool(run, text, definition, context)
-        return CallTools(single, mcp)
+                single[uuid] = self._build_tool(run, text, definition, context)
+        return CallToolbox(single, mcp)
 
-    def _tool(self, run: Run, text: ToolText, definition: ToolDefinition, context: Mapping[str, Any]) -> Tool:
+    def _build_tool(
+        self, run: Run, text: ToolText, definition: ToolDefinition, context: Mapping[str, Any]
+    ) -> AgentTool:
         if isinstance(definition, HttpApiDefinition):
-            return HttpTool(run.organization_id, text, definition.config, self._root.get(ToolBench), context)
+            return HttpTool(run.organization_id, text, definition.config, self._root.get(ToolRunner), context)
         if isinstance(definition, EndCallDefinition):
             return EndCallTool(text, definition.config)
         if isinstance(definition, TransferCallDefinition):
             return TransferTool(
-                run.organization_id, run.id, text, definition.config, self._root.services.get(TransferDesk)
+                run.organization_id, run.id, text, definition.config, self._root.services.get(CallTransferService)
             )
         assert isinstance(definition, CalculatorDefinition)
         return CalculatorTool(text)
 
-    def _functions(self, organization_id: int, prefix: str, definition: McpDefinition) -> dict[str, Tool]:
-        config, found, names = definition.config, dict[str, Tool](), _functions(prefix, definition)
+    def _build_mcp_functions(
+        self, organization_id: int, prefix: str, definition: McpDefinition
+    ) -> dict[str, AgentTool]:
+        config, found, names = definition.config, dict[str, AgentTool](), _mcp_function_names(prefix, definition)
         for entry in config.discovered_tools:
             name = str(entry.get("name") or "")
             if name not in names:
                 continue
             parameters = entry.get("parameters")
-            found[name] = McpFunction(
+            found[name] = McpFunctionTool(
                 organization_id,
                 ToolText(names[name], str(entry.get("description") or "")),
                 config,
                 name,
                 parameters if isinstance(parameters, dict) else {"type": "object", "properties": {}},
-                self._root.get(ToolBench),
+                self._root.get(ToolRunner),
             )
         return found
 
-    async def facts(
+    async def get_tool_facts(
         self, session: AsyncSession, organization_id: int, tool_uuids: Collection[str]
     ) -> Mapping[str, ToolFacts]:
         found = {
@@ -128,16 +134,16 @@ class ToolRegistry:
             definition = read_definition(row.definition)
             found[str(row.tool_uuid)] = ToolFacts(
                 row.name,
-                timeout_s=_timeout_s(definition),
+                timeout_s=_tool_timeout_s(definition),
                 is_transfer=isinstance(definition, TransferCallDefinition),
                 ends_call=isinstance(definition, EndCallDefinition),
                 is_archived=row.status == tools.ARCHIVED,
-                functions=_functions(row.name, definition) if isinstance(definition, McpDefinition) else None,
+                functions=_mcp_function_names(row.name, definition) if isinstance(definition, McpDefinition) else None,
             )
         return found
 
 
-def _functions(tool: str, definition: McpDefinition) -> dict[str, str]:
+def _mcp_function_names(tool: str, definition: McpDefinition) -> dict[str, str]:
     """What models call the functions of an MCP tool, by the names that its server has for them."""
     config = definition.config
     names = (str(entry.get("name") or "") for entry in config.discovered_tools)
@@ -145,7 +151,7 @@ def _functions(tool: str, definition: McpDefinition) -> dict[str, str]:
     return {name: function_name(f"{function_name(tool)}_{name}") for name in wanted}
 
 
-def _timeout_s(definition: ToolDefinition) -> float:
+def _tool_timeout_s(definition: ToolDefinition) -> float:
     if isinstance(definition, HttpApiDefinition):
         return definition.config.timeout_ms / 1000
     if isinstance(definition, TransferCallDefinition):

@@ -10,7 +10,7 @@ _HEADER: Final = struct.Struct("<4sI4s4sIHHIIHH4sI")
 _MAX_DATA: Final = 0xFFFFFFFF - HEADER_BYTES
 
 
-def header(sample_rate: int, channels: int, data_bytes: int) -> bytes:
+def wav_header(sample_rate: int, channels: int, data_bytes: int) -> bytes:
     """The 44 bytes before ``data_bytes`` of little-endian PCM16."""
     data = min(data_bytes, _MAX_DATA)
     block = channels * 2
@@ -31,7 +31,7 @@ def header(sample_rate: int, channels: int, data_bytes: int) -> bytes:
     )
 
 
-def recover(path: Path) -> bool:
+def repair_wav_header(path: Path) -> bool:
     """Make the header say what the file holds, after a writer that died. False when this is not one of our files."""
     try:
         descriptor = os.open(path, os.O_RDWR)
@@ -49,7 +49,7 @@ def recover(path: Path) -> bool:
         whole = held - held % block
         if said != whole:
             os.ftruncate(descriptor, HEADER_BYTES + whole)
-            os.pwrite(descriptor, header(sample_rate, channels, whole), 0)
+            os.pwrite(descriptor, wav_header(sample_rate, channels, whole), 0)
         return True
     finally:
         os.close(descriptor)

@@ -16,7 +16,7 @@ def is_machine(run: Run) -> bool:
     return bool(run.gathered_context.get(ANSWERED_BY) == MACHINE)
 
 
-def outcome(otherwise: ColumnElement[Any]) -> ColumnElement[Any]:
+def outcome_or_voicemail(otherwise: ColumnElement[Any]) -> ColumnElement[Any]:
     """This outcome, for an UPDATE of a run: the carrier's verdict may be written at the same time."""
     by_machine = and_(otherwise == ANSWERED, Run.gathered_context[ANSWERED_BY].astext == MACHINE)
     return case((by_machine, VOICEMAIL), else_=otherwise)

@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.crypto import digest, new_token
+from offhook.kit.crypto import hash_token, new_token
 from offhook.runs.live.media_tokens import TOKEN_TTL_S
-from offhook.runs.states import LIVE
+from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import MediaToken, Run
 from offhook.workflows.service import VersionToRun
 
@@ -26,7 +26,7 @@ class NewCall:
 
 
 @dataclass(frozen=True, slots=True)
-class MadeRun:
+class CreatedRun:
     id: int
     media_token: str
 
@@ -47,7 +47,7 @@ class RunEnd:
 
 async def create_calls(
     session: AsyncSession, version: VersionToRun, *, mode: str, campaign_id: int, calls: Sequence[NewCall]
-) -> list[MadeRun]:
+) -> list[CreatedRun]:
     """Runs in state ``initiated``, each with a token for its media, in the order of ``calls``.
 
     The caller holds the organization's call slots (``limits.lock_call_slots``) and has seen that there are enough.
@@ -73,12 +73,12 @@ async def create_calls(
             for call in calls
         ],
     )
-    runs = [MadeRun(run_id, new_token()) for run_id in made.scalars()]
+    runs = [CreatedRun(run_id, new_token()) for run_id in made.scalars()]
     await session.execute(
         insert(MediaToken),
         [
             {
-                "token_sha256": digest(run.media_token),
+                "token_sha256": hash_token(run.media_token),
                 "run_id": run.id,
                 "mode": mode,
                 "expires_at": now + timedelta(seconds=TOKEN_TTL_S),
@@ -89,7 +89,7 @@ async def create_calls(
     return runs
 
 
-async def endings(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> list[RunEnd]:
+async def load_run_ends(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> list[RunEnd]:
     """What became of these runs; those that were deleted are left out."""
     rows = await session.execute(
         select(
@@ -102,7 +102,7 @@ async def endings(session: AsyncSession, organization_id: int, run_ids: Sequence
         RunEnd(
             row.id,
             # A final run with a lease is still being completed by the process that carried it, or by the sweeper.
-            None if row.status in LIVE or row.is_leased else row.status,
+            None if row.status in LIVE_STATES or row.is_leased else row.status,
             row.outcome,
             row.end_reason,
             row.is_carried,

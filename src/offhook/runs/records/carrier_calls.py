@@ -10,12 +10,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.runs.finishing import costs
 from offhook.runs.records import event_store
 from offhook.runs.records.answered_by import ANSWERED, ANSWERED_BY, MACHINE, VOICEMAIL
-from offhook.runs.states import FINAL, IN_PROGRESS, LIVE
+from offhook.runs.states import FINAL_STATES, IN_PROGRESS, LIVE_STATES
 from offhook.runs.tables import Run
 from offhook.usage import service as usage_service
 
 
-async def of_callback(session: AsyncSession, run_id: int, mode: str) -> Run | None:
+async def run_for_callback(session: AsyncSession, run_id: int, mode: str) -> Run | None:
     """Without an organization on purpose: a carrier's callback names the run, and its signature is checked next."""
     found = await session.execute(
         select(Run).where(Run.id == run_id, Run.mode == mode).execution_options(populate_existing=True)
@@ -23,7 +23,7 @@ async def of_callback(session: AsyncSession, run_id: int, mode: str) -> Run | No
     return found.scalar_one_or_none()
 
 
-async def by_call_id(
+async def run_by_call_id(
     session: AsyncSession, organization_id: int, mode: str, call_id: str, *, workflow_id: int | None = None
 ) -> Run | None:
     query = select(Run).where(Run.organization_id == organization_id, Run.mode == mode, Run.call_id == call_id)
@@ -33,7 +33,7 @@ async def by_call_id(
     return found.scalar_one_or_none()
 
 
-async def claimed(session: AsyncSession, mode: str, call_ids: Collection[str], *, but: int) -> set[str]:
+async def call_ids_of_other_runs(session: AsyncSession, mode: str, call_ids: Collection[str], *, but: int) -> set[str]:
     """Those of these calls that other runs have. Without an organization on purpose: several may share an account at a
     carrier, and nothing is said of whose they are."""
     found = await session.scalars(select(Run.call_id).where(Run.mode == mode, Run.call_id.in_(call_ids), Run.id != but))
@@ -46,33 +46,35 @@ async def lock_call(session: AsyncSession, mode: str, call_id: str) -> None:
     await session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": key})
 
 
-async def human_answered(session: AsyncSession, organization_id: int, run_id: int) -> None:
+async def record_human_answer(session: AsyncSession, organization_id: int, run_id: int) -> None:
     """The carrier heard a person."""
-    await gather(session, organization_id, run_id, {ANSWERED_BY: "human"})
+    await merge_gathered_context(session, organization_id, run_id, {ANSWERED_BY: "human"})
 
 
-async def gather(session: AsyncSession, organization_id: int, run_id: int, values: Mapping[str, Any]) -> None:
+async def merge_gathered_context(
+    session: AsyncSession, organization_id: int, run_id: int, values: Mapping[str, Any]
+) -> None:
     """Add to what is known of the conversation."""
     await session.execute(
         update(Run)
         .where(Run.id == run_id, Run.organization_id == organization_id)
-        .values(gathered_context=Run.gathered_context.concat(event_store.storable(dict(values))))
+        .values(gathered_context=Run.gathered_context.concat(event_store.to_storable_json(dict(values))))
         .execution_options(synchronize_session=False)
     )
 
 
-async def machine_answered(session: AsyncSession, organization_id: int, run_id: int) -> bool:
+async def record_machine_answer(session: AsyncSession, organization_id: int, run_id: int) -> bool:
     """The carrier heard an answering machine: the call is a voicemail, also when the verdict comes after its end.
 
     Whether it was over and counted as answered until now.
     """
-    await gather(session, organization_id, run_id, {ANSWERED_BY: MACHINE})
+    await merge_gathered_context(session, organization_id, run_id, {ANSWERED_BY: MACHINE})
     changed = await session.execute(
         update(Run)
         .where(
             Run.id == run_id,
             Run.organization_id == organization_id,
-            Run.status.in_(sorted(FINAL)),
+            Run.status.in_(sorted(FINAL_STATES)),
             Run.outcome == ANSWERED,
         )
         .values(outcome=VOICEMAIL)
@@ -81,11 +83,11 @@ async def machine_answered(session: AsyncSession, organization_id: int, run_id: 
     )
     run = changed.scalar_one_or_none()
     if run is not None and await usage_service.is_counted(session, organization_id, run_id):
-        await costs.store(session, run)
+        await costs.charge_run(session, run)
     return run is not None
 
 
-async def without_media(
+async def calls_without_media(
     session: AsyncSession, modes: list[str], now: datetime, *, answered_s: float, inbound_s: float, limit: int = 100
 ) -> list[tuple[str, int, int]]:
     """(mode, organization, run) of calls that a carrier has connected, or was told to, and whose media never came."""
@@ -93,7 +95,7 @@ async def without_media(
     taken = (Run.direction == "inbound") & (Run.created_at < now - timedelta(seconds=inbound_s))
     found = await session.execute(
         select(Run.mode, Run.organization_id, Run.id)
-        .where(Run.status.in_(sorted(LIVE)), Run.mode.in_(modes))
+        .where(Run.status.in_(sorted(LIVE_STATES)), Run.mode.in_(modes))
         .where(Run.worker_id.is_(None), Run.lease_until.is_(None), Run.call_id.is_not(None))
         .where(or_(answered, taken))
         .order_by(func.coalesce(Run.answered_at, Run.created_at))

@@ -16,13 +16,13 @@ from offhook.runs.tables import RunEvent
 from offhook.voice.events import AGENT_SAID, CALLER_SAID
 
 CHANNEL: Final = "offhook_run_events"
-_BEGINNING: Final = 60  # events of which a line about a call is made
+_FIRST_EVENTS: Final = 60  # events of which a line about a call is made
 _NOTIFY_IDS: Final = 300  # ids in one notification, whose payload may have 8000 bytes
 
 
 @dataclass(frozen=True, slots=True)
 class NewEvent:
-    """An event without its number. ``data_json`` is what :func:`encode` made; ``created_at`` is unique in its writer."""
+    """An event without its number. ``data_json`` is what :func:`encode_event_data` made; ``created_at`` is unique in its writer."""
 
     run_id: int
     type: str
@@ -31,29 +31,29 @@ class NewEvent:
     created_at: datetime
 
 
-def encode(data: Mapping[str, Any]) -> str:
+def encode_event_data(data: Mapping[str, Any]) -> str:
     """JSON that PostgreSQL takes: without NUL characters, lone surrogates, NaN and values that are not JSON."""
     try:
         encoded = json.dumps(data, ensure_ascii=False, allow_nan=False)
         encoded.encode()
     except (ValueError, TypeError):
-        return json.dumps(_clean(data), ensure_ascii=False)
+        return json.dumps(_clean_value(data), ensure_ascii=False)
     if "\\u0000" in encoded:
-        return json.dumps(_clean(data), ensure_ascii=False)
+        return json.dumps(_clean_value(data), ensure_ascii=False)
     return encoded
 
 
-def storable(value: dict[str, Any]) -> dict[str, Any]:
+def to_storable_json(value: dict[str, Any]) -> dict[str, Any]:
     """A copy of plain JSON that a JSONB column takes: models and callers may say anything, NUL characters included."""
-    copy: dict[str, Any] = json.loads(encode(value))
+    copy: dict[str, Any] = json.loads(encode_event_data(value))
     return copy
 
 
-def _clean(value: Any) -> Any:
+def _clean_value(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {_clean_text(str(key)): _clean(item) for key, item in value.items()}
+        return {_clean_text(str(key)): _clean_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_clean(item) for item in value]
+        return [_clean_value(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int):
@@ -95,11 +95,11 @@ _TYPES: Final = (
     bindparam("data", type_=ARRAY(Text)),
     bindparam("created_at", type_=ARRAY(DateTime(timezone=True))),
 )
-_FIRST_TIME: Final = text(_INSERT.format(where="")).bindparams(*_TYPES)
-_AGAIN: Final = text(_INSERT.format(where=_UNLESS_THERE)).bindparams(*_TYPES)
+_INSERT_FIRST: Final = text(_INSERT.format(where="")).bindparams(*_TYPES)
+_INSERT_RETRY: Final = text(_INSERT.format(where=_UNLESS_THERE)).bindparams(*_TYPES)
 
 
-async def append(session: AsyncSession, events: Sequence[NewEvent], *, is_retry: bool = False) -> None:
+async def append_events(session: AsyncSession, events: Sequence[NewEvent], *, is_retry: bool = False) -> None:
     """Write events in their order, numbered on from what each run has; tell listeners after the commit.
 
     ``is_retry`` leaves out what an earlier attempt, whose commit was not confirmed, may have written. Events of runs
@@ -110,7 +110,7 @@ async def append(session: AsyncSession, events: Sequence[NewEvent], *, is_retry:
     run_ids = [event.run_id for event in events]
     await session.execute(_LOCK, {"run_ids": run_ids})
     await session.execute(
-        _AGAIN if is_retry else _FIRST_TIME,
+        _INSERT_RETRY if is_retry else _INSERT_FIRST,
         {
             "run_ids": run_ids,
             "types": [event.type for event in events],
@@ -119,10 +119,10 @@ async def append(session: AsyncSession, events: Sequence[NewEvent], *, is_retry:
             "created_at": [event.created_at for event in events],
         },
     )
-    await notify(session, run_ids)
+    await notify_listeners(session, run_ids)
 
 
-async def notify(session: AsyncSession, run_ids: Sequence[int]) -> None:
+async def notify_listeners(session: AsyncSession, run_ids: Sequence[int]) -> None:
     """Wake the listeners of these runs in every process, once this transaction is committed."""
     distinct = sorted(set(run_ids))
     for start in range(0, len(distinct), _NOTIFY_IDS):
@@ -130,7 +130,7 @@ async def notify(session: AsyncSession, run_ids: Sequence[int]) -> None:
         await session.execute(text("SELECT pg_notify(:channel, :payload)"), {"channel": CHANNEL, "payload": payload})
 
 
-async def read(
+async def read_events(
     session: AsyncSession, organization_id: int, run_id: int, *, after: int = 0, limit: int = 1000
 ) -> list[dict[str, Any]]:
     """Stored events ``{seq, type, at_ms, data, created_at}`` of a run in their order, after number ``after``."""
@@ -143,7 +143,9 @@ async def read(
     return [dict(row) for row in rows.mappings()]
 
 
-async def spoken(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> list[dict[str, Any]]:
+async def read_first_utterances(
+    session: AsyncSession, organization_id: int, run_ids: Sequence[int]
+) -> list[dict[str, Any]]:
     """The first utterances ``{run_id, type, at_ms, data}`` of several runs: what a line about each of them is made of."""
     rows = await session.execute(
         select(RunEvent.run_id, RunEvent.type, RunEvent.at_ms, RunEvent.data)
@@ -151,7 +153,7 @@ async def spoken(session: AsyncSession, organization_id: int, run_ids: Sequence[
             RunEvent.run_id.in_(run_ids),
             RunEvent.organization_id == organization_id,
             RunEvent.type.in_([AGENT_SAID, CALLER_SAID]),
-            RunEvent.seq <= _BEGINNING,
+            RunEvent.seq <= _FIRST_EVENTS,
         )
         .order_by(RunEvent.run_id, RunEvent.seq)
     )

@@ -42,7 +42,7 @@ class TranscriptLine:
         }
 
 
-def percentile(values: Sequence[float], share: float) -> int | None:
+def nearest_rank_percentile(values: Sequence[float], share: float) -> int | None:
     """The nearest-rank percentile, rounded to a whole number; None of nothing."""
     if not values:
         return None
@@ -51,7 +51,7 @@ def percentile(values: Sequence[float], share: float) -> int | None:
 
 
 @dataclass(slots=True)
-class Tally:
+class RunTally:
     """Runs along the events of one run, live or stored, and knows at any time what they add up to."""
 
     responses_ms: list[float] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Tally:
     last_at_s: float = 0.0
     has_opted_out: bool = False
 
-    def add(self, kind: str, at_s: float, data: Mapping[str, Any]) -> None:
+    def add_event(self, kind: str, at_s: float, data: Mapping[str, Any]) -> None:
         self.last_at_s = max(self.last_at_s, at_s)
         if kind == TURN_TIMED:
             response = data.get("response_ms")
@@ -80,29 +80,29 @@ class Tally:
         elif kind == DO_NOT_CALL_REQUESTED:
             self.has_opted_out = True
 
-    def latency(self) -> dict[str, Any]:
+    def latency_summary(self) -> dict[str, Any]:
         """``{p50_ms, p95_ms, turns}``: caller stopped → first frame of the answer."""
         return {
-            "p50_ms": percentile(self.responses_ms, 0.5),
-            "p95_ms": percentile(self.responses_ms, 0.95),
+            "p50_ms": nearest_rank_percentile(self.responses_ms, 0.5),
+            "p95_ms": nearest_rank_percentile(self.responses_ms, 0.95),
             "turns": len(self.responses_ms),
         }
 
-    def gathered(self, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def gathered_context(self, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Extracted variables at the top (``gathered.<name>`` filters find them), and the way through the graph."""
         values = {**self.extracted, **(extra or {})}
         return {**values, "extracted_variables": values, "nodes_visited": list(self.nodes_visited)}
 
 
-def tally_of(events: Iterable[Mapping[str, Any]]) -> Tally:
+def tally_events(events: Iterable[Mapping[str, Any]]) -> RunTally:
     """Of stored events ``{type, at_ms, data}`` in their order."""
-    tally = Tally()
+    tally = RunTally()
     for event in events:
-        tally.add(event["type"], event["at_ms"] / 1000, event["data"])
+        tally.add_event(event["type"], event["at_ms"] / 1000, event["data"])
     return tally
 
 
-def transcript(events: Iterable[Mapping[str, Any]]) -> list[TranscriptLine]:
+def build_transcript(events: Iterable[Mapping[str, Any]]) -> list[TranscriptLine]:
     """Who said what, by the time at which it was said."""
     lines: list[TranscriptLine] = []
     for event in events:
@@ -113,12 +113,12 @@ def transcript(events: Iterable[Mapping[str, Any]]) -> list[TranscriptLine]:
         text = str(data.get("text") or "").strip()
         if role is None or not text:
             continue
-        end_s = _seconds(data.get("end_s"), event["at_ms"] / 1000)
+        end_s = _rounded_seconds(data.get("end_s"), event["at_ms"] / 1000)
         lines.append(
             TranscriptLine(
                 role=role,
                 text=text,
-                start_s=_seconds(data.get("start_s"), end_s),
+                start_s=_rounded_seconds(data.get("start_s"), end_s),
                 end_s=end_s,
                 interrupted=bool(data.get("interrupted")),
                 node_id=data.get("node_id"),
@@ -127,7 +127,7 @@ def transcript(events: Iterable[Mapping[str, Any]]) -> list[TranscriptLine]:
     return sorted(lines, key=lambda line: line.start_s)
 
 
-def transcript_text(lines: Iterable[TranscriptLine]) -> str:
+def format_transcript(lines: Iterable[TranscriptLine]) -> str:
     """Plain text, one line per utterance: ``[00:12] Agent: How may I help?``."""
     rendered = []
     for line in lines:
@@ -137,7 +137,7 @@ def transcript_text(lines: Iterable[TranscriptLine]) -> str:
     return "".join(rendered)
 
 
-def progress(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summarize_progress(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Where a run stands: ``{node, turns, last_at_ms, events}``."""
     node, turns = None, 0
     for event in events:
@@ -155,5 +155,5 @@ def progress(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _seconds(value: Any, otherwise: float) -> float:
+def _rounded_seconds(value: Any, otherwise: float) -> float:
     return round(float(value), 3) if isinstance(value, int | float) else round(otherwise, 3)

@@ -28,7 +28,7 @@ from offhook.runs.tables import Run
 
 
 @dataclass(frozen=True, slots=True)
-class RunNews:
+class StatusChange:
     """News of a run: ``status``, and what else is known; ``at`` is when it happened."""
 
     organization_id: int
@@ -42,7 +42,7 @@ class RunNews:
 
 # How far a live run has come, and what each status needs of it: any target but a state before it, or the same.
 _STEP: Final = {state: step for step, state in enumerate((INITIATED, RINGING, IN_PROGRESS))}
-_news = (
+_changes = (
     func.unnest(
         *(
             bindparam(name, type_=ARRAY(kind))
@@ -72,54 +72,57 @@ _news = (
     )
     .render_derived("news")
 )
-_come = case(_STEP, value=Run.status, else_=len(_STEP))
-_wanted = select(Run.id).where(
-    Run.id == _news.c.run_id, Run.organization_id == _news.c.organization_id, _come < _news.c.step
+_current_step = case(_STEP, value=Run.status, else_=len(_STEP))
+_candidates = select(Run.id).where(
+    Run.id == _changes.c.run_id, Run.organization_id == _changes.c.organization_id, _current_step < _changes.c.step
 )
 # Locked in one order first, so that two who bring news of the same runs never wait for each other crosswise.
-_locked = _wanted.order_by(Run.id).with_for_update(of=Run, key_share=True).cte("locked")
-_is_final = _news.c.step == len(_STEP)
-_is_nobodys = Run.worker_id.is_(None)
-_elapsed = func.greatest(func.extract("epoch", _news.c.at - func.coalesce(Run.answered_at, _news.c.at)), 0)
+_locked = _candidates.order_by(Run.id).with_for_update(of=Run, key_share=True).cte("locked")
+_is_final = _changes.c.step == len(_STEP)
+_has_no_worker = Run.worker_id.is_(None)
+_elapsed = func.greatest(func.extract("epoch", _changes.c.at - func.coalesce(Run.answered_at, _changes.c.at)), 0)
 # What the carrier itself says; its news may come late, and in any order.
 _connected = cast(Run.carrier_bill["duration_s"].astext, Numeric(10, 3))
-_MOVE: Final = (
+_APPLY_CHANGES: Final = (
     update(Run)
-    .where(Run.id == _news.c.run_id, Run.id.in_(select(_locked.c.id)), _come < _news.c.step)
+    .where(Run.id == _changes.c.run_id, Run.id.in_(select(_locked.c.id)), _current_step < _changes.c.step)
     .values(
-        status=_news.c.status,
-        end_reason=func.coalesce(_news.c.end_reason, Run.end_reason),
-        call_id=func.coalesce(_news.c.call_id, Run.call_id),
-        started_at=func.coalesce(Run.started_at, _news.c.at),
+        status=_changes.c.status,
+        end_reason=func.coalesce(_changes.c.end_reason, Run.end_reason),
+        call_id=func.coalesce(_changes.c.call_id, Run.call_id),
+        started_at=func.coalesce(Run.started_at, _changes.c.at),
         outcome=case(
-            (_news.c.outcome.is_not(None), _news.c.outcome),
-            (_is_final & _is_nobodys, func.coalesce(Run.outcome, answered_by.outcome(_news.c.fallback))),
+            (_changes.c.outcome.is_not(None), _changes.c.outcome),
+            (
+                _is_final & _has_no_worker,
+                func.coalesce(Run.outcome, answered_by.outcome_or_voicemail(_changes.c.fallback)),
+            ),
             else_=Run.outcome,
         ),
         answered_at=case(
-            (_news.c.status == IN_PROGRESS, func.coalesce(Run.answered_at, _news.c.at)), else_=Run.answered_at
+            (_changes.c.status == IN_PROGRESS, func.coalesce(Run.answered_at, _changes.c.at)), else_=Run.answered_at
         ),
-        ended_at=case((_is_final, _news.c.at), else_=Run.ended_at),
+        ended_at=case((_is_final, _changes.c.at), else_=Run.ended_at),
         duration=case(
-            (_is_final & _is_nobodys, func.coalesce(_connected, cast(_elapsed, Numeric(10, 3)))),
+            (_is_final & _has_no_worker, func.coalesce(_connected, cast(_elapsed, Numeric(10, 3)))),
             (_is_final, cast(_elapsed, Numeric(10, 3))),
             else_=Run.duration,
         ),
         # the lease of a telephone that rang inside a process ends here; a worker ends that of its call itself
-        lease_until=case((_is_final & _is_nobodys, None), else_=Run.lease_until),
+        lease_until=case((_is_final & _has_no_worker, None), else_=Run.lease_until),
     )
     .returning(Run)
     .execution_options(populate_existing=True, synchronize_session=False)
 )
 
 
-async def move_all(session: AsyncSession, moves: Sequence[RunNews]) -> dict[int, Run]:
+async def apply_changes(session: AsyncSession, moves: Sequence[StatusChange]) -> dict[int, Run]:
     """Compare-and-swap each run to its status; those that moved, by id, as they are now. No run may be named twice.
 
     While a live call carries a run, its outcome is left to that call unless it is given here.
     """
     moved = await session.scalars(
-        _MOVE,
+        _APPLY_CHANGES,
         {
             "organization_ids": [move.organization_id for move in moves],
             "run_ids": [move.run_id for move in moves],

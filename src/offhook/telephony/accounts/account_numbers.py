@@ -9,12 +9,12 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
-from offhook.orgs import Caller, audit
+from offhook.orgs import Caller, write_audit_entry
 from offhook.telephony.accounts import repository
-from offhook.telephony.accounts.credentials import SANDBOX, Accounts
+from offhook.telephony.accounts.credentials import SANDBOX, CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress, PublicAddressMissing
 from offhook.telephony.accounts.service import AccountHooks
-from offhook.telephony.carrier_kit.number_formats import PSTN, normalized
+from offhook.telephony.carrier_kit.number_formats import PSTN, normalize_address
 from offhook.telephony.errors import (
     CarrierUnavailable,
     ConfigurationNotFound,
@@ -24,11 +24,11 @@ from offhook.telephony.errors import (
     NumberRoutedElsewhere,
     NumberTaken,
 )
-from offhook.telephony.ports import CarrierAccount, CarrierFailed, Carriers, CarrierSpec
+from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, CarrierSpec
 from offhook.telephony.tables import PhoneNumber, TelephonyConfiguration
 from offhook.workflows import service as workflows
 
-SYNC_WITHIN_S: Final = 8.0
+SYNC_TIMEOUT_S: Final = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,16 @@ class NewNumber:
     extra_metadata: dict[str, Any] | None = None
 
 
-class Numbers:
+class AccountNumbers:
     """ConfigurationNotFound and NumberNotFound (404) for another organization's. Changes are in the audit log."""
 
     def __init__(
-        self, db: Database, carriers: Carriers, accounts: Accounts, address: PublicAddress, hooks: AccountHooks
+        self,
+        db: Database,
+        carriers: CarrierRegistry,
+        accounts: CarrierAccounts,
+        address: PublicAddress,
+        hooks: AccountHooks,
     ) -> None:
         self._db = db
         self._carriers = carriers
@@ -69,30 +74,32 @@ class Numbers:
         self._address = address
         self._hooks = hooks
 
-    async def listing(self, organization_id: int, configuration_id: int) -> list[NumberView]:
+    async def list_numbers(self, organization_id: int, configuration_id: int) -> list[NumberView]:
         async with self._db.transaction() as session:
-            await self._account(session, organization_id, configuration_id)
-            rows = await repository.numbers(session, organization_id, configuration_id)
+            await self._get_configuration(session, organization_id, configuration_id)
+            rows = await repository.list_numbers(session, organization_id, configuration_id)
             ids = {row.inbound_workflow_id for row in rows if row.inbound_workflow_id is not None}
             names = await workflows.names_of(session, organization_id, ids)
             return [NumberView(row, names.get(row.inbound_workflow_id or 0)) for row in rows]
 
     async def get(self, organization_id: int, configuration_id: int, number_id: int) -> NumberView:
         async with self._db.transaction() as session:
-            return await self._view(session, await self._row(session, organization_id, configuration_id, number_id))
+            return await self._build_view(
+                session, await self._get_row(session, organization_id, configuration_id, number_id)
+            )
 
     async def add(self, caller: Caller, configuration_id: int, new: NewNumber, *, verify: bool) -> NumberView:
         """AddressInvalid (422), NumberTaken or NumberRoutedElsewhere (409); with ``verify`` NumberNotOwned (400) and
         CarrierUnavailable (502)."""
-        address, kind, country = normalized(new.address, new.country_code)
+        address, kind, country = normalize_address(new.address, new.country_code)
         async with self._db.transaction() as session:
-            row = await self._account(session, caller.organization_id, configuration_id)
-            account = await self._accounts.opened(session, row)
-        carrier_id = await self._owned(account, address, kind) if verify else None
+            row = await self._get_configuration(session, caller.organization_id, configuration_id)
+            account = await self._accounts.open_account(session, row)
+        carrier_id = await self._require_owned(account, address, kind) if verify else None
         async with self._db.transaction() as session:
-            row = await self._account(session, caller.organization_id, configuration_id, is_locked=True)
+            row = await self._get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
             await self._check_workflow(session, caller.organization_id, new.inbound_workflow_id)
-            if await repository.routed_elsewhere(session, row, address):
+            if await repository.is_routed_elsewhere(session, row, address):
                 raise NumberRoutedElsewhere
             if new.is_default_caller_id:
                 await repository.unset_default_caller(session, caller.organization_id, configuration_id)
@@ -116,9 +123,11 @@ class Numbers:
             except IntegrityError:
                 raise NumberTaken from None
             await session.refresh(number)
-            await audit(session, caller, "phone_number.created", f"phone_number:{number.id}", {"number": address})
-            view = await self._view(session, number)
-        return await self._synced(account, view) if new.inbound_workflow_id is not None else view
+            await write_audit_entry(
+                session, caller, "phone_number.created", f"phone_number:{number.id}", {"number": address}
+            )
+            view = await self._build_view(session, number)
+        return await self._sync_route(account, view) if new.inbound_workflow_id is not None else view
 
     async def update(
         self, caller: Caller, configuration_id: int, number_id: int, changes: Mapping[str, Any]
@@ -126,8 +135,8 @@ class Numbers:
         """``changes`` of label, country_code, inbound_workflow_id (None clears it), is_active, is_default_caller_id and
         extra_metadata."""
         async with self._db.transaction() as session:
-            row = await self._account(session, caller.organization_id, configuration_id, is_locked=True)
-            number = await self._row(session, caller.organization_id, configuration_id, number_id)
+            row = await self._get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
+            number = await self._get_row(session, caller.organization_id, configuration_id, number_id)
             await self._check_workflow(session, caller.organization_id, changes.get("inbound_workflow_id"))
             if changes.get("is_default_caller_id"):
                 await repository.unset_default_caller(session, caller.organization_id, configuration_id)
@@ -135,22 +144,22 @@ class Numbers:
                 setattr(number, name, value)
             await session.flush()
             await session.refresh(number)
-            await audit(
+            await write_audit_entry(
                 session, caller, "phone_number.updated", f"phone_number:{number.id}", {"fields": sorted(changes)}
             )
-            account = await self._accounts.opened(session, row)
-            view = await self._view(session, number)
-        return await self._synced(account, view) if changes.get("inbound_workflow_id") is not None else view
+            account = await self._accounts.open_account(session, row)
+            view = await self._build_view(session, number)
+        return await self._sync_route(account, view) if changes.get("inbound_workflow_id") is not None else view
 
     async def remove(self, caller: Caller, configuration_id: int, number_id: int) -> None:
         """NumberIsManaged (409): such a number is released; 409 while a campaign runs with the account."""
         async with self._db.transaction() as session:
-            number = await self._row(session, caller.organization_id, configuration_id, number_id)
+            number = await self._get_row(session, caller.organization_id, configuration_id, number_id)
             if number.is_managed:
                 raise NumberIsManaged
-            await self._hooks.check(session, caller.organization_id, configuration_id)
+            await self._hooks.check_removal(session, caller.organization_id, configuration_id)
             await session.delete(number)
-            await audit(
+            await write_audit_entry(
                 session,
                 caller,
                 "phone_number.deleted",
@@ -158,14 +167,14 @@ class Numbers:
                 {"number": number.address_normalized},
             )
 
-    async def point(self, account: CarrierAccount, address: str) -> ProviderSync | None:
+    async def route_number(self, account: CarrierAccount, address: str) -> ProviderSync | None:
         """Let calls to this number come to us; None where the carrier's addresses are set by hand."""
         spec = self._carriers.find(account.provider)
         if spec is None or spec.routing is None or account.provider == SANDBOX:
             return None
         try:
-            async with asyncio.timeout(SYNC_WITHIN_S):
-                await spec.routing.point(account, address, self._address.inbound)
+            async with asyncio.timeout(SYNC_TIMEOUT_S):
+                await spec.routing.route_number(account, address, self._address.inbound_url)
         except PublicAddressMissing as error:
             return ProviderSync(False, error.message)
         except CarrierFailed as failure:
@@ -176,18 +185,18 @@ class Numbers:
 
     # parts
 
-    async def _synced(self, account: CarrierAccount, view: NumberView) -> NumberView:
+    async def _sync_route(self, account: CarrierAccount, view: NumberView) -> NumberView:
         if view.row.address_type != PSTN:
             return view
-        sync = await self.point(account, view.row.address_normalized)
+        sync = await self.route_number(account, view.row.address_normalized)
         return NumberView(view.row, view.inbound_workflow_name, sync)
 
-    async def _owned(self, account: CarrierAccount, address: str, kind: str) -> str | None:
+    async def _require_owned(self, account: CarrierAccount, address: str, kind: str) -> str | None:
         spec: CarrierSpec | None = self._carriers.find(account.provider)
         if spec is None or spec.catalog is None or kind != PSTN:
             return None
         try:
-            found = await spec.catalog.owned(account, address)
+            found = await spec.catalog.find_owned(account, address)
         except CarrierFailed as failure:
             raise CarrierUnavailable(failure.message) from None
         if found is None:
@@ -196,25 +205,25 @@ class Numbers:
 
     async def _check_workflow(self, session: AsyncSession, organization_id: int, workflow_id: int | None) -> None:
         if workflow_id is not None:
-            await workflows.get(session, organization_id, workflow_id)
+            await workflows.get_workflow(session, organization_id, workflow_id)
 
-    async def _account(
+    async def _get_configuration(
         self, session: AsyncSession, organization_id: int, configuration_id: int, *, is_locked: bool = False
     ) -> TelephonyConfiguration:
-        row = await repository.configuration(session, organization_id, configuration_id, is_locked=is_locked)
+        row = await repository.find_configuration(session, organization_id, configuration_id, is_locked=is_locked)
         if row is None:
             raise ConfigurationNotFound
         return row
 
-    async def _row(
+    async def _get_row(
         self, session: AsyncSession, organization_id: int, configuration_id: int, number_id: int
     ) -> PhoneNumber:
-        row = await repository.number(session, organization_id, number_id, configuration_id=configuration_id)
+        row = await repository.find_number(session, organization_id, number_id, configuration_id=configuration_id)
         if row is None:
             raise NumberNotFound
         return row
 
-    async def _view(self, session: AsyncSession, row: PhoneNumber) -> NumberView:
+    async def _build_view(self, session: AsyncSession, row: PhoneNumber) -> NumberView:
         ids = {row.inbound_workflow_id} if row.inbound_workflow_id is not None else set()
         names = await workflows.names_of(session, row.organization_id, ids)
         return NumberView(row, names.get(row.inbound_workflow_id or 0))

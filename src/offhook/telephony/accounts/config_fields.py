@@ -15,12 +15,12 @@ _LIMITS: Final = {"calls_per_second": (float, 0.01, 1000.0), "max_concurrent_cal
 FROM_NUMBER: Final = "from_number"
 
 
-def mask(secret: str) -> str:
+def mask_secret(secret: str) -> str:
     """The last characters, and nothing of a short secret."""
     return MASKED + (secret[-_VISIBLE:] if len(secret) > 2 * _VISIBLE else "")
 
 
-def problem(name: str, message: str, kind: str = "value_error") -> dict[str, Any]:
+def field_problem(name: str, message: str, kind: str = "value_error") -> dict[str, Any]:
     return {"loc": ["body", "config", name], "msg": message, "type": kind}
 
 
@@ -37,23 +37,25 @@ def read_fields(
     for one in spec.fields:
         value = raw.get(one.name)
         if one.kind in _SECRETS:
-            _secret(one, value, stored, secrets, problems)
+            _read_secret(one, value, stored, secrets, problems)
         elif one.kind == "boolean":
-            _boolean(one, value, config, problems)
+            _read_boolean(one, value, config, problems)
         else:
-            _text(one, value, config, problems)
+            _read_text(one, value, config, problems)
     for name, limit in _LIMITS.items():
-        _number(name, raw.get(name), limit, config, problems)
+        _read_number(name, raw.get(name), limit, config, problems)
     if raw.get(FROM_NUMBER):
         config[FROM_NUMBER] = str(raw[FROM_NUMBER])[:32]
     known = {one.name for one in spec.fields} | set(_LIMITS) | {"provider", FROM_NUMBER}
-    problems += [problem(name, "This carrier has no such field.", "extra_forbidden") for name in raw.keys() - known]
+    problems += [
+        field_problem(name, "This carrier has no such field.", "extra_forbidden") for name in raw.keys() - known
+    ]
     if problems:
         raise ConfigurationInvalid(detail=problems)
     return config, secrets
 
 
-def _secret(
+def _read_secret(
     one: ConfigField,
     value: object,
     stored: Mapping[str, str],
@@ -61,40 +63,40 @@ def _secret(
     problems: list[dict[str, Any]],
 ) -> None:
     kept = stored.get(one.name)
-    if value is None or (kept is not None and value == mask(kept)):
+    if value is None or (kept is not None and value == mask_secret(kept)):
         if kept is not None:
             secrets[one.name] = kept
         elif one.is_required:
-            problems.append(problem(one.name, "This field is required.", "missing"))
+            problems.append(field_problem(one.name, "This field is required.", "missing"))
     elif not isinstance(value, str) or len(value) > _MAX_TEXT:
-        problems.append(problem(one.name, "This is a text.", "string_type"))
+        problems.append(field_problem(one.name, "This is a text.", "string_type"))
     elif MASKED in value:
-        problems.append(problem(one.name, "This is masked, and not the mask of the secret that is stored."))
+        problems.append(field_problem(one.name, "This is masked, and not the mask of the secret that is stored."))
     elif value.strip():
         secrets[one.name] = value.strip()
     elif one.is_required:
-        problems.append(problem(one.name, "This field is required.", "missing"))
+        problems.append(field_problem(one.name, "This field is required.", "missing"))
 
 
-def _boolean(one: ConfigField, value: object, config: dict[str, Any], problems: list[dict[str, Any]]) -> None:
+def _read_boolean(one: ConfigField, value: object, config: dict[str, Any], problems: list[dict[str, Any]]) -> None:
     if isinstance(value, bool):
         config[one.name] = value
     elif value is not None:
-        problems.append(problem(one.name, "This is true or false.", "bool_type"))
+        problems.append(field_problem(one.name, "This is true or false.", "bool_type"))
 
 
-def _text(one: ConfigField, value: object, config: dict[str, Any], problems: list[dict[str, Any]]) -> None:
+def _read_text(one: ConfigField, value: object, config: dict[str, Any], problems: list[dict[str, Any]]) -> None:
     if isinstance(value, str) and value.strip() and len(value) <= _MAX_TEXT:
         config[one.name] = value.strip()
     elif value is not None and not isinstance(value, str):
-        problems.append(problem(one.name, "This is a text.", "string_type"))
+        problems.append(field_problem(one.name, "This is a text.", "string_type"))
     elif isinstance(value, str) and len(value) > _MAX_TEXT:
-        problems.append(problem(one.name, f"This has at most {_MAX_TEXT} characters.", "string_too_long"))
+        problems.append(field_problem(one.name, f"This has at most {_MAX_TEXT} characters.", "string_too_long"))
     elif one.is_required:
-        problems.append(problem(one.name, "This field is required.", "missing"))
+        problems.append(field_problem(one.name, "This field is required.", "missing"))
 
 
-def _number(
+def _read_number(
     name: str,
     value: object,
     limit: tuple[type, float, float],
@@ -108,4 +110,4 @@ def _number(
     if is_kind and low <= value <= high:  # type: ignore[operator]  # a number, as was just seen
         config[name] = value
     else:
-        problems.append(problem(name, f"This is a number from {low:g} to {high:g}."))
+        problems.append(field_problem(name, f"This is a number from {low:g} to {high:g}."))

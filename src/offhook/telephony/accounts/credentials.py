@@ -17,7 +17,7 @@ from offhook.telephony.tables import TelephonyConfiguration
 SANDBOX: Final = "sandbox"
 
 
-class Accounts:
+class CarrierAccounts:
     """Carrier accounts of organizations; opened secrets live in a CarrierAccount and nowhere else."""
 
     def __init__(self, keyring: Keyring, settings: Settings) -> None:
@@ -38,28 +38,30 @@ class Accounts:
         ``provider`` narrows it to one carrier (a run that was made for it). ConfigurationNotFound (404).
         """
         if configuration_id is not None:
-            row = await repository.configuration(session, organization_id, configuration_id)
+            row = await repository.find_configuration(session, organization_id, configuration_id)
             if row is None or (provider is not None and row.provider != provider):
                 raise ConfigurationNotFound
-            return await self.opened(session, row)
-        row = await repository.default_for_dialling(session, organization_id)
+            return await self.open_account(session, row)
+        row = await repository.default_for_dialing(session, organization_id)
         if row is None or (provider is not None and row.provider != provider):
             row = await repository.oldest_of(session, organization_id, provider or SANDBOX)
         if row is not None:
-            return await self.opened(session, row)
+            return await self.open_account(session, row)
         if provider in {None, SANDBOX}:
             return CarrierAccount(organization_id, SANDBOX)
         raise ConfigurationNotFound(f"Your organization has no account at {provider}.")
 
-    async def of_run(self, session: AsyncSession, run: Run) -> CarrierAccount:
+    async def account_of_run(self, session: AsyncSession, run: Run) -> CarrierAccount:
         """The account that carries, or is to carry, this run. ConfigurationNotFound (404) when it was deleted."""
         configured = run.initial_context.get("telephony_configuration_id")
         named = configured if isinstance(configured, int) and not isinstance(configured, bool) else None
         return await self.account_for(session, run.organization_id, configuration_id=named or None, provider=run.mode)
 
-    async def from_number(self, session: AsyncSession, account: CarrierAccount, number_id: int) -> CarrierAccount:
+    async def with_caller_number(
+        self, session: AsyncSession, account: CarrierAccount, number_id: int
+    ) -> CarrierAccount:
         """The account, calling from this number of it. PhoneNumberNotFound (404)."""
-        number = await repository.number(session, account.organization_id, number_id)
+        number = await repository.find_number(session, account.organization_id, number_id)
         if number is None or number.telephony_configuration_id != account.id or not number.is_active:
             raise PhoneNumberNotFound
         if number.address_type != repository.PSTN:
@@ -68,22 +70,22 @@ class Accounts:
 
     async def configuration_of_number(self, session: AsyncSession, organization_id: int, number_id: int) -> int:
         """The account that has this number. PhoneNumberNotFound (404)."""
-        number = await repository.number(session, organization_id, number_id)
+        number = await repository.find_number(session, organization_id, number_id)
         if number is None:
             raise PhoneNumberNotFound
         return number.telephony_configuration_id
 
-    async def opened(self, session: AsyncSession, row: TelephonyConfiguration) -> CarrierAccount:
+    async def open_account(self, session: AsyncSession, row: TelephonyConfiguration) -> CarrierAccount:
         facts = await repository.number_facts(session, row.organization_id, row.id)
         return CarrierAccount(
-            row.organization_id, row.provider, row.id, self.config_of(row), facts.default, facts.active
+            row.organization_id, row.provider, row.id, self.open_config(row), facts.default, facts.active
         )
 
     def platform_account(self, organization_id: int) -> CarrierAccount:
         """The installation's own account, acting for an organization."""
         return CarrierAccount(organization_id, self.platform_carrier, None, dict(self._platform_config))
 
-    def config_of(self, row: TelephonyConfiguration) -> dict[str, Any]:
+    def open_config(self, row: TelephonyConfiguration) -> dict[str, Any]:
         """Everything that is stored of the account, secrets opened. AccountUnreadable (409)."""
         if row.is_managed:
             return {**row.config, **self._platform_config}
@@ -93,18 +95,18 @@ class Accounts:
         if row.secrets is None:
             return {}
         try:
-            opened: dict[str, str] = json.loads(self._keyring.open(row.secrets, _associated(row.organization_id)))
+            opened: dict[str, str] = json.loads(self._keyring.open(row.secrets, _associated_data(row.organization_id)))
         except SecretUnreadable as error:
             raise AccountUnreadable from error
         return opened
 
-    def seal(self, organization_id: int, secrets: dict[str, str]) -> bytes | None:
+    def seal_secrets(self, organization_id: int, secrets: dict[str, str]) -> bytes | None:
         if not secrets:
             return None
-        return self._keyring.seal(json.dumps(secrets).encode(), _associated(organization_id))
+        return self._keyring.seal(json.dumps(secrets).encode(), _associated_data(organization_id))
 
 
-def _associated(organization_id: int) -> bytes:
+def _associated_data(organization_id: int) -> bytes:
     return f"telephony:{organization_id}".encode()
 
 

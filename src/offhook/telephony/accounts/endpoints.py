@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 
-from offhook.kit.http.openapi import answers
+from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id
 from offhook.orgs import CurrentOrg, RequireAdmin
-from offhook.root import use
-from offhook.telephony.accounts.account_numbers import NewNumber, Numbers, NumberView
+from offhook.root import use_service
+from offhook.telephony.accounts.account_numbers import AccountNumbers, NewNumber, NumberView
 from offhook.telephony.accounts.schemas import (
     PhoneNumberCreate,
     PhoneNumberList,
@@ -23,11 +23,11 @@ from offhook.telephony.accounts.schemas import (
     TelephonyProvidersResponse,
     TelephonyWarningsResponse,
 )
-from offhook.telephony.accounts.service import Configurations, ConfigurationView
+from offhook.telephony.accounts.service import CarrierConfigurations, ConfigurationView
 from offhook.telephony.ports import CarrierSpec
 
-Accounts = Annotated[Configurations, Depends(use(Configurations))]
-Lines = Annotated[Numbers, Depends(use(Numbers))]
+ConfigurationsDep = Annotated[CarrierConfigurations, Depends(use_service(CarrierConfigurations))]
+AccountNumbersDep = Annotated[AccountNumbers, Depends(use_service(AccountNumbers))]
 Verify = Annotated[bool, Query(description="Ask the carrier whether it takes this before it is saved")]
 
 router = APIRouter(prefix="/organizations", tags=["telephony accounts"])
@@ -40,12 +40,12 @@ _NUMBER = "/telephony-configs/{configuration_id}/phone-numbers/{phone_number_id}
     response_model=TelephonyProvidersResponse,
     operation_id="get_telephony_providers_metadata",
 )
-async def providers_metadata(org: CurrentOrg, accounts: Accounts) -> dict[str, Any]:
+async def providers_metadata(org: CurrentOrg, accounts: ConfigurationsDep) -> dict[str, Any]:
     """Every carrier that an account can be made of, with the fields of its form and what it can do."""
-    return {"providers": [_provider(spec) for spec in accounts.configurable()]}
+    return {"providers": [_render_provider(spec) for spec in accounts.list_configurable()]}
 
 
-def _provider(spec: CarrierSpec) -> dict[str, Any]:
+def _render_provider(spec: CarrierSpec) -> dict[str, Any]:
     assert spec.config is not None
     can_wait = spec.transferrer is not None or spec.transfer_legs is not None
     return {
@@ -63,47 +63,54 @@ def _provider(spec: CarrierSpec) -> dict[str, Any]:
 @router.get(
     "/telephony-config-warnings", response_model=TelephonyWarningsResponse, operation_id="get_telephony_config_warnings"
 )
-async def config_warnings(org: CurrentOrg, accounts: Accounts) -> dict[str, int]:
+async def config_warnings(org: CurrentOrg, accounts: ConfigurationsDep) -> dict[str, int]:
     """What accounts lack without which the carrier's webhooks cannot be believed."""
-    return await accounts.warnings(org.organization_id)
+    return await accounts.count_missing_fields(org.organization_id)
 
 
 @router.get("/telephony-configs", response_model=TelephonyConfigList, operation_id="list_telephony_configs")
-async def list_configurations(org: CurrentOrg, accounts: Accounts) -> dict[str, Any]:
+async def list_configurations(org: CurrentOrg, accounts: ConfigurationsDep) -> dict[str, Any]:
     """The organization's carrier accounts. The sandbox needs none."""
-    return {"configurations": await accounts.listing(org.organization_id)}
+    return {"configurations": await accounts.list_configurations(org.organization_id)}
 
 
 @router.post(
     "/telephony-configs",
     response_model=TelephonyConfigResponse,
     operation_id="create_telephony_config",
-    responses=answers(502),
+    responses=error_responses(502),
 )
 async def create_configuration(
-    body: TelephonyConfigCreate, org: RequireAdmin, accounts: Accounts, verify: Verify = True
+    body: TelephonyConfigCreate, org: RequireAdmin, accounts: ConfigurationsDep, verify: Verify = True
 ) -> ConfigurationView:
     """Secrets are stored encrypted and never shown again."""
     return await accounts.create(org, body.name, body.config, is_default=body.is_default_outbound, verify=verify)
 
 
 @router.get(_CONFIG, response_model=TelephonyConfigResponse, operation_id="get_telephony_config")
-async def get_configuration(configuration_id: Id, org: CurrentOrg, accounts: Accounts) -> ConfigurationView:
+async def get_configuration(configuration_id: Id, org: CurrentOrg, accounts: ConfigurationsDep) -> ConfigurationView:
     return await accounts.get(org.organization_id, configuration_id)
 
 
 @router.put(
-    _CONFIG, response_model=TelephonyConfigResponse, operation_id="update_telephony_config", responses=answers(400, 502)
+    _CONFIG,
+    response_model=TelephonyConfigResponse,
+    operation_id="update_telephony_config",
+    responses=error_responses(400, 502),
 )
 async def update_configuration(
-    configuration_id: Id, body: TelephonyConfigUpdate, org: RequireAdmin, accounts: Accounts, verify: Verify = True
+    configuration_id: Id,
+    body: TelephonyConfigUpdate,
+    org: RequireAdmin,
+    accounts: ConfigurationsDep,
+    verify: Verify = True,
 ) -> ConfigurationView:
     """The carrier cannot be changed (400)."""
     return await accounts.update(org, configuration_id, body.name, body.config, verify=verify)
 
 
 @router.delete(_CONFIG, response_model=TelephonyDeletedResponse, operation_id="delete_telephony_config")
-async def delete_configuration(configuration_id: Id, org: RequireAdmin, accounts: Accounts) -> dict[str, Any]:
+async def delete_configuration(configuration_id: Id, org: RequireAdmin, accounts: ConfigurationsDep) -> dict[str, Any]:
     """Its numbers go with it; refused while a campaign runs with it."""
     await accounts.delete(org, configuration_id)
     return {"success": True, "id": configuration_id}
@@ -114,7 +121,7 @@ async def delete_configuration(configuration_id: Id, org: RequireAdmin, accounts
     response_model=TelephonyConfigResponse,
     operation_id="set_default_telephony_config",
 )
-async def set_default(configuration_id: Id, org: RequireAdmin, accounts: Accounts) -> ConfigurationView:
+async def set_default(configuration_id: Id, org: RequireAdmin, accounts: ConfigurationsDep) -> ConfigurationView:
     """Calls leave by this account unless another is named."""
     return await accounts.set_default(org, configuration_id)
 
@@ -123,46 +130,50 @@ async def set_default(configuration_id: Id, org: RequireAdmin, accounts: Account
     f"{_CONFIG}/reactivate",
     response_model=TelephonyConfigResponse,
     operation_id="reactivate_telephony_config",
-    responses=answers(502),
+    responses=error_responses(502),
 )
-async def reactivate(configuration_id: Id, org: RequireAdmin, accounts: Accounts) -> ConfigurationView:
+async def reactivate(configuration_id: Id, org: RequireAdmin, accounts: ConfigurationsDep) -> ConfigurationView:
     """An account that was switched off is used again, if its carrier takes it now."""
     return await accounts.reactivate(org, configuration_id)
 
 
 @router.get(f"{_CONFIG}/phone-numbers", response_model=PhoneNumberList, operation_id="list_telephony_phone_numbers")
-async def list_numbers(configuration_id: Id, org: CurrentOrg, numbers: Lines) -> dict[str, Any]:
-    found = await numbers.listing(org.organization_id, configuration_id)
-    return {"phone_numbers": [_number(one) for one in found]}
+async def list_numbers(configuration_id: Id, org: CurrentOrg, numbers: AccountNumbersDep) -> dict[str, Any]:
+    found = await numbers.list_numbers(org.organization_id, configuration_id)
+    return {"phone_numbers": [_render_number(one) for one in found]}
 
 
 @router.post(
     f"{_CONFIG}/phone-numbers",
     response_model=PhoneNumberResponse,
     operation_id="create_telephony_phone_number",
-    responses=answers(400, 502),
+    responses=error_responses(400, 502),
 )
 async def create_number(
-    configuration_id: Id, body: PhoneNumberCreate, org: RequireAdmin, numbers: Lines, verify: Verify = False
+    configuration_id: Id, body: PhoneNumberCreate, org: RequireAdmin, numbers: AccountNumbersDep, verify: Verify = False
 ) -> PhoneNumberResponse:
     """With an agent, the carrier is told to send the number's calls here: `provider_sync` says whether it does."""
-    return _number(await numbers.add(org, configuration_id, NewNumber(**body.model_dump()), verify=verify))
+    return _render_number(await numbers.add(org, configuration_id, NewNumber(**body.model_dump()), verify=verify))
 
 
 @router.get(_NUMBER, response_model=PhoneNumberResponse, operation_id="get_telephony_phone_number")
-async def get_number(configuration_id: Id, phone_number_id: Id, org: CurrentOrg, numbers: Lines) -> PhoneNumberResponse:
-    return _number(await numbers.get(org.organization_id, configuration_id, phone_number_id))
+async def get_number(
+    configuration_id: Id, phone_number_id: Id, org: CurrentOrg, numbers: AccountNumbersDep
+) -> PhoneNumberResponse:
+    return _render_number(await numbers.get(org.organization_id, configuration_id, phone_number_id))
 
 
 @router.put(_NUMBER, response_model=PhoneNumberResponse, operation_id="update_telephony_phone_number")
 async def update_number(
-    configuration_id: Id, phone_number_id: Id, body: PhoneNumberUpdate, org: RequireAdmin, numbers: Lines
+    configuration_id: Id, phone_number_id: Id, body: PhoneNumberUpdate, org: RequireAdmin, numbers: AccountNumbersDep
 ) -> PhoneNumberResponse:
-    return _number(await numbers.update(org, configuration_id, phone_number_id, body.changes()))
+    return _render_number(await numbers.update(org, configuration_id, phone_number_id, body.changed_fields()))
 
 
 @router.delete(_NUMBER, response_model=TelephonyDeletedResponse, operation_id="delete_telephony_phone_number")
-async def delete_number(configuration_id: Id, phone_number_id: Id, org: RequireAdmin, numbers: Lines) -> dict[str, Any]:
+async def delete_number(
+    configuration_id: Id, phone_number_id: Id, org: RequireAdmin, numbers: AccountNumbersDep
+) -> dict[str, Any]:
     """The carrier keeps it; refused while a campaign runs with the account."""
     await numbers.remove(org, configuration_id, phone_number_id)
     return {"success": True, "id": phone_number_id}
@@ -174,13 +185,13 @@ async def delete_number(configuration_id: Id, phone_number_id: Id, org: RequireA
     operation_id="set_default_caller_phone_number",
 )
 async def set_default_caller(
-    configuration_id: Id, phone_number_id: Id, org: RequireAdmin, numbers: Lines
+    configuration_id: Id, phone_number_id: Id, org: RequireAdmin, numbers: AccountNumbersDep
 ) -> PhoneNumberResponse:
     """Calls by this account come from this number."""
-    return _number(await numbers.update(org, configuration_id, phone_number_id, {"is_default_caller_id": True}))
+    return _render_number(await numbers.update(org, configuration_id, phone_number_id, {"is_default_caller_id": True}))
 
 
-def _number(view: NumberView) -> PhoneNumberResponse:
+def _render_number(view: NumberView) -> PhoneNumberResponse:
     shown = PhoneNumberResponse.model_validate(view.row)
     shown.inbound_workflow_name = view.inbound_workflow_name
     if view.provider_sync is not None:

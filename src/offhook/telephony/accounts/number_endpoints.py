@@ -5,19 +5,19 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from offhook.kit.http.openapi import answers
+from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id
 from offhook.kit.phone_numbers import E164, CountryCode
 from offhook.orgs import CurrentOrg, RequireAdmin
-from offhook.orgs.idempotency import IdempotencyHeader, once
-from offhook.root import use
+from offhook.orgs.idempotency import IdempotencyHeader, run_idempotent
+from offhook.root import use_service
 from offhook.telephony.accounts.number_lookup import CarrierLookup
-from offhook.telephony.accounts.number_purchasing import ManagedNumbers, Wish
-from offhook.telephony.calls.outbound import Outbound
+from offhook.telephony.accounts.number_purchasing import ManagedNumbers, PurchaseRequest
+from offhook.telephony.calls.outbound import OutboundCalls
 from offhook.telephony.calls.schemas import RowId
 
 AreaCode = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^\d{1,6}$")]
-Managed = Annotated[ManagedNumbers, Depends(use(ManagedNumbers))]
+ManagedNumbersDep = Annotated[ManagedNumbers, Depends(use_service(ManagedNumbers))]
 
 router = APIRouter(prefix="/telephony", tags=["telephony"])
 
@@ -88,7 +88,7 @@ class QuickConnectResponse(BaseModel):
 @router.get("/carrier-lookup", response_model=CarrierLookupResponse, operation_id="carrier_lookup")
 async def carrier_lookup(
     org: CurrentOrg,
-    lookup: Annotated[CarrierLookup, Depends(use(CarrierLookup))],
+    lookup: Annotated[CarrierLookup, Depends(use_service(CarrierLookup))],
     number: Annotated[str, Query(min_length=1, max_length=64, description="E.164, as in +12015550101")],
 ) -> dict[str, Any]:
     """Carrier and line type of a number; one that cannot exist is 422."""
@@ -99,43 +99,43 @@ async def carrier_lookup(
     "/available-numbers",
     response_model=AvailableNumbersResponse,
     operation_id="available_numbers",
-    responses=answers(502),
+    responses=error_responses(502),
 )
 async def available_numbers(
     org: CurrentOrg,
-    managed: Managed,
+    managed: ManagedNumbersDep,
     country: Annotated[CountryCode, Query(description="ISO 3166-1 alpha-2")],
     area_code: Annotated[AreaCode | None, Query()] = None,
 ) -> dict[str, Any]:
     """Numbers that quick-connect can buy."""
-    found = await managed.for_sale(org.organization_id, country, area_code)
+    found = await managed.search_for_sale(org.organization_id, country, area_code)
     return {"numbers": found, "country": country, "area_code": area_code}
 
 
 @router.post(
-    "/quick-connect", response_model=QuickConnectResponse, operation_id="quick_connect", responses=answers(502)
+    "/quick-connect", response_model=QuickConnectResponse, operation_id="quick_connect", responses=error_responses(502)
 )
 async def quick_connect(
     body: QuickConnectRequest,
     org: RequireAdmin,
-    managed: Managed,
-    calls: Annotated[Outbound, Depends(use(Outbound))],
+    managed: ManagedNumbersDep,
+    calls: Annotated[OutboundCalls, Depends(use_service(OutboundCalls))],
     key: IdempotencyHeader = None,
 ) -> dict[str, Any]:
     """Buys a number and lets an agent answer it. What fails after the purchase is
     finished or given back."""
-    wish = Wish(**body.model_dump())
+    wish = PurchaseRequest(**body.model_dump())
 
-    async def connect() -> dict[str, Any]:
+    async def buy_and_connect() -> dict[str, Any]:
         return await managed.quick_connect(org, wish)
 
-    return await once(
+    return await run_idempotent(
         calls.db,
         organization_id=org.organization_id,
         scope="quick-connect",
         key=key,
         body=body.model_dump(mode="json"),
-        action=connect,
+        action=buy_and_connect,
     )
 
 
@@ -145,8 +145,8 @@ async def quick_connect(
     response_class=Response,
     response_model=None,
     operation_id="release_managed_number",
-    responses=answers(502),
+    responses=error_responses(502),
 )
-async def release_managed_number(phone_number_id: Id, org: RequireAdmin, managed: Managed) -> None:
+async def release_managed_number(phone_number_id: Id, org: RequireAdmin, managed: ManagedNumbersDep) -> None:
     """Releases the number to its carrier and removes its records."""
-    await managed.release(org, phone_number_id)
+    await managed.release_number(org, phone_number_id)

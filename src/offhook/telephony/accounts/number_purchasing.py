@@ -10,12 +10,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.errors import DomainError
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
-from offhook.kit.phone_numbers import normalize_e164, parse_phone
-from offhook.orgs import Caller, audit
+from offhook.kit.phone_numbers import normalize_e164, parse_phone_number
+from offhook.orgs import Caller, write_audit_entry
 from offhook.telephony.accounts import purchase_repository as purchases
 from offhook.telephony.accounts import repository
-from offhook.telephony.accounts.account_numbers import Numbers
-from offhook.telephony.accounts.credentials import Accounts
+from offhook.telephony.accounts.account_numbers import AccountNumbers
+from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.service import AccountHooks
 from offhook.telephony.errors import (
     CarrierUnavailable,
@@ -24,21 +24,21 @@ from offhook.telephony.errors import (
     NumberNotFound,
     NumberNotManaged,
 )
-from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, Carriers, NumberCatalog
+from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, CarrierRegistry, NumberCatalog
 from offhook.telephony.tables import NumberPurchase, PhoneNumber, TelephonyConfiguration
 from offhook.workflows import service as workflows
 
-FOR_SALE: Final = 20
-NAME: Final = "Platform numbers"
+MAX_OFFERED: Final = 20
+ACCOUNT_NAME: Final = "Platform numbers"
 # What carriers' clients call a number that somebody else has.
-NOT_FOR_SALE: Final = frozenset({"number_not_for_sale", "number_taken"})
+NOT_FOR_SALE_CODES: Final = frozenset({"number_not_for_sale", "number_taken"})
 # No purchase takes this long: one that is older lost its process, or its carrier's answer.
-PATIENCE: Final = timedelta(seconds=60)
+PURCHASE_TIMEOUT: Final = timedelta(seconds=60)
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class PurchaseRequest:
     """What quick-connect was asked for. ``mode``: forward or new; numbers are E.164."""
 
     mode: str
@@ -58,9 +58,9 @@ class ManagedNumbers:
     def __init__(
         self,
         db: Database,
-        carriers: Carriers,
-        accounts: Accounts,
-        numbers: Numbers,
+        carriers: CarrierRegistry,
+        accounts: CarrierAccounts,
+        numbers: AccountNumbers,
         hooks: AccountHooks,
         clock: Clock,
     ) -> None:
@@ -71,113 +71,115 @@ class ManagedNumbers:
         self._hooks = hooks
         self._clock = clock
 
-    async def for_sale(self, organization_id: int, country: str, area_code: str | None) -> list[AvailableNumber]:
+    async def search_for_sale(self, organization_id: int, country: str, area_code: str | None) -> list[AvailableNumber]:
         """CarrierUnavailable (502)."""
-        return await self._search(self._accounts.platform_account(organization_id), country, area_code, None)
+        return await self._search_catalog(self._accounts.platform_account(organization_id), country, area_code, None)
 
-    async def quick_connect(self, caller: Caller, wish: Wish) -> dict[str, Any]:
+    async def quick_connect(self, caller: Caller, wish: PurchaseRequest) -> dict[str, Any]:
         """Buy a number and make it the organization's. WorkflowNotFound (404), NoNumberForSale (409), NumberNotBought
         (502): then nothing is left."""
         account = self._accounts.platform_account(caller.organization_id)
         if wish.workflow_id is not None:
             async with self._db.transaction() as session:
-                await workflows.get(session, caller.organization_id, wish.workflow_id)
-        wanted = wish.phone_number or await self._first(account, wish)
-        purchase = await self._reserve(caller, wish, account.provider, wanted)
-        await self._buy(account, purchase)
+                await workflows.get_workflow(session, caller.organization_id, wish.workflow_id)
+        wanted = wish.phone_number or await self._pick_first_number(account, wish)
+        purchase = await self._record_purchase(caller, wish, account.provider, wanted)
+        await self._buy_number(account, purchase)
         try:
-            number = await self._keep(caller, wish, purchase)
+            number = await self._assign_number(caller, wish, purchase)
         except BaseException:
-            await self._undo(account, purchase)
+            await self._undo_purchase(account, purchase)
             raise
-        await self._point(number)
-        return _answer(wish, number)
+        await self._route_number(number)
+        return _connect_response(wish, number)
 
-    async def release(self, caller: Caller, number_id: int) -> None:
+    async def release_number(self, caller: Caller, number_id: int) -> None:
         """NumberNotFound (404), NumberNotManaged (409), 409 while a campaign runs with it, CarrierUnavailable (502)."""
         async with self._db.transaction() as session:
-            number = await repository.number(session, caller.organization_id, number_id)
+            number = await repository.find_number(session, caller.organization_id, number_id)
             if number is None:
                 raise NumberNotFound
             if not number.is_managed:
                 raise NumberNotManaged
-            await self._hooks.check(session, caller.organization_id, number.telephony_configuration_id)
+            await self._hooks.check_removal(session, caller.organization_id, number.telephony_configuration_id)
         account = self._accounts.platform_account(caller.organization_id)
         try:
-            await self._catalog().release(account, number.address_normalized, number.carrier_id)
+            await self._get_catalog().release_number(account, number.address_normalized, number.carrier_id)
         except CarrierFailed as failure:
             raise CarrierUnavailable(f"The carrier did not take the number back: {failure.message}") from None
         async with self._db.transaction() as session:
-            row = await repository.number(session, caller.organization_id, number_id)
+            row = await repository.find_number(session, caller.organization_id, number_id)
             if row is not None:
                 await session.delete(row)
             data = {"number": number.address_normalized}
-            await audit(session, caller, "phone_number.released", f"phone_number:{number_id}", data)
+            await write_audit_entry(session, caller, "phone_number.released", f"phone_number:{number_id}", data)
 
-    async def settle(self, _: dict[str, Any]) -> None:
+    async def settle_purchases(self, _: dict[str, Any]) -> None:
         """The job: what was charged for and belongs to nobody is finished while it is wanted, else given back."""
         async with self._db.transaction() as session:
-            left = await purchases.left(session, self._clock.now() - PATIENCE)
+            left = await purchases.list_unfinished(session, self._clock.now() - PURCHASE_TIMEOUT)
         for purchase in left:
             account = self._accounts.platform_account(purchase.organization_id)
-            if account.provider == purchase.provider and not await self._finish(account, purchase):
-                await self._undo(account, purchase)
+            if account.provider == purchase.provider and not await self._finish_purchase(account, purchase):
+                await self._undo_purchase(account, purchase)
 
-    async def _finish(self, account: CarrierAccount, purchase: NumberPurchase) -> bool:
+    async def _finish_purchase(self, account: CarrierAccount, purchase: NumberPurchase) -> bool:
         """False for what is to be undone; else the number became the organization's, or the carrier is away."""
-        found = _wish(purchase)
+        found = _parse_request(purchase)
         if found is None:
             return False
         caller, wish = found
         try:
-            purchase.carrier_id = await self._catalog().owned(account, purchase.phone_number)
+            purchase.carrier_id = await self._get_catalog().find_owned(account, purchase.phone_number)
             if purchase.carrier_id is None:
                 return False
             async with self._db.transaction() as session:
                 if await purchases.was_repeated(session, purchase):
                     return False
                 if wish.workflow_id is not None:
-                    await workflows.get(session, caller.organization_id, wish.workflow_id)
-            number = await self._keep(caller, wish, purchase)
+                    await workflows.get_workflow(session, caller.organization_id, wish.workflow_id)
+            number = await self._assign_number(caller, wish, purchase)
         except CarrierFailed as failure:
-            await self._note(purchase, failure)
+            await self._note_failure(purchase, failure)
             return True
         except DomainError as error:
-            log.info("purchase_not_finished", purchase_id=purchase.id, code=error.code)
+            log.info("purchase_completion_failed", purchase_id=purchase.id, code=error.code)
             return False
         log.warning("purchase_finished", purchase_id=purchase.id, number_id=number.id)
-        await self._point(number)
+        await self._route_number(number)
         return True
 
     # parts
 
-    async def _search(
+    async def _search_catalog(
         self, account: CarrierAccount, country: str, area_code: str | None, number: str | None
     ) -> list[AvailableNumber]:
         try:
-            return await self._catalog().search(account, country, area_code, number, FOR_SALE)
+            return await self._get_catalog().search_numbers(account, country, area_code, number, MAX_OFFERED)
         except CarrierFailed as failure:
             raise CarrierUnavailable(f"The carrier did not answer: {failure.message}") from None
 
-    def _catalog(self) -> NumberCatalog:
+    def _get_catalog(self) -> NumberCatalog:
         spec = self._carriers.find(self._accounts.platform_carrier)
         if spec is None or spec.catalog is None:
             raise CarrierUnavailable("The platform's carrier sells no numbers.")
         return spec.catalog
 
-    async def _first(self, account: CarrierAccount, wish: Wish) -> str:
-        found = await self._search(account, wish.country, wish.area_code, None)
+    async def _pick_first_number(self, account: CarrierAccount, wish: PurchaseRequest) -> str:
+        found = await self._search_catalog(account, wish.country, wish.area_code, None)
         if not found:
             raise NoNumberForSale
         return normalize_e164(found[0].phone_number)
 
-    async def _reserve(self, caller: Caller, wish: Wish, provider: str, number: str) -> NumberPurchase:
+    async def _record_purchase(
+        self, caller: Caller, wish: PurchaseRequest, provider: str, number: str
+    ) -> NumberPurchase:
         async with self._db.transaction() as session:
             purchase = NumberPurchase(
                 organization_id=caller.organization_id,
                 provider=provider,
                 phone_number=number,
-                country=parse_phone(number).country or wish.country,
+                country=parse_phone_number(number).country or wish.country,
                 request={"wish": asdict(wish), "user_id": caller.user_id, "key_id": caller.key_id},
             )
             session.add(purchase)
@@ -185,43 +187,43 @@ class ManagedNumbers:
             await session.refresh(purchase)
         return purchase
 
-    async def _buy(self, account: CarrierAccount, purchase: NumberPurchase) -> None:
+    async def _buy_number(self, account: CarrierAccount, purchase: NumberPurchase) -> None:
         try:
-            carrier_id = await self._catalog().buy(account, purchase.phone_number, purchase.country)
+            carrier_id = await self._get_catalog().buy_number(account, purchase.phone_number, purchase.country)
         except CarrierFailed as failure:
             if failure.is_fate_unknown:
-                purchase.carrier_id = await self._bought_after_all(account, purchase)
+                purchase.carrier_id = await self._find_bought_id(account, purchase)
                 if purchase.carrier_id is not None:
                     return
-                await self._undo(account, purchase)
+                await self._undo_purchase(account, purchase)
             else:
-                await self._close(purchase, "failed", failure.message)
-            if failure.code in NOT_FOR_SALE:
+                await self._close_purchase(purchase, "failed", failure.message)
+            if failure.code in NOT_FOR_SALE_CODES:
                 raise NoNumberForSale(failure.message) from None
             raise NumberNotBought(f"The number was not bought: {failure.message}") from None
         async with self._db.transaction() as session:
-            await purchases.move(session, purchase.id, {"buying"}, "bought", carrier_id=carrier_id)
+            await purchases.change_state(session, purchase.id, {"buying"}, "bought", carrier_id=carrier_id)
         purchase.carrier_id = carrier_id
 
-    async def _bought_after_all(self, account: CarrierAccount, purchase: NumberPurchase) -> str | None:
+    async def _find_bought_id(self, account: CarrierAccount, purchase: NumberPurchase) -> str | None:
         """The carrier's id of a number whose purchase came to no answer, when the carrier says that it is ours."""
         try:
-            return await self._catalog().owned(account, purchase.phone_number)
+            return await self._get_catalog().find_owned(account, purchase.phone_number)
         except CarrierFailed:
             return None
 
-    async def _keep(self, caller: Caller, wish: Wish, purchase: NumberPurchase) -> PhoneNumber:
+    async def _assign_number(self, caller: Caller, wish: PurchaseRequest, purchase: NumberPurchase) -> PhoneNumber:
         """The number becomes the organization's in one transaction; NumberNotBought when somebody has it, or the purchase
         was settled by somebody else."""
         async with self._db.transaction() as session:
-            await purchases.lock(session, purchase.phone_number)
-            if await purchases.is_kept(session, purchase.phone_number):
+            await purchases.lock_number(session, purchase.phone_number)
+            if await purchases.is_assigned(session, purchase.phone_number):
                 raise NumberNotBought
-            if not await purchases.move(
+            if not await purchases.change_state(
                 session, purchase.id, {"buying", "bought"}, "done", carrier_id=purchase.carrier_id
             ):
                 raise NumberNotBought
-            configuration = await self._configuration(session, caller.organization_id, purchase.provider)
+            configuration = await self._platform_configuration(session, caller.organization_id, purchase.provider)
             is_primary = wish.mode == "new"
             if is_primary:
                 await repository.unset_primary(session, caller.organization_id)
@@ -243,21 +245,25 @@ class ManagedNumbers:
             await session.flush()
             await session.refresh(number)
             data = {"number": purchase.phone_number, "mode": wish.mode}
-            await audit(session, caller, "phone_number.bought", f"phone_number:{number.id}", data)
+            await write_audit_entry(session, caller, "phone_number.bought", f"phone_number:{number.id}", data)
         return number
 
-    async def _configuration(
+    async def _platform_configuration(
         self, session: AsyncSession, organization_id: int, provider: str
     ) -> TelephonyConfiguration:
         """The organization's row of the platform's own account, made by its first number."""
-        found = await repository.managed(session, organization_id)
+        found = await repository.find_managed(session, organization_id)
         if found is not None:
             return found
         spec = self._carriers.find(provider)
         config = self._accounts.platform_account(organization_id).config
         reference = config.get(spec.config.account_field) if spec is not None and spec.config is not None else None
-        names = {row.name for row in await repository.configurations(session, organization_id)}
-        name = next(name for i in range(len(names) + 1) if (name := NAME if i == 0 else f"{NAME} {i + 1}") not in names)
+        names = {row.name for row in await repository.list_configurations(session, organization_id)}
+        name = next(
+            name
+            for i in range(len(names) + 1)
+            if (name := ACCOUNT_NAME if i == 0 else f"{ACCOUNT_NAME} {i + 1}") not in names
+        )
         row = TelephonyConfiguration(
             organization_id=organization_id,
             name=name,
@@ -272,54 +278,56 @@ class ManagedNumbers:
         await session.refresh(row)
         return row
 
-    async def _point(self, number: PhoneNumber) -> None:
+    async def _route_number(self, number: PhoneNumber) -> None:
         """Let calls to it come to us; where that fails now it is done again when the number is saved."""
         async with self._db.transaction() as session:
-            row = await repository.configuration(session, number.organization_id, number.telephony_configuration_id)
-            account = await self._accounts.opened(session, row) if row is not None else None
+            row = await repository.find_configuration(
+                session, number.organization_id, number.telephony_configuration_id
+            )
+            account = await self._accounts.open_account(session, row) if row is not None else None
         if account is not None:
-            await self._numbers.point(account, number.address_normalized)
+            await self._numbers.route_number(account, number.address_normalized)
 
-    async def _undo(self, account: CarrierAccount, purchase: NumberPurchase) -> None:
+    async def _undo_purchase(self, account: CarrierAccount, purchase: NumberPurchase) -> None:
         """Give back what the carrier says is ours; what cannot be asked now is asked by the job again. From now on it is
         not wanted."""
         async with self._db.transaction() as session:
-            await purchases.give_up(session, purchase.id)
+            await purchases.mark_given_up(session, purchase.id)
         try:
-            carrier_id = await self._catalog().owned(account, purchase.phone_number)
+            carrier_id = await self._get_catalog().find_owned(account, purchase.phone_number)
             async with self._db.transaction() as session:
                 # another organization's, or an earlier purchase of the same number, is not given back
-                is_somebodys = await purchases.is_kept(session, purchase.phone_number)
+                is_somebodys = await purchases.is_assigned(session, purchase.phone_number)
             if carrier_id is not None and not is_somebodys:
-                await self._catalog().release(account, purchase.phone_number, carrier_id)
+                await self._get_catalog().release_number(account, purchase.phone_number, carrier_id)
         except CarrierFailed as failure:
-            await self._note(purchase, failure)
+            await self._note_failure(purchase, failure)
             return
-        await self._close(purchase, "released" if carrier_id is not None else "failed", None)
+        await self._close_purchase(purchase, "released" if carrier_id is not None else "failed", None)
 
-    async def _note(self, purchase: NumberPurchase, failure: CarrierFailed) -> None:
+    async def _note_failure(self, purchase: NumberPurchase, failure: CarrierFailed) -> None:
         """What cannot be asked now is asked by the job again."""
-        log.warning("purchase_not_settled", purchase_id=purchase.id, code=failure.code)
+        log.warning("purchase_settlement_failed", purchase_id=purchase.id, code=failure.code)
         async with self._db.transaction() as session:
             await purchases.note_attempt(session, purchase.id, failure.message[:500])
 
-    async def _close(self, purchase: NumberPurchase, state: str, error: str | None) -> None:
+    async def _close_purchase(self, purchase: NumberPurchase, state: str, error: str | None) -> None:
         async with self._db.transaction() as session:
-            await purchases.move(
+            await purchases.change_state(
                 session, purchase.id, {"buying", "bought"}, state, error=error[:500] if error else None
             )
 
 
-def _wish(purchase: NumberPurchase) -> tuple[Caller, Wish] | None:
+def _parse_request(purchase: NumberPurchase) -> tuple[Caller, PurchaseRequest] | None:
     """Who wanted what; None when it is not wanted any more."""
     request = purchase.request
     if not isinstance(request.get("wish"), dict) or request.get("is_given_up"):
         return None
     caller = Caller(purchase.organization_id, request.get("user_id"), request.get("key_id"), "admin", False)
-    return caller, Wish(**request["wish"])
+    return caller, PurchaseRequest(**request["wish"])
 
 
-def _answer(wish: Wish, number: PhoneNumber) -> dict[str, Any]:
+def _connect_response(wish: PurchaseRequest, number: PhoneNumber) -> dict[str, Any]:
     is_forward = wish.mode == "forward"
     bought = number.address_normalized
     whose = wish.existing_number or "your number"

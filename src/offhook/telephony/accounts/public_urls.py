@@ -9,7 +9,7 @@ from offhook.errors import Conflict
 from offhook.kit.crypto import Keyring
 from offhook.root import base_url
 from offhook.settings import Settings
-from offhook.telephony.ports import CallLinks, Webhook
+from offhook.telephony.ports import CallLinks, CarrierWebhook
 
 PREFIX: Final = "/api/v1/telephony"
 
@@ -27,50 +27,50 @@ class PublicAddress:
         self.base = settings.public_url.rstrip("/") if settings.public_url else None
         self._keyring = keyring
 
-    def at(self, path: str) -> str:
+    def url_for(self, path: str) -> str:
         """``path`` begins with a slash and is relative to ``/api/v1/telephony``."""
         if self.base is None:
             raise PublicAddressMissing
         return f"{self.base}{PREFIX}{path}"
 
     @property
-    def inbound(self) -> str:
-        return self.at("/inbound/run")
+    def inbound_url(self) -> str:
+        return self.url_for("/inbound/run")
 
-    def links(self, provider: str, run_id: int, media_token: str) -> CallLinks:
-        secret = self.secret(run_id)
-        media = self.at(f"/media/{provider}/{run_id}/{media_token}")
+    def call_links(self, provider: str, run_id: int, media_token: str) -> CallLinks:
+        secret = self.run_secret(run_id)
+        media = self.url_for(f"/media/{provider}/{run_id}/{media_token}")
         return CallLinks(
             run_id=run_id,
-            answer_url=self.at(f"/answer/{provider}/{run_id}?token={secret}"),
+            answer_url=self.url_for(f"/answer/{provider}/{run_id}?token={secret}"),
             media_url=f"ws{media.removeprefix('http')}",
             media_token=media_token,
-            callbacks=self.at(f"/{provider}"),
+            callbacks=self.url_for(f"/{provider}"),
             secret=secret,
         )
 
-    def secret(self, run_id: int) -> str:
-        return self._keyring.derive(f"callbacks of run {run_id}")
+    def run_secret(self, run_id: int) -> str:
+        return self._keyring.derive_token(f"callbacks of run {run_id}")
 
-    def is_secret(self, run_id: int, token: str) -> bool:
+    def is_run_secret(self, run_id: int, token: str) -> bool:
         return self._keyring.is_derived(f"callbacks of run {run_id}", token)
 
-    def forward(self, provider: str, to_number: str, from_number: str, timeout_s: float, expires_at: int) -> str:
+    def forward_url(self, provider: str, to_number: str, from_number: str, timeout_s: float, expires_at: int) -> str:
         """Where a carrier fetches what sends a caller on: the address itself says whereto, signed by us."""
         payload = json.dumps([to_number, from_number, timeout_s])
-        return self.at(f"/forward/{provider}/{self._keyring.sign_link(payload, expires_at)}")
+        return self.url_for(f"/forward/{provider}/{self._keyring.sign_link(payload, expires_at)}")
 
-    def forwarded(self, token: str, now_s: float) -> tuple[str, str, float]:
+    def parse_forward_token(self, token: str, now_s: float) -> tuple[str, str, float]:
         """(to, from, seconds) of :meth:`forward`. LinkRefused (401)."""
         to_number, from_number, timeout_s = json.loads(self._keyring.verify_link(token, now_s))
         return str(to_number), str(from_number), float(timeout_s)
 
     def media_token(self, run_id: int) -> str:
         """The token of the stream that a run's answer document names: the same however often it is fetched."""
-        return self._keyring.derive(f"media of run {run_id}")
+        return self._keyring.derive_token(f"media of run {run_id}")
 
 
-def webhook_of(connection: HTTPConnection, method: str, body: bytes, *, has_secret: bool = False) -> Webhook:
+def read_webhook(connection: HTTPConnection, method: str, body: bytes, *, has_secret: bool = False) -> CarrierWebhook:
     """The request as its sender signed it: the public address, the path byte for byte, the query as it came."""
     scope = connection.scope
     raw = scope.get("raw_path") or scope["path"].encode()
@@ -80,4 +80,4 @@ def webhook_of(connection: HTTPConnection, method: str, body: bytes, *, has_secr
     for name, value in connection.headers.items():
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     url = f"{base_url(connection)}{path}" + (f"?{query}" if query else "")
-    return Webhook(method, url, headers, body, has_secret)
+    return CarrierWebhook(method, url, headers, body, has_secret)

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.telephony.tables import NumberPurchase, PhoneNumber
 
 
-async def left(session: AsyncSession, before: datetime, limit: int = 50) -> Sequence[NumberPurchase]:
+async def list_unfinished(session: AsyncSession, before: datetime, limit: int = 50) -> Sequence[NumberPurchase]:
     """Purchases that nobody works on any more and that came to no end, the longest untouched first."""
     found = await session.execute(
         select(NumberPurchase)
@@ -21,7 +21,9 @@ async def left(session: AsyncSession, before: datetime, limit: int = 50) -> Sequ
     return found.scalars().all()
 
 
-async def move(session: AsyncSession, purchase_id: int, sources: Collection[str], state: str, **known: Any) -> bool:
+async def change_state(
+    session: AsyncSession, purchase_id: int, sources: Collection[str], state: str, **known: Any
+) -> bool:
     """Compare-and-swap: whether the purchase was in one of ``sources`` and now is in ``state``."""
     moved = await session.execute(
         update(NumberPurchase)
@@ -42,7 +44,7 @@ async def note_attempt(session: AsyncSession, purchase_id: int, error: str) -> N
     )
 
 
-async def is_kept(session: AsyncSession, number: str) -> bool:
+async def is_assigned(session: AsyncSession, number: str) -> bool:
     """Whether some organization has this number of the platform's."""
     found = await session.execute(
         select(PhoneNumber.id).where(PhoneNumber.address_normalized == number, PhoneNumber.is_managed).limit(1)
@@ -50,13 +52,13 @@ async def is_kept(session: AsyncSession, number: str) -> bool:
     return found.scalar_one_or_none() is not None
 
 
-async def lock(session: AsyncSession, number: str) -> None:
+async def lock_number(session: AsyncSession, number: str) -> None:
     """Nobody else makes this number an organization's until this transaction ends."""
     key = f"offhook.purchase:{number}"
     await session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": key})
 
 
-async def give_up(session: AsyncSession, purchase_id: int) -> None:
+async def mark_given_up(session: AsyncSession, purchase_id: int) -> None:
     """Its buyer is told that it failed: it is not to be finished later."""
     await session.execute(
         update(NumberPurchase)

@@ -21,7 +21,7 @@ class NumberFacts:
     default: str | None
 
 
-async def configuration(
+async def find_configuration(
     session: AsyncSession, organization_id: int, configuration_id: int, *, is_locked: bool = False
 ) -> TelephonyConfiguration | None:
     query = select(TelephonyConfiguration).where(
@@ -31,7 +31,7 @@ async def configuration(
     return found.scalar_one_or_none()
 
 
-async def configurations(session: AsyncSession, organization_id: int) -> Sequence[TelephonyConfiguration]:
+async def list_configurations(session: AsyncSession, organization_id: int) -> Sequence[TelephonyConfiguration]:
     found = await session.execute(
         select(TelephonyConfiguration)
         .where(TelephonyConfiguration.organization_id == organization_id)
@@ -40,7 +40,7 @@ async def configurations(session: AsyncSession, organization_id: int) -> Sequenc
     return found.scalars().all()
 
 
-async def default_for_dialling(session: AsyncSession, organization_id: int) -> TelephonyConfiguration | None:
+async def default_for_dialing(session: AsyncSession, organization_id: int) -> TelephonyConfiguration | None:
     """The account that is marked as default; the oldest when several are."""
     found = await session.execute(
         select(TelephonyConfiguration)
@@ -64,7 +64,7 @@ async def oldest_of(session: AsyncSession, organization_id: int, provider: str) 
     return found.scalar_one_or_none()
 
 
-async def managed(session: AsyncSession, organization_id: int) -> TelephonyConfiguration | None:
+async def find_managed(session: AsyncSession, organization_id: int) -> TelephonyConfiguration | None:
     found = await session.execute(
         select(TelephonyConfiguration).where(
             TelephonyConfiguration.organization_id == organization_id, TelephonyConfiguration.is_managed
@@ -117,7 +117,7 @@ async def number_facts(session: AsyncSession, organization_id: int, configuratio
     return NumberFacts(tuple(active or ()), default)
 
 
-async def number(
+async def find_number(
     session: AsyncSession, organization_id: int, number_id: int, *, configuration_id: int | None = None
 ) -> PhoneNumber | None:
     query = select(PhoneNumber).where(PhoneNumber.id == number_id, PhoneNumber.organization_id == organization_id)
@@ -126,7 +126,7 @@ async def number(
     return (await session.execute(query)).scalar_one_or_none()
 
 
-async def numbers(session: AsyncSession, organization_id: int, configuration_id: int) -> Sequence[PhoneNumber]:
+async def list_numbers(session: AsyncSession, organization_id: int, configuration_id: int) -> Sequence[PhoneNumber]:
     found = await session.execute(
         select(PhoneNumber)
         .where(
@@ -168,7 +168,7 @@ async def unset_primary(session: AsyncSession, organization_id: int) -> None:
     )
 
 
-async def routed_elsewhere(session: AsyncSession, account: TelephonyConfiguration, address: str) -> bool:
+async def is_routed_elsewhere(session: AsyncSession, account: TelephonyConfiguration, address: str) -> bool:
     """Whether another row has this number at the same account of the carrier: a call could go to either.
 
     Looks at all organizations on purpose; says nothing of whose it is.
@@ -189,7 +189,7 @@ async def routed_elsewhere(session: AsyncSession, account: TelephonyConfiguratio
     return found.scalar_one_or_none() is not None
 
 
-async def countries(session: AsyncSession, configuration_ids: Collection[int]) -> set[str]:
+async def number_countries(session: AsyncSession, configuration_ids: Collection[int]) -> set[str]:
     """The countries that the numbers of these accounts are of; the accounts were found by a webhook's."""
     found = await session.execute(
         select(PhoneNumber.country_code)
@@ -200,7 +200,7 @@ async def countries(session: AsyncSession, configuration_ids: Collection[int]) -
     return {code for code in found.scalars() if code}
 
 
-async def called(
+async def find_called_number(
     session: AsyncSession, configuration_ids: Collection[int], addresses: Collection[str]
 ) -> PhoneNumber | None:
     """The active number that was called; the accounts were found by a webhook's and its signature was right."""
@@ -217,7 +217,7 @@ async def called(
     return found.scalar_one_or_none()
 
 
-async def refusal(session: AsyncSession, organization_id: int, provider: str, call_id: str) -> str | None:
+async def find_refusal_message(session: AsyncSession, organization_id: int, provider: str, call_id: str) -> str | None:
     """What the caller was told when this call came before."""
     found: str | None = await session.scalar(
         select(RefusedCall.message).where(
@@ -242,7 +242,7 @@ async def write_refusal(session: AsyncSession, account: TelephonyConfiguration, 
     )
 
 
-async def refused_calls(
+async def list_refused_calls(
     session: AsyncSession, organization_id: int, *, limit: int, offset: int
 ) -> tuple[Sequence[RefusedCall], int]:
     """Newest first, and how many there are."""

@@ -13,13 +13,13 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Label = Annotated[str, StringConstraints(strip_whitespace=True, max_length=64)]
 
 
-def _small(values: dict[str, Any]) -> dict[str, Any]:
+def _check_size(values: dict[str, Any]) -> dict[str, Any]:
     if len(json.dumps(values)) > 64 * 1024:
         raise ValueError("this has at most 65536 bytes")
     return values
 
 
-Values = Annotated[dict[str, Any], AfterValidator(_small)]
+Values = Annotated[dict[str, Any], AfterValidator(_check_size)]
 
 
 class TelephonyFieldResponse(BaseModel):
@@ -130,7 +130,7 @@ class PhoneNumberUpdate(BaseModel):
     is_default_caller_id: bool | None = None
     extra_metadata: Values | None = None
 
-    def changes(self) -> dict[str, Any]:
+    def changed_fields(self) -> dict[str, Any]:
         """What is to be written; None means "not sent" but for the label."""
         sent = self.model_dump(exclude_unset=True, exclude={"clear_inbound_workflow"})
         changes = {name: value for name, value in sent.items() if value is not None or name == "label"}

@@ -10,10 +10,10 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
-from offhook.orgs import Caller, audit
+from offhook.orgs import Caller, write_audit_entry
 from offhook.telephony.accounts import repository
-from offhook.telephony.accounts.config_fields import mask, problem, read_fields
-from offhook.telephony.accounts.credentials import SANDBOX, Accounts
+from offhook.telephony.accounts.config_fields import field_problem, mask_secret, read_fields
+from offhook.telephony.accounts.credentials import SANDBOX, CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.telephony.errors import (
     CarrierCheckFailed,
@@ -24,7 +24,7 @@ from offhook.telephony.errors import (
     ManagedConfiguration,
     ProviderChange,
 )
-from offhook.telephony.ports import CarrierAccount, CarrierFailed, Carriers, CarrierSpec
+from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, CarrierSpec
 from offhook.telephony.providers.sandbox.config import SandboxConfig
 from offhook.telephony.tables import TelephonyConfiguration
 
@@ -41,7 +41,7 @@ class AccountHooks:
     def before_removal(self, check: RemovalCheck) -> None:
         self.checks.append(check)
 
-    async def check(self, session: AsyncSession, organization_id: int, configuration_id: int) -> None:
+    async def check_removal(self, session: AsyncSession, organization_id: int, configuration_id: int) -> None:
         for check in self.checks:
             await check(session, organization_id, configuration_id)
 
@@ -74,17 +74,22 @@ class ConfigurationView:
 
 
 @dataclass(frozen=True, slots=True)
-class _Checked:
+class _CheckedFields:
     config: dict[str, Any]
     secrets: dict[str, str] = field(repr=False)
     reference: str | None
 
 
-class Configurations:
+class CarrierConfigurations:
     """Every change is written to the audit log. ConfigurationNotFound (404) for another organization's."""
 
     def __init__(
-        self, db: Database, carriers: Carriers, accounts: Accounts, address: PublicAddress, hooks: AccountHooks
+        self,
+        db: Database,
+        carriers: CarrierRegistry,
+        accounts: CarrierAccounts,
+        address: PublicAddress,
+        hooks: AccountHooks,
     ) -> None:
         self._db = db
         self._carriers = carriers
@@ -92,47 +97,47 @@ class Configurations:
         self._address = address
         self._hooks = hooks
 
-    def configurable(self) -> list[CarrierSpec]:
+    def list_configurable(self) -> list[CarrierSpec]:
         """Carriers of which an organization can have accounts, by name."""
         found = [self._carriers.find(name) for name in sorted(self._carriers.names)]
         return [spec for spec in found if spec is not None and spec.config is not None]
 
-    async def listing(self, organization_id: int) -> list[ConfigurationView]:
+    async def list_configurations(self, organization_id: int) -> list[ConfigurationView]:
         async with self._db.transaction() as session:
-            rows = await repository.configurations(session, organization_id)
+            rows = await repository.list_configurations(session, organization_id)
             counts = await repository.number_counts(session, organization_id)
-            return [self._view(row, *counts.get(row.id, (0, 0))) for row in rows]
+            return [self._build_view(row, *counts.get(row.id, (0, 0))) for row in rows]
 
     async def get(self, organization_id: int, configuration_id: int) -> ConfigurationView:
         async with self._db.transaction() as session:
-            return await self._shown(session, await self._row(session, organization_id, configuration_id))
+            return await self._load_view(session, await self._get_row(session, organization_id, configuration_id))
 
     async def create(
         self, caller: Caller, name: str, raw: Mapping[str, Any], *, is_default: bool, verify: bool
     ) -> ConfigurationView:
         """ConfigurationInvalid (422), CredentialsRefused (422), CarrierCheckFailed (502), ConfigurationNameTaken (409)."""
         provider = str(raw.get("provider") or "")
-        spec = self._spec(provider)
-        checked = await self._checked(spec, caller.organization_id, raw, {}, None, verify=verify)
+        spec = self._get_spec(provider)
+        checked = await self._check_fields(spec, caller.organization_id, raw, {}, None, verify=verify)
         async with self._db.transaction() as session:
             row = TelephonyConfiguration(
                 organization_id=caller.organization_id,
                 name=name,
                 provider=provider,
                 config=checked.config,
-                secrets=self._accounts.seal(caller.organization_id, checked.secrets),
+                secrets=self._accounts.seal_secrets(caller.organization_id, checked.secrets),
                 account_reference=checked.reference,
                 is_default_outbound=is_default,
             )
             if is_default:
                 await repository.unset_default(session, caller.organization_id, None)
             session.add(row)
-            await self._flush(session)
+            await self._flush_unique_name(session)
             await session.refresh(row)
-            await audit(
+            await write_audit_entry(
                 session, caller, "telephony_config.created", f"telephony_config:{row.id}", {"provider": provider}
             )
-            return await self._shown(session, row)
+            return await self._load_view(session, row)
 
     async def update(
         self,
@@ -145,37 +150,37 @@ class Configurations:
     ) -> ConfigurationView:
         """``raw`` replaces the fields; secrets that are left out or sent as their mask stay. ProviderChange (400)."""
         async with self._db.transaction() as session:
-            row = await self._row(session, caller.organization_id, configuration_id)
+            row = await self._get_row(session, caller.organization_id, configuration_id)
             _refuse_managed(row)
-            stored, spec = self._accounts.open_secrets(row), self._spec(row.provider)
+            stored, spec = self._accounts.open_secrets(row), self._get_spec(row.provider)
         checked = None
         if raw is not None:
             if raw.get("provider") is not None and raw["provider"] != row.provider:
                 raise ProviderChange
-            checked = await self._checked(spec, caller.organization_id, raw, stored, row.id, verify=verify)
+            checked = await self._check_fields(spec, caller.organization_id, raw, stored, row.id, verify=verify)
         async with self._db.transaction() as session:
-            row = await self._row(session, caller.organization_id, configuration_id, is_locked=True)
+            row = await self._get_row(session, caller.organization_id, configuration_id, is_locked=True)
             if name is not None:
                 row.name = name
             if checked is not None:
                 row.config = checked.config
-                row.secrets = self._accounts.seal(caller.organization_id, checked.secrets)
+                row.secrets = self._accounts.seal_secrets(caller.organization_id, checked.secrets)
                 row.account_reference = checked.reference
                 row.inactive_since = row.inactive_reason = None
-            await self._flush(session)
+            await self._flush_unique_name(session)
             await session.refresh(row)
             data = {"fields": sorted(raw)} if raw is not None else {}
-            await audit(session, caller, "telephony_config.updated", f"telephony_config:{row.id}", data)
-            return await self._shown(session, row)
+            await write_audit_entry(session, caller, "telephony_config.updated", f"telephony_config:{row.id}", data)
+            return await self._load_view(session, row)
 
     async def delete(self, caller: Caller, configuration_id: int) -> None:
         """Its numbers go with it. 409 while a campaign runs with it, and for the platform's own."""
         async with self._db.transaction() as session:
-            row = await self._row(session, caller.organization_id, configuration_id, is_locked=True)
+            row = await self._get_row(session, caller.organization_id, configuration_id, is_locked=True)
             _refuse_managed(row)
-            await self._hooks.check(session, caller.organization_id, configuration_id)
+            await self._hooks.check_removal(session, caller.organization_id, configuration_id)
             await session.delete(row)
-            await audit(
+            await write_audit_entry(
                 session,
                 caller,
                 "telephony_config.deleted",
@@ -185,45 +190,45 @@ class Configurations:
 
     async def set_default(self, caller: Caller, configuration_id: int) -> ConfigurationView:
         async with self._db.transaction() as session:
-            row = await self._row(session, caller.organization_id, configuration_id, is_locked=True)
+            row = await self._get_row(session, caller.organization_id, configuration_id, is_locked=True)
             await repository.unset_default(session, caller.organization_id, row.id)
             row.is_default_outbound = True
             await session.flush()
             await session.refresh(row)
-            await audit(session, caller, "telephony_config.made_default", f"telephony_config:{row.id}")
-            return await self._shown(session, row)
+            await write_audit_entry(session, caller, "telephony_config.made_default", f"telephony_config:{row.id}")
+            return await self._load_view(session, row)
 
     async def reactivate(self, caller: Caller, configuration_id: int) -> ConfigurationView:
         """An account that was switched off is used again, if the carrier takes it now."""
         async with self._db.transaction() as session:
-            row = await self._row(session, caller.organization_id, configuration_id)
-            account = await self._accounts.opened(session, row)
+            row = await self._get_row(session, caller.organization_id, configuration_id)
+            account = await self._accounts.open_account(session, row)
         if row.inactive_since is not None:
-            await self._ask(self._spec(row.provider), account)
+            await self._verify_with_carrier(self._get_spec(row.provider), account)
         async with self._db.transaction() as session:
-            row = await self._row(session, caller.organization_id, configuration_id, is_locked=True)
+            row = await self._get_row(session, caller.organization_id, configuration_id, is_locked=True)
             row.inactive_since = row.inactive_reason = None
             await session.flush()
             await session.refresh(row)
-            await audit(session, caller, "telephony_config.reactivated", f"telephony_config:{row.id}")
-            return await self._shown(session, row)
+            await write_audit_entry(session, caller, "telephony_config.reactivated", f"telephony_config:{row.id}")
+            return await self._load_view(session, row)
 
-    async def warnings(self, organization_id: int) -> dict[str, int]:
+    async def count_missing_fields(self, organization_id: int) -> dict[str, int]:
         """``<carrier>_missing_<field>_count`` for every field without which something does not work."""
         found = {
             f"{spec.name}_missing_{one.name}_count": 0
-            for spec in self.configurable()
+            for spec in self.list_configurable()
             if spec.config is not None
             for one in spec.config.fields
             if one.is_missed
         }
         async with self._db.transaction() as session:
-            rows = await repository.configurations(session, organization_id)
+            rows = await repository.list_configurations(session, organization_id)
         for row in rows:
             spec = self._carriers.find(row.provider)
             if row.is_managed or spec is None or spec.config is None:
                 continue
-            config = self._accounts.config_of(row)
+            config = self._accounts.open_config(row)
             for one in spec.config.fields:
                 if one.is_missed and not config.get(one.name):
                     found[f"{spec.name}_missing_{one.name}_count"] += 1
@@ -231,14 +236,14 @@ class Configurations:
 
     # parts
 
-    def _spec(self, provider: str) -> CarrierSpec:
+    def _get_spec(self, provider: str) -> CarrierSpec:
         spec = self._carriers.find(provider)
         if spec is None or spec.config is None:
-            known = ", ".join(one.name for one in self.configurable())
-            raise ConfigurationInvalid(detail=[problem("provider", f"The provider must be one of: {known}.")])
+            known = ", ".join(one.name for one in self.list_configurable())
+            raise ConfigurationInvalid(detail=[field_problem("provider", f"The provider must be one of: {known}.")])
         return spec
 
-    async def _checked(
+    async def _check_fields(
         self,
         spec: CarrierSpec,
         organization_id: int,
@@ -247,46 +252,52 @@ class Configurations:
         configuration_id: int | None,
         *,
         verify: bool,
-    ) -> _Checked:
+    ) -> _CheckedFields:
         assert spec.config is not None
         if spec.name == SANDBOX:
-            return _Checked(_sandbox(raw), {}, None)
+            return _CheckedFields(_validate_sandbox(raw), {}, None)
         config, secrets = read_fields(spec.config, raw, stored)
         if verify and spec.account_check is not None:
             account = CarrierAccount(organization_id, spec.name, configuration_id, {**config, **secrets})
-            config |= {name: value for name, value in (await self._ask(spec, account)).items() if name not in secrets}
+            config |= {
+                name: value
+                for name, value in (await self._verify_with_carrier(spec, account)).items()
+                if name not in secrets
+            }
         reference = config.get(spec.config.account_field) or secrets.get(spec.config.account_field)
-        return _Checked(config, secrets, spec.config.canonical_account(str(reference)) if reference else None)
+        return _CheckedFields(config, secrets, spec.config.canonical_account(str(reference)) if reference else None)
 
-    async def _ask(self, spec: CarrierSpec, account: CarrierAccount) -> Mapping[str, Any]:
+    async def _verify_with_carrier(self, spec: CarrierSpec, account: CarrierAccount) -> Mapping[str, Any]:
         if spec.account_check is None:
             return {}
         try:
-            return await spec.account_check.check(account, self._address.inbound if self._address.base else "")
+            return await spec.account_check.check_account(
+                account, self._address.inbound_url if self._address.base else ""
+            )
         except CarrierFailed as failure:
             if failure.retryable:
                 raise CarrierCheckFailed(f"The carrier could not be asked: {failure.message}") from None
             raise CredentialsRefused(f"The carrier does not take this account: {failure.message}") from None
 
-    async def _flush(self, session: AsyncSession) -> None:
+    async def _flush_unique_name(self, session: AsyncSession) -> None:
         try:
             await session.flush()
         except IntegrityError:
             raise ConfigurationNameTaken from None
 
-    async def _row(
+    async def _get_row(
         self, session: AsyncSession, organization_id: int, configuration_id: int, *, is_locked: bool = False
     ) -> TelephonyConfiguration:
-        row = await repository.configuration(session, organization_id, configuration_id, is_locked=is_locked)
+        row = await repository.find_configuration(session, organization_id, configuration_id, is_locked=is_locked)
         if row is None:
             raise ConfigurationNotFound
         return row
 
-    async def _shown(self, session: AsyncSession, row: TelephonyConfiguration) -> ConfigurationView:
+    async def _load_view(self, session: AsyncSession, row: TelephonyConfiguration) -> ConfigurationView:
         counts = await repository.number_counts(session, row.organization_id)
-        return self._view(row, *counts.get(row.id, (0, 0)))
+        return self._build_view(row, *counts.get(row.id, (0, 0)))
 
-    def _view(self, row: TelephonyConfiguration, count: int, can_call: int) -> ConfigurationView:
+    def _build_view(self, row: TelephonyConfiguration, count: int, can_call: int) -> ConfigurationView:
         secrets = {} if row.is_managed else self._accounts.open_secrets(row)
         return ConfigurationView(
             id=row.id,
@@ -299,11 +310,11 @@ class Configurations:
             created_at=row.created_at,
             updated_at=row.updated_at,
             phone_number_count=count,
-            outbound_blocked_reason=self._blocked(row, can_call),
-            credentials={**row.config, **{name: mask(value) for name, value in secrets.items()}},
+            outbound_blocked_reason=self._outbound_blocker(row, can_call),
+            credentials={**row.config, **{name: mask_secret(value) for name, value in secrets.items()}},
         )
 
-    def _blocked(self, row: TelephonyConfiguration, can_call: int) -> str | None:
+    def _outbound_blocker(self, row: TelephonyConfiguration, can_call: int) -> str | None:
         """A stable word for why calls cannot leave by this account."""
         spec = self._carriers.find(row.provider)
         if spec is None or spec.dialer is None:
@@ -322,7 +333,7 @@ def _refuse_managed(row: TelephonyConfiguration) -> None:
         raise ManagedConfiguration
 
 
-def _sandbox(raw: Mapping[str, Any]) -> dict[str, Any]:
+def _validate_sandbox(raw: Mapping[str, Any]) -> dict[str, Any]:
     values = {name: value for name, value in raw.items() if name != "provider"}
     try:
         SandboxConfig.model_validate(values)

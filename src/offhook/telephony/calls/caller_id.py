@@ -5,14 +5,14 @@ from collections.abc import Mapping
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.call_limits import calls_by_number
+from offhook.runs.call_limits import count_calls_by_number
 from offhook.telephony.accounts.credentials import SANDBOX
 from offhook.telephony.errors import NoNumberToCallFrom
 from offhook.telephony.ports import CarrierAccount
 from offhook.telephony.providers.sandbox.config import SandboxConfig
 
 
-def capacity(account: CarrierAccount) -> int | None:
+def call_capacity(account: CarrierAccount) -> int | None:
     """How many calls of campaigns the account carries at once. A number carries one at a time unless the account says
     more; None for the sandbox, which has as many as are wanted."""
     if account.provider == SANDBOX:
@@ -20,21 +20,23 @@ def capacity(account: CarrierAccount) -> int | None:
     return _calls_at_once(account) or max(1, len(account.numbers))
 
 
-async def for_one(session: AsyncSession, account: CarrierAccount) -> str:
+async def choose_for_call(session: AsyncSession, account: CarrierAccount) -> str:
     """Of a call by itself: it is never refused because numbers have calls. NoNumberToCallFrom (409)."""
-    only = account.caller_number or _only(account)
+    only = account.caller_number or _single_number(account)
     if only is not None:
         return only
-    return rotated(account, await calls_by_number(session, account.organization_id, account.numbers), 1)[0]
+    return rotate_numbers(account, await count_calls_by_number(session, account.organization_id, account.numbers), 1)[0]
 
 
-async def for_campaign(session: AsyncSession, account: CarrierAccount, count: int) -> list[str]:
-    """Of so many calls of campaigns, which :func:`capacity` has room for: no number has two at once unless the account says
+async def choose_for_campaign(session: AsyncSession, account: CarrierAccount, count: int) -> list[str]:
+    """Of so many calls of campaigns, which :func:`call_capacity` has room for: no number has two at once unless the account says
     that it carries more. The caller holds the organization's call slots."""
-    only = _only(account) if is_one_call_each(account) else account.caller_number or _only(account)
+    only = _single_number(account) if is_one_call_each(account) else account.caller_number or _single_number(account)
     if only is not None:
         return [only] * count
-    return rotated(account, await calls_by_number(session, account.organization_id, account.numbers), count)
+    return rotate_numbers(
+        account, await count_calls_by_number(session, account.organization_id, account.numbers), count
+    )
 
 
 def is_one_call_each(account: CarrierAccount) -> bool:
@@ -42,7 +44,7 @@ def is_one_call_each(account: CarrierAccount) -> bool:
     return account.provider != SANDBOX and _calls_at_once(account) is None
 
 
-def rotated(account: CarrierAccount, live: Mapping[str, int], count: int) -> list[str]:
+def rotate_numbers(account: CarrierAccount, live: Mapping[str, int], count: int) -> list[str]:
     """The default where it has the fewest ``live`` calls, else any of those that have the fewest."""
     calls = {number: live.get(number, 0) for number in account.numbers}
     chosen = []
@@ -55,13 +57,13 @@ def rotated(account: CarrierAccount, live: Mapping[str, int], count: int) -> lis
     return chosen
 
 
-def must_have_one(account: CarrierAccount) -> None:
+def require_number(account: CarrierAccount) -> None:
     """NoNumberToCallFrom (409)."""
     if not account.numbers:
-        _only(account)
+        _single_number(account)
 
 
-def _only(account: CarrierAccount) -> str | None:
+def _single_number(account: CarrierAccount) -> str | None:
     """The number of an account that has one, or none but what its configuration names; None where there are several."""
     if account.numbers:
         return account.numbers[0] if len(account.numbers) == 1 else None

@@ -9,14 +9,14 @@ from fastapi.responses import JSONResponse
 
 from offhook.errors import DomainError
 from offhook.kit.database.database import Database
-from offhook.kit.http.openapi import answers, sdk_method
+from offhook.kit.http.openapi import error_responses, sdk_method
 from offhook.kit.http.path_ids import LongId, read_id
 from offhook.kit.media_sockets.sockets import open_socket
 from offhook.orgs import RequireMember
-from offhook.orgs.idempotency import IdempotencyHeader, once
-from offhook.root import Root, use
+from offhook.orgs.idempotency import IdempotencyHeader, run_idempotent
+from offhook.root import Root, use_service
 from offhook.runs.errors import MediaTokenRefused
-from offhook.telephony.calls.outbound import CallOrder, Outbound, PlacedCall
+from offhook.telephony.calls.outbound import CallOrder, OutboundCalls, PlacedCall
 from offhook.telephony.calls.schemas import (
     HangUpResponse,
     InitiateCallRequest,
@@ -24,12 +24,12 @@ from offhook.telephony.calls.schemas import (
     PublicTriggerRequest,
     PublicTriggerResponse,
 )
-from offhook.telephony.media.admission import MediaGate
+from offhook.telephony.media.admission import MediaAdmission
 from offhook.voice.socket_leg import REFUSED
 from offhook.workflows import service as workflows
 from offhook.workflows.errors import TriggerNotFound, WorkflowNotPublished
 
-Calls = Annotated[Outbound, Depends(use(Outbound))]
+OutboundCallsDep = Annotated[OutboundCalls, Depends(use_service(OutboundCalls))]
 
 telephony = APIRouter(prefix="/telephony", tags=["telephony"])
 public = APIRouter(prefix="/public", tags=["public"])
@@ -40,10 +40,10 @@ public = APIRouter(prefix="/public", tags=["public"])
     response_model=InitiateCallResponse,
     operation_id="test_phone_call",
     openapi_extra=sdk_method("test_phone_call", "Place a test call from a workflow to a phone number."),
-    responses=answers(402, 502),
+    responses=error_responses(402, 502),
 )
 async def initiate_call(
-    body: InitiateCallRequest, org: RequireMember, calls: Calls, key: IdempotencyHeader = None
+    body: InitiateCallRequest, org: RequireMember, calls: OutboundCallsDep, key: IdempotencyHeader = None
 ) -> dict[str, Any]:
     """Places a test call: runs the draft of the agent when there is one."""
     order = CallOrder(
@@ -58,41 +58,47 @@ async def initiate_call(
         user_id=org.user_id,
     )
 
-    async def place() -> dict[str, Any]:
-        placed = await calls.place(order)
+    async def place_test_call() -> dict[str, Any]:
+        placed = await calls.place_call(order)
         message = f"Call initiated successfully with run name {placed.run_name}"
         if placed.call_id is None:
             message = f"The carrier's answer was lost and the phone may ring: run {placed.run_name} will tell"
-        return {"message": message, **_answer(placed), "status": placed.status, "call_id": placed.call_id}
+        return {"message": message, **_run_fields(placed), "status": placed.status, "call_id": placed.call_id}
 
-    return await once(
+    return await run_idempotent(
         calls.db,
         organization_id=org.organization_id,
         scope="initiate-call",
         key=key,
         body=body.model_dump(mode="json"),
-        action=place,
+        action=place_test_call,
     )
 
 
 @telephony.post(
-    "/hang-up/{workflow_run_id}", response_model=HangUpResponse, operation_id="hang_up_call", responses=answers(502)
+    "/hang-up/{workflow_run_id}",
+    response_model=HangUpResponse,
+    operation_id="hang_up_call",
+    responses=error_responses(502),
 )
-async def hang_up(workflow_run_id: LongId, org: RequireMember, calls: Calls) -> dict[str, Any]:
+async def hang_up(workflow_run_id: LongId, org: RequireMember, calls: OutboundCallsDep) -> dict[str, Any]:
     """Ends a call that this platform placed; a call that is over stays as it is."""
     await calls.hang_up(org.organization_id, workflow_run_id)
     return {"workflow_run_id": workflow_run_id, "status": "ok"}
 
 
 @public.post(
-    "/agent/{uuid}", response_model=PublicTriggerResponse, operation_id="trigger_agent", responses=answers(402, 502)
+    "/agent/{uuid}",
+    response_model=PublicTriggerResponse,
+    operation_id="trigger_agent",
+    responses=error_responses(402, 502),
 )
 async def trigger_agent(
-    uuid: str, body: PublicTriggerRequest, org: RequireMember, calls: Calls, key: IdempotencyHeader = None
+    uuid: str, body: PublicTriggerRequest, org: RequireMember, calls: OutboundCallsDep, key: IdempotencyHeader = None
 ) -> dict[str, Any]:
     """Calls a phone number with the published version of the agent behind this trigger."""
 
-    async def place() -> dict[str, Any]:
+    async def place_triggered_call() -> dict[str, Any]:
         workflow_id = await _workflow_behind(calls.db, org.organization_id, uuid)
         order = CallOrder(
             organization_id=org.organization_id,
@@ -106,18 +112,18 @@ async def trigger_agent(
             user_id=org.user_id,
         )
         try:
-            placed = await calls.place(order)
+            placed = await calls.place_call(order)
         except WorkflowNotPublished:
             raise TriggerNotFound from None
-        return {"status": placed.status, **_answer(placed)}
+        return {"status": placed.status, **_run_fields(placed)}
 
-    return await once(
+    return await run_idempotent(
         calls.db,
         organization_id=org.organization_id,
         scope=f"public-agent:{uuid}",
         key=key,
         body=body.model_dump(mode="json"),
-        action=place,
+        action=place_triggered_call,
     )
 
 
@@ -130,7 +136,7 @@ async def _workflow_behind(db: Database, organization_id: int, path: str) -> int
     return workflow_id
 
 
-def _answer(placed: PlacedCall) -> dict[str, Any]:
+def _run_fields(placed: PlacedCall) -> dict[str, Any]:
     return {"workflow_run_id": placed.run_id, "workflow_run_name": placed.run_name}
 
 
@@ -139,24 +145,24 @@ async def telephony_media(websocket: WebSocket, provider: str, run_id: str, toke
     """The audio of one call in the carrier's format. The token is spent before anything else happens; a wrong, used
     or foreign one is refused with HTTP 401 (or close code 4401 where the server cannot answer a handshake)."""
     root: Root = websocket.app.state.root
-    gate = root.get(MediaGate)
+    gate = root.get(MediaAdmission)
     try:
-        admission = await gate.claim(_run_id(run_id), token, provider)
+        admission = await gate.claim_token(_parse_run_id(run_id), token, provider)
     except DomainError as error:
-        await _refuse(websocket, error)
+        await _refuse_socket(websocket, error)
         return
     limit = root.settings.max_socket_message_bytes
-    await gate.carry(admission, partial(open_socket, websocket, max_message_bytes=limit))
+    await gate.carry_call(admission, partial(open_socket, websocket, max_message_bytes=limit))
 
 
-def _run_id(text: str) -> int:
+def _parse_run_id(text: str) -> int:
     run_id = read_id(text)
     if run_id is None:
         raise MediaTokenRefused
     return run_id
 
 
-async def _refuse(websocket: WebSocket, error: DomainError) -> None:
+async def _refuse_socket(websocket: WebSocket, error: DomainError) -> None:
     with suppress(WebSocketDisconnect, OSError):  # who has gone needs no answer
         if "websocket.http.response" in websocket.scope.get("extensions", {}):
             answer = JSONResponse({"detail": error.message, "code": error.code}, error.status)

@@ -14,22 +14,22 @@ from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.records import carrier_calls
 from offhook.runs.states import INITIATED
-from offhook.telephony.accounts.credentials import SANDBOX, Accounts
+from offhook.telephony.accounts.credentials import SANDBOX, CarrierAccounts
 from offhook.telephony.calls.status_reports import CallReports
-from offhook.telephony.ports import CarrierFailed, Carriers, CarrierSpec, SoughtCall, StatusUpdate
+from offhook.telephony.ports import CarrierFailed, CarrierRegistry, CarrierSpec, LostCallQuery, StatusUpdate
 from offhook.telephony.transfers import repository
 
 JOB: Final = "telephony.find_lost_call"
 # A dial is answered within 20 s or never; what a carrier has taken is in its lists within seconds.
-ASKING: Final = jobs.Asking(JOB, (30.0, 60.0, 300.0))
+POLL_SCHEDULE: Final = jobs.PollSchedule(JOB, (30.0, 60.0, 300.0))
 # Before this, a call that is not there may still come to be.
-SURE_AFTER: Final = timedelta(seconds=60)
+CERTAIN_AFTER: Final = timedelta(seconds=60)
 log = structlog.get_logger(__name__)
 
 
-class LostCalls:
+class LostCallFinder:
     def __init__(
-        self, db: Database, carriers: Carriers, reports: CallReports, accounts: Accounts, clock: Clock
+        self, db: Database, carriers: CarrierRegistry, reports: CallReports, accounts: CarrierAccounts, clock: Clock
     ) -> None:
         self._db = db
         self._carriers = carriers
@@ -37,58 +37,58 @@ class LostCalls:
         self._accounts = accounts
         self._clock = clock
 
-    async def watch(self, session: AsyncSession, spec: CarrierSpec, run: Run) -> None:
+    async def watch_dial(self, session: AsyncSession, spec: CarrierSpec, run: Run) -> None:
         """In the transaction before a dial, so that a process that dies while it asks is made up for, too."""
         if spec.finder is not None and spec.name != SANDBOX:
-            await ASKING.begin(session, run.id, {"organization_id": run.organization_id, "run_id": run.id})
+            await POLL_SCHEDULE.start(session, run.id, {"organization_id": run.organization_id, "run_id": run.id})
 
-    async def find(self, organization_id: int, run_id: int) -> StatusUpdate | None:
+    async def find_call(self, organization_id: int, run_id: int) -> StatusUpdate | None:
         """What the carrier knows of a run's call, which the run gets the id of; None when it surely never got it.
         CarrierFailed when it cannot say. RunNotFound (404)."""
         async with self._db.transaction() as session:
-            run = await runs.get(session, organization_id, run_id)
-            account = await self._accounts.of_run(session, run)
+            run = await runs.get_run(session, organization_id, run_id)
+            account = await self._accounts.account_of_run(session, run)
         spec = self._carriers.find(run.mode)
         if spec is None or spec.finder is None:
             raise CarrierFailed("carrier_cannot_say", f"{run.mode} cannot be asked for calls.", retryable=False)
         dialled_at = run.started_at or run.created_at
-        sought = SoughtCall(run_id, run.called_number or "", run.caller_number or "", dialled_at)
-        found = await spec.finder.find(account, sought)
+        sought = LostCallQuery(run_id, run.called_number or "", run.caller_number or "", dialled_at)
+        found = await spec.finder.find_calls(account, sought)
         async with self._db.transaction() as session:
-            update = await self._its_own(session, run, found)
+            update = await self._pick_unclaimed(session, run, found)
             if update is not None and update.call_id is not None and run.call_id is None:
                 await runs.set_call_id(session, organization_id, run_id, update.call_id)
-        if update is None and spec.name != SANDBOX and self._clock.now() - dialled_at < SURE_AFTER:
+        if update is None and spec.name != SANDBOX and self._clock.now() - dialled_at < CERTAIN_AFTER:
             raise CarrierFailed("carrier_cannot_say", "It is too early to say that there is no call.", retryable=True)
         return update
 
-    async def _its_own(self, session: AsyncSession, run: Run, found: list[StatusUpdate]) -> StatusUpdate | None:
+    async def _pick_unclaimed(self, session: AsyncSession, run: Run, found: list[StatusUpdate]) -> StatusUpdate | None:
         """Of calls between the same two numbers, the one that no other run or transfer has."""
         ids = [update.call_id for update in found if update.call_id is not None]
-        others = await carrier_calls.claimed(session, run.mode, ids, but=run.id)
-        others |= await repository.destinations(session, run.mode, ids)
+        others = await carrier_calls.call_ids_of_other_runs(session, run.mode, ids, but=run.id)
+        others |= await repository.find_destination_legs(session, run.mode, ids)
         mine = [update for update in found if update.call_id not in others]
         if len(mine) > 1:
             raise CarrierFailed("carrier_cannot_say", "Several calls may be this run's.", retryable=True)
         return mine[0] if mine else None
 
-    async def look(self, payload: dict[str, Any]) -> None:
+    async def run_search(self, payload: dict[str, Any]) -> None:
         """The job: of a run that somebody knows something of by now, nothing is asked."""
         organization_id, run_id = payload["organization_id"], payload["run_id"]
         try:
             async with self._db.transaction() as session:
-                run = await runs.get(session, organization_id, run_id)
+                run = await runs.get_run(session, organization_id, run_id)
             if run.status != INITIATED or run.call_id is not None or run.worker_id is not None:
                 return
-            found = await self.find(organization_id, run_id)
+            found = await self.find_call(organization_id, run_id)
         except CarrierFailed as failure:
             log.info("lost_call_not_found_yet", run_id=run_id, code=failure.code)
             async with self._db.transaction() as session:
-                await ASKING.again(session, run_id, payload)
+                await POLL_SCHEDULE.reschedule(session, run_id, payload)
             return
         except DomainError as error:  # the run, its account or the account's key is gone
             log.info("lost_call_not_found", run_id=run_id, code=error.code)
             return
         update = found or StatusUpdate("failed", end_reason="never_reached_carrier")
         log.warning("lost_call_found" if found else "call_was_never_placed", run_id=run_id, status=update.status)
-        await self._reports.report(organization_id, run_id, update)
+        await self._reports.report_status(organization_id, run_id, update)

@@ -16,11 +16,11 @@ from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.live import leases, media_tokens
 from offhook.runs.records import bulk
-from offhook.runs.states import FINAL, INITIATED
-from offhook.telephony.accounts.credentials import SANDBOX, Accounts
+from offhook.runs.states import FINAL_STATES, INITIATED
+from offhook.telephony.accounts.credentials import SANDBOX, CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress, PublicAddressMissing
 from offhook.telephony.calls import caller_id
-from offhook.telephony.calls.lost_calls import LostCalls
+from offhook.telephony.calls.lost_calls import LostCallFinder
 from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.errors import (
     CarrierCannotDial,
@@ -31,12 +31,12 @@ from offhook.telephony.errors import (
     RunNotDialable,
 )
 from offhook.telephony.ports import (
+    CallDialer,
     CallLinks,
     CarrierAccount,
     CarrierFailed,
-    Carriers,
+    CarrierRegistry,
     CarrierSpec,
-    Dialer,
     DialRequest,
     StatusUpdate,
 )
@@ -80,15 +80,15 @@ class PlacedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reserved:
+class _ReservedCall:
     account: CarrierAccount
-    dialer: Dialer
+    dialer: CallDialer
     request: DialRequest
     run_name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class CarrierRoute:
     """How the calls of a campaign leave: the agent's published version and the carrier account, looked up once for many.
 
     ``numbers``: how many calls the account's numbers carry at once, None when they do not limit.
@@ -98,7 +98,7 @@ class Route:
     account: CarrierAccount
     numbers: int | None
     calls_per_second: float | None
-    dialer: Dialer = field(repr=False)
+    dialer: CallDialer = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,26 +113,26 @@ class BatchCall:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCall:
-    """A call whose run exists; after the commit, :meth:`Outbound.ask` rings the phone, once."""
+    """A call whose run exists; after the commit, :meth:`OutboundCalls.ask` rings the phone, once."""
 
     organization_id: int
     run_id: int
     account: CarrierAccount
     request: DialRequest
-    dialer: Dialer = field(repr=False)
+    dialer: CallDialer = field(repr=False)
 
 
-class Outbound:
+class OutboundCalls:
     """``place``, and ``prepare`` with ``ask`` for many at once, are the only ways in which this process dials."""
 
     def __init__(
         self,
         db: Database,
-        carriers: Carriers,
+        carriers: CarrierRegistry,
         reports: CallReports,
-        accounts: Accounts,
+        accounts: CarrierAccounts,
         address: PublicAddress,
-        lost: LostCalls,
+        lost: LostCallFinder,
     ) -> None:
         self.db = db
         self._carriers = carriers
@@ -141,43 +141,45 @@ class Outbound:
         self._address = address
         self._lost = lost
 
-    async def place(self, order: CallOrder) -> PlacedCall:
+    async def place_call(self, order: CallOrder) -> PlacedCall:
         """Dial. Raises what makes a run impossible (404, 409, 422, 429), or CarrierRefused (502) when the carrier
         did not take the call; the run then ends ``failed``.
 
         A call whose fate is unknown (the carrier's answer was lost) has no call id yet: its phone may ring, so the
-        carrier's callback or its media go on with the run, or a job finds it (:class:`LostCalls`)."""
+        carrier's callback or its media go on with the run, or a job finds it (:class:`LostCallFinder`)."""
         async with self.db.transaction() as session:
-            reserved = await self._reserve(session, order)
+            reserved = await self._reserve_run(session, order)
         run_id = reserved.request.run_id
         try:
-            call_id = await reserved.dialer.dial(reserved.account, reserved.request)
+            call_id = await reserved.dialer.place_call(reserved.account, reserved.request)
         except CarrierFailed as failure:
             if failure.is_fate_unknown:
                 log.warning("carrier_answer_lost", run_id=run_id, code=failure.code)
                 return PlacedCall(run_id, reserved.run_name, INITIATED, None)
             log.warning("carrier_refused_call", run_id=run_id, code=failure.code)
             update = StatusUpdate("failed", end_reason=failure.code)
-            await self._reports.report(order.organization_id, run_id, update)
+            await self._reports.report_status(order.organization_id, run_id, update)
             raise CarrierRefused(f"The carrier did not place the call: {failure.message}") from None
         except BaseException:
-            await self._reports.report(order.organization_id, run_id, StatusUpdate("failed", end_reason="error"))
+            await self._reports.report_status(order.organization_id, run_id, StatusUpdate("failed", end_reason="error"))
             raise
         async with self.db.transaction() as session:
             await runs.set_call_id(session, order.organization_id, run_id, call_id)
         return PlacedCall(run_id, reserved.run_name, INITIATED, call_id)
 
-    async def route(
+    async def find_route(
         self, session: AsyncSession, organization_id: int, workflow_id: int, configuration_id: int | None
-    ) -> Route:
+    ) -> CarrierRoute:
         """Raises what makes every call of it impossible (404, 409, 422)."""
-        version = await workflows.published(session, organization_id, workflow_id)
+        version = await workflows.get_published_version(session, organization_id, workflow_id)
         account = await self._accounts.account_for(session, organization_id, configuration_id=configuration_id)
-        spec, dialer = self._dialer(account)
-        caller_id.must_have_one(account)
-        return Route(version, account, caller_id.capacity(account), _calls_per_second(account, spec), dialer)
+        spec, dialer = self._get_dialer(account)
+        caller_id.require_number(account)
+        return CarrierRoute(
+            version, account, caller_id.call_capacity(account), _calls_per_second(account, spec), dialer
+        )
 
-    def _dialer(self, account: CarrierAccount) -> tuple[CarrierSpec, Dialer]:
+    def _get_dialer(self, account: CarrierAccount) -> tuple[CarrierSpec, CallDialer]:
         """CarrierCannotDial (422); PublicAddressMissing (409) where the carrier would have to reach us and cannot."""
         spec = self._carriers.find(account.provider)
         if spec is None or spec.dialer is None:
@@ -186,23 +188,23 @@ class Outbound:
             raise PublicAddressMissing
         return spec, spec.dialer
 
-    def _links(self, account: CarrierAccount, run_id: int, media_token: str) -> CallLinks | None:
+    def _call_links(self, account: CarrierAccount, run_id: int, media_token: str) -> CallLinks | None:
         """What a carrier outside of this process is told of the call."""
-        return None if account.provider == SANDBOX else self._address.links(account.provider, run_id, media_token)
+        return None if account.provider == SANDBOX else self._address.call_links(account.provider, run_id, media_token)
 
-    async def capacity(
+    async def load_capacity(
         self, session: AsyncSession, organization_id: int, configuration_id: int | None
     ) -> tuple[int | None, float | None]:
         """``(numbers, calls per second)`` of the account that would place calls, None where it does not limit.
         ConfigurationNotFound (404)."""
         account = await self._accounts.account_for(session, organization_id, configuration_id=configuration_id)
-        return caller_id.capacity(account), _calls_per_second(account, self._carriers.find(account.provider))
+        return caller_id.call_capacity(account), _calls_per_second(account, self._carriers.find(account.provider))
 
-    async def prepare(
-        self, session: AsyncSession, route: Route, campaign_id: int, calls: Sequence[BatchCall]
+    async def prepare_calls(
+        self, session: AsyncSession, route: CarrierRoute, campaign_id: int, calls: Sequence[BatchCall]
     ) -> list[PreparedCall]:
         """Make the runs, in the order of ``calls``. The caller holds as many of the organization's call slots."""
-        ours = await caller_id.for_campaign(session, route.account, len(calls))
+        ours = await caller_id.choose_for_campaign(session, route.account, len(calls))
         contexts = [
             call_context(route.account, call.context, call.platform_context, call.to_number, from_number)
             for call, from_number in zip(calls, ours, strict=True)
@@ -227,7 +229,7 @@ class Outbound:
                     call.to_number,
                     from_number,
                     run.media_token,
-                    links=self._links(route.account, run.id, run.media_token),
+                    links=self._call_links(route.account, run.id, run.media_token),
                     has_machine_detection=_has_machine_detection(route.account),
                 ),
                 route.dialer,
@@ -235,43 +237,43 @@ class Outbound:
             for run, call, from_number in zip(made, calls, ours, strict=True)
         ]
 
-    async def ask(self, call: PreparedCall) -> str:
+    async def dial_prepared(self, call: PreparedCall) -> str:
         """Ask the carrier and answer its call id. CarrierFailed; every other error leaves the call's fate unknown."""
-        return await call.dialer.dial(call.account, call.request)
+        return await call.dialer.place_call(call.account, call.request)
 
-    async def find(self, organization_id: int, run_id: int) -> StatusUpdate | None:
+    async def find_call(self, organization_id: int, run_id: int) -> StatusUpdate | None:
         """What the carrier knows of a run's call; None when it surely never got it. CarrierFailed when it cannot say."""
-        return await self._lost.find(organization_id, run_id)
+        return await self._lost.find_call(organization_id, run_id)
 
     async def hang_up(self, organization_id: int, run_id: int) -> None:
         """End a call that was placed here, in whatever state; one that is over stays as it is. RunNotFound (404),
         NoTelephoneCall (409)."""
         async with self.db.transaction() as session:
-            run = await runs.get(session, organization_id, run_id)
+            run = await runs.get_run(session, organization_id, run_id)
             spec = self._carriers.find(run.mode)
             if spec is None:
                 raise NoTelephoneCall
-            if run.status in FINAL or run.call_id is None:
+            if run.status in FINAL_STATES or run.call_id is None:
                 return
-            account = await self._accounts.of_run(session, run)
+            account = await self._accounts.account_of_run(session, run)
         if spec.dialer is not None:
             try:
                 await spec.dialer.hang_up(account, run.call_id)
             except CarrierFailed as failure:
                 raise CarrierRefused(f"The carrier did not end the call: {failure.message}") from None
 
-    async def _reserve(self, session: AsyncSession, order: CallOrder) -> _Reserved:
+    async def _reserve_run(self, session: AsyncSession, order: CallOrder) -> _ReservedCall:
         waiting = await self._waiting_run(session, order) if order.run_id is not None else None
         to_number = order.to_number or (waiting.phone_number if waiting else None)
         if to_number is None and order.use_draft:
-            to_number = (await orgs.organization(session, order.organization_id)).test_phone_number
+            to_number = (await orgs.get_organization(session, order.organization_id)).test_phone_number
         if to_number is None:
             raise NumberMissing
-        if await do_not_call_list.is_listed(session, order.organization_id, [to_number]):
+        if await do_not_call_list.listed_numbers(session, order.organization_id, [to_number]):
             raise NumberOnDoNotCallList
-        account = await self._account(session, order, waiting.mode if waiting else None)
-        spec, dialer = self._dialer(account)
-        from_number = await caller_id.for_one(session, account)
+        account = await self._choose_account(session, order, waiting.mode if waiting else None)
+        spec, dialer = self._get_dialer(account)
+        from_number = await caller_id.choose_for_call(session, account)
         context = call_context(account, order.context, order.platform_context, to_number, from_number)
         if waiting is None:
             run = await self._new_run(session, order, account, context)
@@ -280,20 +282,20 @@ class Outbound:
         if _rings_here(account):
             # With the run, so that one whose process dies before the phone rings does not hold its slot for minutes.
             until = datetime.now(UTC) + timedelta(seconds=settings_of(session).run_lease_s)
-            await leases.keep_ringing(session, [run.id], until=until)
-        await self._lost.watch(session, spec, run)
-        token = await media_tokens.issue(session, run)
+            await leases.lease_ringing_runs(session, [run.id], until=until)
+        await self._lost.watch_dial(session, spec, run)
+        token = await media_tokens.issue_token(session, run)
         request = DialRequest(
             run.id,
             to_number,
             from_number,
             token,
-            links=self._links(account, run.id, token),
+            links=self._call_links(account, run.id, token),
             has_machine_detection=_has_machine_detection(account),
         )
-        return _Reserved(account, dialer, request, run.name)
+        return _ReservedCall(account, dialer, request, run.name)
 
-    async def _account(self, session: AsyncSession, order: CallOrder, provider: str | None) -> CarrierAccount:
+    async def _choose_account(self, session: AsyncSession, order: CallOrder, provider: str | None) -> CarrierAccount:
         """A chosen number names its account too."""
         number_id, configuration_id = order.from_phone_number_id, order.configuration_id
         if number_id is not None and configuration_id is None:
@@ -303,11 +305,11 @@ class Outbound:
         )
         if number_id is None:
             return account
-        return await self._accounts.from_number(session, account, number_id)
+        return await self._accounts.with_caller_number(session, account, number_id)
 
     async def _waiting_run(self, session: AsyncSession, order: CallOrder) -> Run:
         assert order.run_id is not None
-        run = await runs.get(session, order.organization_id, order.run_id, workflow_id=order.workflow_id)
+        run = await runs.get_run(session, order.organization_id, order.run_id, workflow_id=order.workflow_id)
         if run.status != INITIATED or run.call_id is not None or self._carriers.find(run.mode) is None:
             raise RunNotDialable
         return run

@@ -5,15 +5,15 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from offhook.kit.json_numbers import Whole
+from offhook.kit.json_numbers import WholeNumber
 from offhook.kit.phone_numbers import E164
 
 MAX_CONTEXT_BYTES: Final = 64 * 1024
-RowId = Annotated[Whole, Field(ge=1, le=2**31 - 1)]
-RunId = Annotated[Whole, Field(ge=1, le=2**63 - 1)]
+RowId = Annotated[WholeNumber, Field(ge=1, le=2**31 - 1)]
+RunId = Annotated[WholeNumber, Field(ge=1, le=2**63 - 1)]
 
 
-def _storable(context: dict[str, Any]) -> dict[str, Any]:
+def _check_storable(context: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(context, ensure_ascii=True)
     if len(text) > MAX_CONTEXT_BYTES:
         raise ValueError(f"initial_context may have {MAX_CONTEXT_BYTES} bytes")
@@ -23,7 +23,7 @@ def _storable(context: dict[str, Any]) -> dict[str, Any]:
     return context
 
 
-Context = Annotated[dict[str, Any], AfterValidator(_storable)]
+Context = Annotated[dict[str, Any], AfterValidator(_check_storable)]
 
 
 class InitiateCallRequest(BaseModel):

@@ -9,12 +9,12 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
-from offhook.kit.database.group_commit import Batcher
+from offhook.kit.database.group_commit import GroupCommit
 from offhook.kit.event_bus import EventBus
 from offhook.runs import service as runs
 from offhook.runs.errors import RunNotFound
-from offhook.runs.records.status_transitions import RunNews
-from offhook.runs.states import BUSY, CANCELED, FAILED, FINAL, NO_ANSWER
+from offhook.runs.records.status_transitions import StatusChange
+from offhook.runs.states import BUSY, CANCELED, FAILED, FINAL_STATES, NO_ANSWER
 from offhook.telephony.events import CallEnded
 from offhook.telephony.ports import StatusUpdate
 from offhook.telephony.providers.sandbox import repository
@@ -32,13 +32,13 @@ def not_connected_reason(status: str) -> str | None:
     return status if status in _NOT_CONNECTED else None
 
 
-async def sandbox_calls(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, int]:
+async def count_sandbox_calls(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, int]:
     """How many calls of each run the sandbox's network has in its own book; runs without one are left out."""
-    return await repository.sandbox_calls(session, organization_id, run_ids)
+    return await repository.count_sandbox_calls(session, organization_id, run_ids)
 
 
 @dataclass(frozen=True, slots=True)
-class _Report:
+class _StatusReport:
     organization_id: int
     run_id: int
     update: StatusUpdate
@@ -54,25 +54,25 @@ class CallReports:
     def __init__(self, db: Database, events: EventBus) -> None:
         self._db = db
         self._events = events
-        self._batch = Batcher(self._apply)
+        self._batch = GroupCommit(self._apply_batch)
 
-    async def report(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
+    async def report_status(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
         """Apply it; False when it came too late, twice or out of order. RunNotFound (404)."""
-        moved = await self._batch.do(_Report(organization_id, run_id, update, datetime.now(UTC)))
+        moved = await self._batch.submit(_StatusReport(organization_id, run_id, update, datetime.now(UTC)))
         if moved is None:
             raise RunNotFound
-        if moved and update.status in FINAL:
+        if moved and update.status in FINAL_STATES:
             await self._events.publish(CallEnded(organization_id, run_id, update.status, update.outcome))
         return moved
 
-    async def _apply(self, reports: Sequence[_Report]) -> list[bool | None]:
+    async def _apply_batch(self, reports: Sequence[_StatusReport]) -> list[bool | None]:
         async with self._db.transaction() as session:
-            return await runs.apply_all(session, [_news(report) for report in reports])
+            return await runs.apply_status_changes(session, [_status_change(report) for report in reports])
 
 
-def _news(report: _Report) -> RunNews:
+def _status_change(report: _StatusReport) -> StatusChange:
     update = report.update
-    return RunNews(
+    return StatusChange(
         report.organization_id,
         report.run_id,
         update.status,

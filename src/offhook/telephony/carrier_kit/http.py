@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from offhook.kit.egress import AnswerTooLarge, AnswerUnreadable, EgressClient, EgressError, EgressPolicy
+from offhook.kit.egress import EgressClient, EgressError, EgressPolicy, ResponseTooLarge, ResponseUnreadable
 from offhook.telephony.ports import CarrierAccount, CarrierFailed
 
-CONNECT_S: Final = 5.0
-ANSWER_S: Final = 10.0
+CONNECT_TIMEOUT_S: Final = 5.0
+RESPONSE_TIMEOUT_S: Final = 10.0
 # Everything together: name, connection, request, last byte.
-TOTAL_S: Final = 20.0
+TOTAL_TIMEOUT_S: Final = 20.0
 MAX_ANSWER_BYTES: Final = 2_000_000
 MAX_MESSAGE: Final = 300
 _NOT_SENT: Final = (
@@ -28,7 +28,7 @@ _NOT_SENT: Final = (
     httpx2.LocalProtocolError,
 )
 # Answers that came and could not be read.
-_UNREAD: Final = (AnswerTooLarge, AnswerUnreadable)
+_UNREAD: Final = (ResponseTooLarge, ResponseUnreadable)
 _BY_STATUS: Final = {
     401: "unauthorized",
     402: "insufficient_funds",
@@ -56,7 +56,7 @@ class CarrierRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class CarrierAnswer:
+class CarrierResponse:
     status: int
     headers: Mapping[str, str]
     content: bytes
@@ -73,7 +73,7 @@ class CarrierAnswer:
             return {}
         return found if isinstance(found, dict) else {}
 
-    def text(self, *path: str) -> str:
+    def require_text(self, *path: str) -> str:
         """The text or number at ``path`` of the JSON object; CarrierFailed when it is not there."""
         found: Any = self.json()
         for name in path:
@@ -101,21 +101,21 @@ class CarrierHttp:
         self._egress = EgressClient(EgressPolicy(hosts=frozenset(hosts)))
         self._client: httpx2.AsyncClient | None = None
 
-    def address(self, carrier: str, url: str) -> str:
+    def resolve_url(self, carrier: str, url: str) -> str:
         """``url`` of the carrier, at the origin that the settings give it."""
         origin = self._origins.get(carrier)
         if origin is None:
             return url
         return urlsplit(url)._replace(scheme=origin.scheme, netloc=origin.netloc).geturl()
 
-    async def send(self, request: CarrierRequest) -> CarrierAnswer:
+    async def send(self, request: CarrierRequest) -> CarrierResponse:
         """The answer, whatever its status. CarrierFailed (``carrier_unreachable``) when there was none; its fate is
         unknown as soon as a byte of a request that changes something may have been sent."""
         if self._client is None:
-            self._client = self._egress.vendor_client(ANSWER_S, max_bytes=MAX_ANSWER_BYTES)
-            self._client.timeout = httpx2.Timeout(ANSWER_S, connect=CONNECT_S)
+            self._client = self._egress.vendor_client(RESPONSE_TIMEOUT_S, max_bytes=MAX_ANSWER_BYTES)
+            self._client.timeout = httpx2.Timeout(RESPONSE_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
         try:
-            async with asyncio.timeout(TOTAL_S):
+            async with asyncio.timeout(TOTAL_TIMEOUT_S):
                 response = await self._client.request(
                     request.method,
                     request.url,
@@ -126,10 +126,10 @@ class CarrierHttp:
                     data=request.form,
                 )
         except (*_NOT_SENT, EgressError) as error:
-            raise _unreachable(request, error, was_sent=isinstance(error, _UNREAD)) from error
+            raise _unreachable_failure(request, error, was_sent=isinstance(error, _UNREAD)) from error
         except (TimeoutError, httpx2.TransportError) as error:
-            raise _unreachable(request, error, was_sent=True) from error
-        return CarrierAnswer(response.status_code, response.headers, response.content)
+            raise _unreachable_failure(request, error, was_sent=True) from error
+        return CarrierResponse(response.status_code, response.headers, response.content)
 
     async def aclose(self) -> None:
         if self._client is not None:
@@ -137,7 +137,7 @@ class CarrierHttp:
         await self._egress.aclose()
 
 
-def _unreachable(request: CarrierRequest, error: Exception, *, was_sent: bool) -> CarrierFailed:
+def _unreachable_failure(request: CarrierRequest, error: Exception, *, was_sent: bool) -> CarrierFailed:
     host = urlsplit(request.url).hostname
     what = "did not answer" if was_sent else "could not be reached"
     return CarrierFailed(
@@ -148,9 +148,9 @@ def _unreachable(request: CarrierRequest, error: Exception, *, was_sent: bool) -
     )
 
 
-def refusal(
+def failure_from_response(
     request: CarrierRequest,
-    answer: CarrierAnswer,
+    answer: CarrierResponse,
     message: str,
     *,
     code: str | None = None,
@@ -180,14 +180,14 @@ def _retry_after(text: str, now: datetime) -> float | None:
     return max(0.0, (at.replace(tzinfo=at.tzinfo or UTC) - now).total_seconds())
 
 
-def setting(account: CarrierAccount, name: str) -> str:
+def require_setting(account: CarrierAccount, name: str) -> str:
     """A text that the account cannot do without; CarrierFailed (``carrier_misconfigured``)."""
-    found = optional(account, name)
+    found = get_setting(account, name)
     if found is None:
         raise CarrierFailed("carrier_misconfigured", f"This {account.provider} account has no {name}.", retryable=False)
     return found
 
 
-def optional(account: CarrierAccount, name: str) -> str | None:
+def get_setting(account: CarrierAccount, name: str) -> str | None:
     found = account.config.get(name)
     return found.strip() or None if isinstance(found, str) else None

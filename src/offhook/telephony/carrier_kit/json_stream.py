@@ -5,7 +5,7 @@ from binascii import a2b_base64
 from typing import Any, Final
 
 from offhook.kit.audio import MULAW_8K, Codec
-from offhook.telephony.ports import Digit, WireError, WireEvent
+from offhook.telephony.ports import DigitPressed, WireError, WireEvent
 
 # Both spacings that JSON writers use. A quote inside a JSON string is always escaped, so that these can only be found
 # where a key really stands: cutting the payload out is as safe as parsing, and costs a tenth.
@@ -33,15 +33,15 @@ class JsonStream:
                 at = message.find(key)
                 if at > 0:
                     begin = at + len(key)
-                    return self._heard(a2b(message[begin : message.find('"', begin)]), message)
-        return self._parse(message)
+                    return self._on_audio(decode_base64(message[begin : message.find('"', begin)]), message)
+        return self._parse_message(message)
 
-    def _heard(self, audio: bytes, message: str) -> bytes | None:
+    def _on_audio(self, audio: bytes, message: str) -> bytes | None:
         """A frame of the caller's, for streams whose frames need more than unpacking."""
         return audio
 
-    def _parse(self, message: str) -> bytes | WireEvent | None:
-        envelope = envelope_of(message)
+    def _parse_message(self, message: str) -> bytes | WireEvent | None:
+        envelope = parse_envelope(message)
         event = envelope.get("event")
         if not isinstance(event, str):
             raise WireError("a message needs an event")
@@ -50,27 +50,27 @@ class JsonStream:
         if event == "start":
             if self._is_started:
                 raise WireError("start came twice")
-            return self._start(envelope)
+            return self._parse_start(envelope)
         if not self._is_started:
             raise WireError(f"{event[:20]} before start")
         if event == "media":
-            media = part(envelope, "media")
+            media = require_section(envelope, "media")
             if media.get("track") == "outbound":
                 return None
-            return self._heard(a2b(media.get("payload")), message)
+            return self._on_audio(decode_base64(media.get("payload")), message)
         if event == "dtmf":
-            return digit(part(envelope, "dtmf").get("digit"))
-        return self._event(event, envelope)
+            return parse_digit(require_section(envelope, "dtmf").get("digit"))
+        return self._parse_event(event, envelope)
 
-    def _start(self, envelope: dict[str, Any]) -> WireEvent:
+    def _parse_start(self, envelope: dict[str, Any]) -> WireEvent:
         raise WireError("a stream begins in its own way")
 
-    def _event(self, event: str, envelope: dict[str, Any]) -> WireEvent | None:
+    def _parse_event(self, event: str, envelope: dict[str, Any]) -> WireEvent | None:
         """Everything but connected, start, media and dtmf."""
         return None
 
 
-def envelope_of(message: str) -> dict[str, Any]:
+def parse_envelope(message: str) -> dict[str, Any]:
     try:
         envelope = json.loads(message)
     except (ValueError, RecursionError):
@@ -80,20 +80,20 @@ def envelope_of(message: str) -> dict[str, Any]:
     return envelope
 
 
-def part(envelope: dict[str, Any], name: str) -> dict[str, Any]:
+def require_section(envelope: dict[str, Any], name: str) -> dict[str, Any]:
     found = envelope.get(name)
     if not isinstance(found, dict):
         raise WireError(f"{name} is missing")
     return found
 
 
-def digit(key: object) -> Digit:
+def parse_digit(key: object) -> DigitPressed:
     if not isinstance(key, str) or key not in _DIGITS:
         raise WireError("dtmf.digit is not a key of a telephone")
-    return Digit(key)
+    return DigitPressed(key)
 
 
-def a2b(payload: object) -> bytes:
+def decode_base64(payload: object) -> bytes:
     """WireError unless it is base64."""
     if not isinstance(payload, str):
         raise WireError("media.payload is missing")
@@ -103,7 +103,7 @@ def a2b(payload: object) -> bytes:
         raise WireError("media.payload is not base64") from None
 
 
-def mulaw_8k(form: object, *, encoding: str = "encoding", rate: str = "sampleRate") -> None:
+def require_mulaw_8k(form: object, *, encoding: str = "encoding", rate: str = "sampleRate") -> None:
     """WireError when the stream's format is said and is not mu-law at 8 kHz."""
     if isinstance(form, dict):
         name, samples = form.get(encoding, "audio/x-mulaw"), str(form.get(rate, "8000"))

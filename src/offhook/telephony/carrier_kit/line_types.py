@@ -27,7 +27,7 @@ def line_type(said: object) -> LineType:
     return _LINES.get("".join(char for char in said.lower() if char.isalpha()), "unknown")
 
 
-def cents(amount: object) -> int | None:
+def parse_cents(amount: object) -> int | None:
     """A price in units of its currency, as a number or as text; None when it is none."""
     try:
         return round(float(str(amount)) * 100)

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import unquote
 
-from offhook.errors import Unprocessable
-from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone
+from offhook.errors import UnprocessableRequest
+from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone_number
 
 PSTN: Final = "pstn"
 SIP_URI: Final = "sip_uri"
@@ -17,26 +17,30 @@ _EXTENSION: Final = re.compile(r"[a-z0-9*#_.+-]{1,64}")
 _DEFAULT_PORTS: Final = {"sip": "5060", "sips": "5061"}
 
 
-class AddressInvalid(Unprocessable):
+class AddressInvalid(UnprocessableRequest):
     """This is neither a phone number, nor a SIP URI, nor an extension."""
 
     code = "address_invalid"
 
 
-def normalized(text: str, country: str | None = None) -> tuple[str, str, str | None]:
+def normalize_address(text: str, country: str | None = None) -> tuple[str, str, str | None]:
     """(canonical form, ``pstn`` | ``sip_uri`` | ``sip_extension``, country or None) of an address as people write it.
 
     Numbers of 8 to 15 digits are telephone numbers, read as of ``country`` (ISO alpha-2) when they have no ``+``.
     AddressInvalid (422).
     """
     text = text.strip()
-    if (sip := _sip(text)) is not None:
+    if (sip := _normalize_sip(text)) is not None:
         return sip, SIP_URI, None
     bare = _PUNCTUATION.sub("", text)
     digits = bare.removeprefix("+")
     if digits.isascii() and digits.isdigit() and 8 <= len(digits) <= 15:
         try:
-            phone = parse_phone(bare, country.upper() if country else None) if country else parse_phone(f"+{digits}")
+            phone = (
+                parse_phone_number(bare, country.upper() if country else None)
+                if country
+                else parse_phone_number(f"+{digits}")
+            )
         except PhoneNumberInvalid:
             raise AddressInvalid(
                 "This is not a phone number that exists: give it in E.164, as in +12015550101."
@@ -47,13 +51,13 @@ def normalized(text: str, country: str | None = None) -> tuple[str, str, str | N
     raise AddressInvalid
 
 
-def candidates(text: str, countries: Iterable[str] = ()) -> set[str]:
+def candidate_addresses(text: str, countries: Iterable[str] = ()) -> set[str]:
     """Every canonical form that a carrier may mean by this; a number in national form is read in each country."""
     text = text.strip()
-    if (sip := _sip(text)) is not None:
+    if (sip := _normalize_sip(text)) is not None:
         found = {sip}
         user = unquote(sip.partition(":")[2].partition("@")[0])
-        return found | (candidates(user, countries) if user and not user.startswith("sip") else set())
+        return found | (candidate_addresses(user, countries) if user and not user.startswith("sip") else set())
     bare = _PUNCTUATION.sub("", text)
     found = {text.lower()}
     if bare.startswith("00"):
@@ -62,7 +66,7 @@ def candidates(text: str, countries: Iterable[str] = ()) -> set[str]:
     if digits.isascii() and digits.isdigit() and len(digits) <= 15:
         found.add(f"+{digits}")
         if not bare.startswith("+"):
-            found |= {read for country in countries if (read := _national(digits, country)) is not None}
+            found |= {read for country in countries if (read := _parse_national(digits, country)) is not None}
     return found
 
 
@@ -77,7 +81,7 @@ def canonical_number(text: str | None, countries: Iterable[str] = ()) -> str | N
         reads += [] if bare.startswith("+") else [(digits, country) for country in countries]
         for number, country in reads:
             try:
-                phone = parse_phone(number, country)
+                phone = parse_phone_number(number, country)
             except PhoneNumberInvalid:
                 continue
             if phone.is_valid:
@@ -85,7 +89,7 @@ def canonical_number(text: str | None, countries: Iterable[str] = ()) -> str | N
     return text.strip()[:32] or None
 
 
-def _sip(text: str) -> str | None:
+def _normalize_sip(text: str) -> str | None:
     match = _SIP.fullmatch(text.strip("<>"))
     if match is None:
         return None
@@ -94,8 +98,8 @@ def _sip(text: str) -> str | None:
     return f"{scheme}:{f'{user}@' if user else ''}{host}{f':{port}' if has_port else ''}"[:255]
 
 
-def _national(digits: str, country: str) -> str | None:
+def _parse_national(digits: str, country: str) -> str | None:
     try:
-        return parse_phone(digits, country).e164
+        return parse_phone_number(digits, country).e164
     except PhoneNumberInvalid:
         return None

@@ -22,7 +22,7 @@ def sha256_hex(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def is_any(expected: Iterable[str], claimed: Iterable[str]) -> bool:
+def matches_any(expected: Iterable[str], claimed: Iterable[str]) -> bool:
     """Whether one of the claimed signatures is an expected one; takes as long whatever they are."""
     candidates = [text.encode() for text in claimed]
     found = False

@@ -9,29 +9,29 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
-from offhook.kit.database.group_commit import Batcher
+from offhook.kit.database.group_commit import GroupCommit
 from offhook.runs import service as runs
 from offhook.runs.errors import RunNotConnectable
 from offhook.runs.live import leases, media_tokens
-from offhook.runs.live.calls import LiveCall, LiveRuns
+from offhook.runs.live.calls import LiveCall, LiveCallRegistry
 from offhook.telephony.accounts.credentials import SANDBOX
 from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.errors import CarrierUnknown
-from offhook.telephony.media.carrier_signals import CarrierLine
-from offhook.telephony.media.session import START_WITHIN_S, Listener, MediaLeg, Open, carry
-from offhook.telephony.ports import Carriers, CarrierSpec, DialRequest, StatusUpdate
+from offhook.telephony.media.carrier_signals import CarrierCallControl
+from offhook.telephony.media.session import START_TIMEOUT_S, EventListener, MediaLeg, OpenMedia, carry_media
+from offhook.telephony.ports import CarrierRegistry, CarrierSpec, DialRequest, StatusUpdate
 from offhook.telephony.providers.sandbox import remote_media, repository
-from offhook.telephony.providers.sandbox.call_script import Brief, brief_of
+from offhook.telephony.providers.sandbox.call_script import CallScript, read_script
 from offhook.telephony.providers.sandbox.network import CallRecord
 from offhook.voice.ports import CallResult
 from offhook.workflows import service as workflows
 
 # How long a phone may ring at a carrier that connects the media before it is answered.
-RINGS_WITHIN_S: Final = 650.0
+RING_TIMEOUT_S: Final = 650.0
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
+class AdmittedCall:
     """A media connection whose token was right and is now spent."""
 
     organization_id: int
@@ -39,11 +39,16 @@ class Admission:
     spec: CarrierSpec
 
 
-class MediaGate:
-    """``claim`` first, then ``carry``: between the two a websocket is accepted."""
+class MediaAdmission:
+    """``claim`` first, then ``carry_media``: between the two a websocket is accepted."""
 
     def __init__(
-        self, db: Database, carriers: Carriers, live: LiveRuns, reports: CallReports, line: CarrierLine
+        self,
+        db: Database,
+        carriers: CarrierRegistry,
+        live: LiveCallRegistry,
+        reports: CallReports,
+        line: CarrierCallControl,
     ) -> None:
         self._db = db
         self._carriers = carriers
@@ -51,17 +56,17 @@ class MediaGate:
         self._reports = reports
         self._line = line
 
-    async def claim(self, run_id: int, token: str, provider: str) -> Admission:
+    async def claim_token(self, run_id: int, token: str, provider: str) -> AdmittedCall:
         """Spend the token. CarrierUnknown (404) or MediaTokenRefused (401), and then nothing was changed."""
         spec = self._carriers.find(provider)
         if spec is None or spec.wire is None:
             raise CarrierUnknown
         async with self._db.transaction() as session:
-            run = await media_tokens.claim(session, token, run_id=run_id, mode=provider)
-        return Admission(run.organization_id, run.id, spec)
+            run = await media_tokens.claim_token(session, token, run_id=run_id, mode=provider)
+        return AdmittedCall(run.organization_id, run.id, spec)
 
-    async def carry(
-        self, admission: Admission, open_media: Open, listener: Listener | None = None
+    async def carry_call(
+        self, admission: AdmittedCall, open_media: OpenMedia, listener: EventListener | None = None
     ) -> CallResult | None:
         """Carry the admitted call to its end; a run whose media never came to be is over and has failed.
 
@@ -74,34 +79,36 @@ class MediaGate:
         has_begun = False
         heard = ExitStack()
 
-        async def connect(leg: MediaLeg) -> LiveCall:
+        async def connect_leg(leg: MediaLeg) -> LiveCall:
             nonlocal is_told_otherwise, has_begun
             has_begun = True
             try:
-                call = await self._live.connect(admission.run_id, leg)
+                call = await self._live.connect_leg(admission.run_id, leg)
             except RunNotConnectable:
                 is_told_otherwise = True
                 raise
             is_told_otherwise = False
-            heard.enter_context(self._line.listen(spec, admission.organization_id, admission.run_id, leg))
+            heard.enter_context(self._line.listen_while_live(spec, admission.organization_id, admission.run_id, leg))
             return call
 
         result = None
         try:
-            within_s = RINGS_WITHIN_S if spec.has_early_media else START_WITHIN_S
+            within_s = RING_TIMEOUT_S if spec.has_early_media else START_TIMEOUT_S
             with heard:
-                result = await carry(open_media, spec.wire(), connect, listener=listener, start_within_s=within_s)
+                result = await carry_media(
+                    open_media, spec.wire(), connect_leg, listener=listener, start_within_s=within_s
+                )
         finally:
             if not has_begun and not is_told_otherwise:
                 is_told_otherwise = await self._is_carried(admission)
             if result is not None or not is_told_otherwise:
-                await self._line.end(spec, admission.organization_id, admission.run_id, result)
+                await self._line.end_call(spec, admission.organization_id, admission.run_id, result)
             if result is None and not is_told_otherwise:
                 update = StatusUpdate("failed", end_reason="media_lost")
-                await self._reports.report(admission.organization_id, admission.run_id, update)
+                await self._reports.report_status(admission.organization_id, admission.run_id, update)
         return result
 
-    async def _is_carried(self, admission: Admission) -> bool:
+    async def _is_carried(self, admission: AdmittedCall) -> bool:
         """By another socket than the one that never began."""
         async with self._db.transaction() as session:
             return await leases.is_carried(session, admission.organization_id, admission.run_id)
@@ -117,9 +124,9 @@ class SandboxExchange:
     def __init__(
         self,
         db: Database,
-        gate: MediaGate,
+        gate: MediaAdmission,
         reports: CallReports,
-        live: LiveRuns,
+        live: LiveCallRegistry,
         server: Callable[[], str | None],
     ) -> None:
         self._db = db
@@ -129,71 +136,71 @@ class SandboxExchange:
         self._server = server
         self._is_remote = False
 
-    async def go_remote(self) -> None:
+    async def use_remote_server(self) -> None:
         """This process carries no voices: its phones call the server's socket."""
         self._is_remote = True
 
-    async def rings(self, run_id: int) -> None:
-        await self._live.rings_here(run_id)
+    async def start_ringing(self, run_id: int) -> None:
+        await self._live.lease_ringing_run(run_id)
 
-    def rings_no_more(self, run_id: int) -> None:
-        self._live.rings_no_more(run_id)
+    def stop_ringing(self, run_id: int) -> None:
+        self._live.stop_ringing(run_id)
 
-    async def report(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
-        return await self._reports.report(organization_id, run_id, update)
+    async def report_status(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
+        return await self._reports.report_status(organization_id, run_id, update)
 
-    async def carry(
-        self, organization_id: int, request: DialRequest, open_media: Open, listener: Listener
+    async def carry_media(
+        self, organization_id: int, request: DialRequest, open_media: OpenMedia, listener: EventListener
     ) -> CallResult | None:
         if not self._is_remote:
-            admission = await self._gate.claim(request.run_id, request.media_token, SANDBOX)
-            return await self._gate.carry(admission, open_media, listener)
+            admission = await self._gate.claim_token(request.run_id, request.media_token, SANDBOX)
+            return await self._gate.carry_call(admission, open_media, listener)
         base = self._server()
         if base is None:
-            raise remote_media.TrunkFailed("No server runs here: set OFFHOOK_SERVER_URL to where it listens.")
+            raise remote_media.RemoteMediaFailed("No server runs here: set OFFHOOK_SERVER_URL to where it listens.")
         path = f"/api/v1/telephony/media/{SANDBOX}/{request.run_id}/{request.media_token}"
-        await remote_media.carry(f"ws{base.rstrip('/').removeprefix('http')}{path}", open_media, listener)
+        await remote_media.carry_remote(f"ws{base.rstrip('/').removeprefix('http')}{path}", open_media, listener)
         return None
 
-    async def brief(self, organization_id: int, run_id: int) -> Brief:
+    async def load_script(self, organization_id: int, run_id: int) -> CallScript:
         async with self._db.transaction() as session:
-            run = await runs.get(session, organization_id, run_id)
+            run = await runs.get_run(session, organization_id, run_id)
             version = await workflows.version_to_run(session, organization_id, run.version_id)
-        return brief_of(version.definition)
+        return read_script(version.definition)
 
 
-class SandboxBook:
+class SandboxCallLog:
     """Implements the sandbox network's ``CallLog`` in the database. What is written at the same time is one transaction;
     each entry is durable before its phone rings."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._writing: Batcher[CallRecord, None] = Batcher(self._write)
-        self._ending: Batcher[tuple[str, str], None] = Batcher(self._end)
+        self._writing: GroupCommit[CallRecord, None] = GroupCommit(self._write_batch)
+        self._ending: GroupCommit[tuple[str, str], None] = GroupCommit(self._end_batch)
 
-    async def write(self, record: CallRecord) -> None:
-        await self._writing.do(record)
+    async def record_call(self, record: CallRecord) -> None:
+        await self._writing.submit(record)
 
-    async def end(self, call_id: str, status: str) -> None:
-        await self._ending.do((call_id, status))
+    async def record_end(self, call_id: str, status: str) -> None:
+        await self._ending.submit((call_id, status))
 
-    async def of_run(self, organization_id: int, run_id: int) -> CallRecord | None:
-        async with _reached(self._db) as session:
-            return await repository.sandbox_call(session, organization_id, run_id)
+    async def find_by_run(self, organization_id: int, run_id: int) -> CallRecord | None:
+        async with _book_transaction(self._db) as session:
+            return await repository.find_sandbox_call(session, organization_id, run_id)
 
-    async def _write(self, records: Sequence[CallRecord]) -> list[None]:
-        async with _reached(self._db) as session:
+    async def _write_batch(self, records: Sequence[CallRecord]) -> list[None]:
+        async with _book_transaction(self._db) as session:
             await repository.write_sandbox_calls(session, records)
         return [None] * len(records)
 
-    async def _end(self, calls: Sequence[tuple[str, str]]) -> list[None]:
-        async with _reached(self._db) as session:
+    async def _end_batch(self, calls: Sequence[tuple[str, str]]) -> list[None]:
+        async with _book_transaction(self._db) as session:
             await repository.end_sandbox_calls(session, calls)
         return [None] * len(calls)
 
 
 @asynccontextmanager
-async def _reached(db: Database) -> AsyncIterator[AsyncSession]:
+async def _book_transaction(db: Database) -> AsyncIterator[AsyncSession]:
     try:
         async with db.transaction() as session:
             yield session

@@ -10,19 +10,19 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from offhook.errors import DomainError
 from offhook.kit.database.database import Database
-from offhook.kit.tasks import Tasks
+from offhook.kit.tasks import TaskTracker
 from offhook.runs import service as runs
 from offhook.runs.records import answered_by
-from offhook.runs.states import FINAL
+from offhook.runs.states import FINAL_STATES
 from offhook.telephony import call_signals
-from offhook.telephony.accounts.credentials import SANDBOX, Accounts
-from offhook.telephony.call_signals import Signals
+from offhook.telephony.accounts.credentials import SANDBOX, CarrierAccounts
+from offhook.telephony.call_signals import CallSignals
 from offhook.telephony.media.session import MediaLeg
-from offhook.telephony.ports import CarrierFailed, Carriers, CarrierSpec, MachineAnswered, Stopped
+from offhook.telephony.ports import CarrierFailed, CarrierRegistry, CarrierSpec, MachineAnswered, MediaStopped
 from offhook.voice.ports import CallResult
 
 # A machine that was heard before its beep: without news of the beep the agent speaks after this.
-BEEP_WITHIN_S: Final = 20.0
+BEEP_TIMEOUT_S: Final = 20.0
 # Between the carrier's "over" and the end of its socket: audio that is under way is still heard.
 _LINGER_S: Final = 1.0
 # The far end did this, or the carrier carries the caller on.
@@ -30,17 +30,17 @@ _NOT_OURS: Final = frozenset({"caller_hung_up", "transferred"})
 log = structlog.get_logger(__name__)
 
 
-class CarrierLine:
+class CarrierCallControl:
     """``listen`` while a call lives, ``end`` when it is over."""
 
-    def __init__(self, db: Database, carriers: Carriers, accounts: Accounts, heard: Signals) -> None:
+    def __init__(self, db: Database, carriers: CarrierRegistry, accounts: CarrierAccounts, heard: CallSignals) -> None:
         self._db = db
         self._carriers = carriers
         self._accounts = accounts
         self._signals = heard
 
     @contextmanager
-    def listen(self, spec: CarrierSpec, organization_id: int, run_id: int, leg: MediaLeg) -> Iterator[None]:
+    def listen_while_live(self, spec: CarrierSpec, organization_id: int, run_id: int, leg: MediaLeg) -> Iterator[None]:
         """Callbacks that land anywhere reach this call: a machine that answered, a call that is over; also those that
         came before anybody listened."""
         if spec.statuses is None:
@@ -48,28 +48,28 @@ class CarrierLine:
             return
         loop = asyncio.get_running_loop()
         later: list[asyncio.TimerHandle] = []
-        looking = Tasks()
+        looking = TaskTracker()
 
-        def missed() -> None:
-            looking.start(self._look(organization_id, run_id, leg, over), name="call-news")
+        def check_missed() -> None:
+            looking.start(self._apply_missed_news(organization_id, run_id, leg, on_call_over), name="call-news")
 
-        def machine(news: str) -> None:
+        def on_machine(news: str) -> None:
             if not news:
-                missed()
+                check_missed()
             elif news == "wait":
-                later.append(loop.call_later(BEEP_WITHIN_S, leg.react, MachineAnswered()))
+                later.append(loop.call_later(BEEP_TIMEOUT_S, leg.on_wire_event, MachineAnswered()))
             else:
-                leg.react(MachineAnswered())
+                leg.on_wire_event(MachineAnswered())
 
-        def over(news: str) -> None:
+        def on_call_over(news: str) -> None:
             if news:
-                later.append(loop.call_later(_LINGER_S, leg.react, Stopped()))
+                later.append(loop.call_later(_LINGER_S, leg.on_wire_event, MediaStopped()))
 
         with (
-            self._signals.on(call_signals.MACHINE, run_id, machine),
-            self._signals.on(call_signals.CALL_OVER, run_id, over),
+            self._signals.subscribe(call_signals.MACHINE, run_id, on_machine),
+            self._signals.subscribe(call_signals.CALL_OVER, run_id, on_call_over),
         ):
-            missed()
+            check_missed()
             try:
                 yield
             finally:
@@ -77,21 +77,23 @@ class CarrierLine:
                 for timer in later:
                     timer.cancel()
 
-    async def _look(self, organization_id: int, run_id: int, leg: MediaLeg, over: Callable[[str], None]) -> None:
+    async def _apply_missed_news(
+        self, organization_id: int, run_id: int, leg: MediaLeg, over: Callable[[str], None]
+    ) -> None:
         """What the database has of a call whose news nobody heard."""
-        await self._signals.ready()
+        await self._signals.wait_ready()
         try:
             async with self._db.transaction() as session:
-                run = await runs.get(session, organization_id, run_id)
+                run = await runs.get_run(session, organization_id, run_id)
         except (DomainError, SQLAlchemyError, OSError) as error:
-            log.warning("call_news_not_read", run_id=run_id, error=type(error).__name__)
+            log.warning("call_status_unavailable", run_id=run_id, error=type(error).__name__)
             return
         if answered_by.is_machine(run):
-            leg.react(MachineAnswered())
-        if run.status in FINAL:
+            leg.on_wire_event(MachineAnswered())
+        if run.status in FINAL_STATES:
             over(run.status)
 
-    async def end(self, spec: CarrierSpec, organization_id: int, run_id: int, result: CallResult | None) -> None:
+    async def end_call(self, spec: CarrierSpec, organization_id: int, run_id: int, result: CallResult | None) -> None:
         """Our side is done: closing the socket ends the call at some carriers only, so each is asked."""
         if spec.name == SANDBOX or (result is not None and _is_over(spec, result)):
             return
@@ -103,14 +105,14 @@ class CarrierLine:
             return
         try:
             async with self._db.transaction() as session:
-                run = await runs.get(session, organization_id, run_id)
-                account = await self._accounts.of_run(session, run)
+                run = await runs.get_run(session, organization_id, run_id)
+                account = await self._accounts.account_of_run(session, run)
             if run.call_id is not None:
                 await spec.dialer.hang_up(account, run.call_id)
         except CarrierFailed as failure:
-            log.warning("call_not_hung_up", run_id=run_id, code=failure.code)
+            log.warning("hangup_failed", run_id=run_id, code=failure.code)
         except (DomainError, SQLAlchemyError, OSError) as error:
-            log.warning("call_not_hung_up", run_id=run_id, error=type(error).__name__)
+            log.warning("hangup_failed", run_id=run_id, error=type(error).__name__)
 
 
 def _is_over(spec: CarrierSpec, result: CallResult) -> bool:

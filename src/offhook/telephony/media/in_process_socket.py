@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from typing import Literal
 
-from offhook.kit.media_sockets.sockets import LOST, NORMAL, Receiver
+from offhook.kit.media_sockets.sockets import LOST, NORMAL, MessageReceiver
 
 _Kind = Literal["text", "binary"]
 
@@ -15,75 +15,75 @@ class PipeEnd:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._other: PipeEnd | None = None
-        self._receiver: Receiver | None = None
+        self._receiver: MessageReceiver | None = None
         self._waiting: deque[tuple[_Kind, bytes]] = deque()
-        self._goodbye: tuple[int, str] | None = None
+        self._close_reason: tuple[int, str] | None = None
         self._closed = asyncio.Event()
 
-    async def open(self, receiver: Receiver) -> "PipeEnd":
+    async def open(self, receiver: MessageReceiver) -> "PipeEnd":
         """Say who gets the messages of this end; those that came before are delivered now."""
         self._receiver = receiver
-        self._loop.call_soon(self._flush)
+        self._loop.call_soon(self._flush_waiting)
         return self
 
     def send_text(self, utf8: bytes) -> None:
-        self._send("text", utf8)
+        self._send_soon("text", utf8)
 
     def send_binary(self, payload: bytes) -> None:
-        self._send("binary", payload)
+        self._send_soon("binary", payload)
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
         """Close both ends, after what was sent before."""
-        if self._other is not None and self._goodbye is None:
-            self._loop.call_soon(self._other.end, code, reason)
-            self.end(code, reason)
+        if self._other is not None and self._close_reason is None:
+            self._loop.call_soon(self._other.set_closed, code, reason)
+            self.set_closed(code, reason)
 
-    def cut(self) -> None:
+    def drop_connection(self) -> None:
         """Lose the line without a goodbye, as a broken network does."""
         if self._other is not None:
-            self._loop.call_soon(self._other.end, LOST, "")
-            self.end(LOST, "")
+            self._loop.call_soon(self._other.set_closed, LOST, "")
+            self.set_closed(LOST, "")
 
     async def wait_closed(self) -> None:
         await self._closed.wait()
 
-    def _send(self, kind: _Kind, payload: bytes) -> None:
-        if self._other is not None and self._goodbye is None:
-            self._loop.call_soon(self._other.take, kind, payload)
+    def _send_soon(self, kind: _Kind, payload: bytes) -> None:
+        if self._other is not None and self._close_reason is None:
+            self._loop.call_soon(self._other.receive_from_peer, kind, payload)
 
-    def take(self, kind: _Kind, payload: bytes) -> None:
+    def receive_from_peer(self, kind: _Kind, payload: bytes) -> None:
         """Called by the other end only."""
         if self._receiver is None:
             self._waiting.append((kind, payload))
-        elif self._goodbye is None:
-            self._deliver(kind, payload)
+        elif self._close_reason is None:
+            self._deliver_message(kind, payload)
 
-    def _flush(self) -> None:
+    def _flush_waiting(self) -> None:
         while self._waiting:
-            self._deliver(*self._waiting.popleft())
-        if self._goodbye is not None:
-            self._tell()
+            self._deliver_message(*self._waiting.popleft())
+        if self._close_reason is not None:
+            self._notify_closed()
 
-    def _deliver(self, kind: _Kind, payload: bytes) -> None:
+    def _deliver_message(self, kind: _Kind, payload: bytes) -> None:
         assert self._receiver is not None
         if kind == "text":
             self._receiver.on_text(payload.decode())
         else:
             self._receiver.on_binary(payload)
 
-    def end(self, code: int, reason: str) -> None:
+    def set_closed(self, code: int, reason: str) -> None:
         """Called by the other end only, and by this one when it closes."""
-        if self._goodbye is None:
-            self._goodbye = (code, reason)
-            self._tell()
+        if self._close_reason is None:
+            self._close_reason = (code, reason)
+            self._notify_closed()
 
-    def _tell(self) -> None:
-        if self._receiver is not None and self._goodbye is not None and not self._closed.is_set():
+    def _notify_closed(self) -> None:
+        if self._receiver is not None and self._close_reason is not None and not self._closed.is_set():
             self._closed.set()
-            self._receiver.on_closed(*self._goodbye)
+            self._receiver.on_closed(*self._close_reason)
 
 
-def pipe() -> tuple[PipeEnd, PipeEnd]:
+def create_pipe() -> tuple[PipeEnd, PipeEnd]:
     """Two connected ends."""
     one, two = PipeEnd(), PipeEnd()
     one._other, two._other = two, one  # noqa: SLF001 - the ends know each other and nobody else does

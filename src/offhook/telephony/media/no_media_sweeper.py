@@ -9,33 +9,35 @@ from offhook.kit.database.database import Database
 from offhook.runs.records import carrier_calls
 from offhook.telephony.accounts.credentials import SANDBOX
 from offhook.telephony.calls.status_reports import MEDIA_NEVER_CAME, CallReports
-from offhook.telephony.media.carrier_signals import CarrierLine
-from offhook.telephony.ports import Carriers, StatusUpdate
+from offhook.telephony.media.carrier_signals import CarrierCallControl
+from offhook.telephony.ports import CarrierRegistry, StatusUpdate
 
 # From the carrier's "answered" to its media socket, and from an inbound call to it: carriers take a second or two.
-ANSWERED_S: Final = 30.0
-INBOUND_S: Final = 60.0
+ANSWERED_TIMEOUT_S: Final = 30.0
+INBOUND_TIMEOUT_S: Final = 60.0
 log = structlog.get_logger(__name__)
 
 
-class UnheardCalls:
-    def __init__(self, db: Database, carriers: Carriers, reports: CallReports, line: CarrierLine, clock: Clock) -> None:
+class NoMediaSweeper:
+    def __init__(
+        self, db: Database, carriers: CarrierRegistry, reports: CallReports, line: CarrierCallControl, clock: Clock
+    ) -> None:
         self._db = db
         self._carriers = carriers
         self._reports = reports
         self._line = line
         self._clock = clock
 
-    async def handle(self, _: dict[str, Any]) -> None:
+    async def run_job(self, _: dict[str, Any]) -> None:
         """The job ``telephony.end_unheard_calls``."""
-        await self.end()
+        await self.end_calls()
 
-    async def end(self) -> list[int]:
+    async def end_calls(self) -> list[int]:
         """The runs that were ended."""
         modes = sorted(name for name in self._carriers.names if name != SANDBOX)
         async with self._db.transaction() as session:
-            lost = await carrier_calls.without_media(
-                session, modes, self._clock.now(), answered_s=ANSWERED_S, inbound_s=INBOUND_S
+            lost = await carrier_calls.calls_without_media(
+                session, modes, self._clock.now(), answered_s=ANSWERED_TIMEOUT_S, inbound_s=INBOUND_TIMEOUT_S
             )
         ended = []
         for mode, organization_id, run_id in lost:
@@ -43,9 +45,9 @@ class UnheardCalls:
             if spec is None:
                 continue
             update = StatusUpdate("failed", end_reason=MEDIA_NEVER_CAME)
-            if await self._reports.report(organization_id, run_id, update):
+            if await self._reports.report_status(organization_id, run_id, update):
                 await self._line.hang_up(spec, organization_id, run_id)
                 ended.append(run_id)
         if ended:
-            log.warning("unheard_calls_ended", run_ids=ended)
+            log.warning("no_media_calls_ended", run_ids=ended)
         return ended

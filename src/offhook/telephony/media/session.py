@@ -5,63 +5,63 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Protocol, runtime_checkable
 
 from offhook.errors import DomainError
-from offhook.kit.media_sockets.sockets import NORMAL, PushSocket, Receiver
+from offhook.kit.media_sockets.sockets import NORMAL, MessageReceiver, PushSocket
 from offhook.telephony.ports import (
     ClosesAtEnd,
-    Digit,
+    DigitPressed,
     MachineAnswered,
     MarkReached,
+    MediaStarted,
+    MediaStopped,
     MediaWire,
-    Started,
-    Stopped,
     WireError,
     WireEvent,
 )
 from offhook.voice.events import VoiceEvent
 from offhook.voice.ports import CallResult
-from offhook.voice.socket_leg import BAD_MESSAGE, FAULT, NOT_CONNECTABLE, Ears, SocketLeg
+from offhook.voice.socket_leg import BAD_MESSAGE, FAULT, NOT_CONNECTABLE, CallInput, SocketLeg
 
-START_WITHIN_S: Final = 10.0
+START_TIMEOUT_S: Final = 10.0
 
 
 class LiveConversation(Protocol):
     """``runs.LiveCall`` as this module sees it."""
 
     @property
-    def session(self) -> Ears: ...
+    def session(self) -> CallInput: ...
 
     async def run(self) -> CallResult: ...
 
 
 @runtime_checkable
-class Captions(Protocol):
+class CaptionWire(Protocol):
     """A wire whose far end may read along (simulated people do)."""
 
-    def caption(self, event: VoiceEvent) -> bytes | None: ...
+    def encode_caption(self, event: VoiceEvent) -> bytes | None: ...
 
 
-Open = Callable[[Receiver], Awaitable[PushSocket]]
-Connect = Callable[["MediaLeg"], Awaitable[LiveConversation]]
-Listener = Callable[[VoiceEvent], None]
+OpenMedia = Callable[[MessageReceiver], Awaitable[PushSocket]]
+ConnectLeg = Callable[["MediaLeg"], Awaitable[LiveConversation]]
+EventListener = Callable[[VoiceEvent], None]
 
 
 class MediaLeg(SocketLeg):
     """A ``voice.ports.CallLeg`` on a MediaWire, and the Receiver of its socket."""
 
-    def __init__(self, wire: MediaWire, listener: Listener | None = None) -> None:
+    def __init__(self, wire: MediaWire, listener: EventListener | None = None) -> None:
         super().__init__(wire.codec)
         if isinstance(wire, ClosesAtEnd):
-            self.goodbyes = wire.goodbyes
+            self.clean_close_codes = wire.clean_close_codes
         self._wire = wire
         self._listener = listener
-        self._captions = wire if isinstance(wire, Captions) else None
+        self._captions = wire if isinstance(wire, CaptionWire) else None
         self._send_audio: Callable[[bytes], None] | None = None
         self._has_machine = False
-        self.started: asyncio.Future[Started | None] = asyncio.get_running_loop().create_future()
+        self.started: asyncio.Future[MediaStarted | None] = asyncio.get_running_loop().create_future()
 
-    def attach_session(self, ears: Ears) -> None:
+    def attach_session(self, ears: CallInput) -> None:
         super().attach_session(ears)
-        self._tell_machine()
+        self._report_machine()
 
     def attach_socket(self, socket: PushSocket) -> None:
         super().attach_socket(socket)
@@ -70,38 +70,38 @@ class MediaLeg(SocketLeg):
     # CallLeg
 
     def send_frame(self, payload: bytes) -> None:
-        if self._send_audio is not None and self._ended_as is None:
-            self._send_audio(self._wire.encode(payload))
+        if self._send_audio is not None and self._end_reason is None:
+            self._send_audio(self._wire.encode_audio(payload))
 
     def send_mark(self, name: str) -> None:
-        self._send_control(self._wire.mark(name))
+        self._send_control(self._wire.encode_mark(name))
 
-    def clear(self) -> None:
-        self._send_control(self._wire.clear())
+    def clear_buffer(self) -> None:
+        self._send_control(self._wire.encode_clear())
 
     def send_event(self, event: VoiceEvent) -> None:
         if self._listener is not None:
             self._listener(event)
-        if self._captions is not None and (caption := self._captions.caption(event)) is not None:
+        if self._captions is not None and (caption := self._captions.encode_caption(event)) is not None:
             self._send_control(caption)
 
     async def hang_up(self) -> None:
         self.close(NORMAL, "the call is over")
 
     def _send_control(self, message: bytes) -> None:
-        if self._socket is not None and self._ended_as is None:
+        if self._socket is not None and self._end_reason is None:
             self._socket.send_text(message)
 
     # Receiver
 
     def on_text(self, text: str) -> None:
-        self._guarded(self._take, text)
+        self._run_guarded(self._on_message, text)
 
     def on_binary(self, payload: bytes) -> None:
-        self._guarded(self._take, payload)
+        self._run_guarded(self._on_message, payload)
 
-    def _take(self, message: str | bytes) -> None:
-        if self._ended_as is not None:
+    def _on_message(self, message: str | bytes) -> None:
+        if self._end_reason is not None:
             return
         try:
             heard = self._wire.decode(message)
@@ -109,44 +109,44 @@ class MediaLeg(SocketLeg):
             self.close(BAD_MESSAGE, str(error))
             return
         if isinstance(heard, bytes):
-            self._hear(heard)
+            self._receive_audio(heard)
         elif heard is not None:
-            self.react(heard)
+            self.on_wire_event(heard)
 
-    def react(self, event: WireEvent) -> None:
+    def on_wire_event(self, event: WireEvent) -> None:
         """What the wire says, or the carrier by another way."""
-        if isinstance(event, Started):
+        if isinstance(event, MediaStarted):
             if not self.started.done():
                 self.started.set_result(event)
-        elif isinstance(event, Stopped):
-            self._end("caller_hung_up")
+        elif isinstance(event, MediaStopped):
+            self._end_once("caller_hung_up")
         elif isinstance(event, MachineAnswered):
             self._has_machine = True
-            self._tell_machine()
-        elif self._ears is None:
+            self._report_machine()
+        elif self._input is None:
             return
-        elif isinstance(event, Digit):
-            self._ears.feed_digit(event.digit)
+        elif isinstance(event, DigitPressed):
+            self._input.feed_digit(event.digit)
         elif isinstance(event, MarkReached):
-            self._ears.feed_mark(event.name)
+            self._input.feed_mark(event.name)
 
-    def _tell_machine(self) -> None:
-        if self._has_machine and self._ears is not None:
-            self._ears.voicemail_detected("carrier")
+    def _report_machine(self) -> None:
+        if self._has_machine and self._input is not None:
+            self._input.voicemail_detected("carrier")
 
-    def _end(self, reason: str) -> None:
+    def _end_once(self, reason: str) -> None:
         if not self.started.done():
             self.started.set_result(None)
-        super()._end(reason)
+        super()._end_once(reason)
 
 
-async def carry(
-    open_media: Open,
+async def carry_media(
+    open_media: OpenMedia,
     wire: MediaWire,
-    connect: Connect,
+    connect: ConnectLeg,
     *,
-    listener: Listener | None = None,
-    start_within_s: float = START_WITHIN_S,
+    listener: EventListener | None = None,
+    start_within_s: float = START_TIMEOUT_S,
 ) -> CallResult | None:
     """Carry one call from the open socket to its end; the media token was claimed before.
 
@@ -157,7 +157,7 @@ async def carry(
     socket = await open_media(leg)
     leg.attach_socket(socket)
     try:
-        if not await _has_started(leg, start_within_s):
+        if not await _wait_started(leg, start_within_s):
             return None
         conversation = await connect(leg)
         leg.attach_session(conversation.session)
@@ -173,7 +173,7 @@ async def carry(
         await socket.wait_closed()
 
 
-async def _has_started(leg: MediaLeg, within_s: float) -> bool:
+async def _wait_started(leg: MediaLeg, within_s: float) -> bool:
     try:
         async with asyncio.timeout(within_s):
             return await leg.started is not None

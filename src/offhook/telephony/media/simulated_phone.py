@@ -16,9 +16,9 @@ import numpy as np
 from offhook.kit.audio import FRAME_S, MULAW_8K
 
 FRAME: Final = MULAW_8K.frame_bytes
-SILENCE: Final = MULAW_8K.silence
+SILENCE: Final = MULAW_8K.silence_frame
 # Mean amplitude of a frame that is speech and not line noise; quiet telephone speech is around 500 of 32768.
-LOUD: Final = 150.0
+LOUD_AMPLITUDE: Final = 150.0
 # How far a late loop may catch up; more than this is a stall, and a phone does not talk faster afterwards.
 MAX_CATCH_UP_S: Final = 0.5
 
@@ -38,20 +38,20 @@ class DropAudio:
     """Forget what was not played yet; marks in it come back at once."""
 
 
-Order = PlayAudio | PlayMark | DropAudio
+PlayoutOrder = PlayAudio | PlayMark | DropAudio
 
 
 class FarWire(Protocol):
     """The carrier's side of a media format. ``send`` methods write to the socket themselves."""
 
-    def decode(self, message: str | bytes) -> Order | None: ...
+    def decode(self, message: str | bytes) -> PlayoutOrder | None: ...
     def send_audio(self, payload: bytes) -> None: ...
     def send_mark(self, name: str) -> None: ...
     def send_digit(self, digit: str) -> None: ...
 
 
 @dataclass(slots=True)
-class Ear:
+class SpeechActivity:
     """What the other side sounds like. Times are loop times; ``None`` = not yet."""
 
     is_loud: bool = False
@@ -61,7 +61,7 @@ class Ear:
 
 
 @dataclass(slots=True)
-class Playout:
+class PlayoutBuffer:
     """What the far end has been sent and not played: audio bytes and, between them, marks."""
 
     buffer: bytearray = field(default_factory=bytearray)
@@ -69,19 +69,19 @@ class Playout:
     taken: int = 0
     added: int = 0
 
-    def add(self, payload: bytes) -> None:
+    def add_audio(self, payload: bytes) -> None:
         self.buffer += payload
         self.added += len(payload)
 
-    def mark(self, name: str) -> None:
+    def add_mark(self, name: str) -> None:
         self.marks.append((self.added, name))
 
     def clear(self) -> list[str]:
         self.taken += len(self.buffer)
         self.buffer.clear()
-        return self.due()
+        return self.due_marks()
 
-    def take(self) -> bytes | None:
+    def take_frame(self) -> bytes | None:
         if not self.buffer:
             return None
         frame = bytes(self.buffer[:FRAME])
@@ -89,39 +89,39 @@ class Playout:
         self.taken += len(frame)
         return frame
 
-    def due(self) -> list[str]:
+    def due_marks(self) -> list[str]:
         names = []
         while self.marks and self.marks[0][0] <= self.taken:
             names.append(self.marks.popleft()[1])
         return names
 
 
-class Line:
+class SimulatedPhone:
     """One phone's line. ``run`` paces it until :meth:`stop`; ``heard`` gets each frame that is played (or None)."""
 
     def __init__(self, wire: FarWire, heard: Callable[[bytes | None], None] | None = None) -> None:
         self._wire = wire
         self._heard = heard
         self._loop = asyncio.get_running_loop()
-        self._playout = Playout()
-        self._mouth = bytearray()
+        self._playout = PlayoutBuffer()
+        self._outgoing = bytearray()
         self._is_over = False
         self._changed = asyncio.Event()
-        self.ear = Ear()
+        self.speech = SpeechActivity()
 
     # the socket's side
 
     def on_message(self, message: str | bytes) -> None:
         order = self._wire.decode(message)
         if isinstance(order, PlayAudio):
-            self._playout.add(order.payload)
+            self._playout.add_audio(order.payload)
         elif isinstance(order, PlayMark):
-            self._playout.mark(order.name)
-            self._return(self._playout.due())
+            self._playout.add_mark(order.name)
+            self._return_marks(self._playout.due_marks())
         elif isinstance(order, DropAudio):
-            self._return(self._playout.clear())
+            self._return_marks(self._playout.clear())
 
-    def _return(self, names: list[str]) -> None:
+    def _return_marks(self, names: list[str]) -> None:
         for name in names:
             self._wire.send_mark(name)
 
@@ -136,16 +136,16 @@ class Line:
 
     # the person's side
 
-    def talk(self, mulaw: bytes) -> None:
+    def queue_speech(self, mulaw: bytes) -> None:
         """Say this, after what is being said already."""
-        self._mouth += mulaw
+        self._outgoing += mulaw
 
-    def press(self, digit: str) -> None:
+    def press_key(self, digit: str) -> None:
         self._wire.send_digit(digit)
 
     @property
     def is_talking(self) -> bool:
-        return bool(self._mouth)
+        return bool(self._outgoing)
 
     @property
     def has_unplayed(self) -> bool:
@@ -153,7 +153,7 @@ class Line:
 
     def quiet_for(self) -> float:
         """Seconds since the other side was last loud; 0 while it talks, the age of the line if it never did."""
-        last = self.ear.last_loud_at
+        last = self.speech.last_loud_at
         return self._loop.time() - (last if last is not None else self._began_at)
 
     async def next_frame(self) -> bool:
@@ -171,23 +171,23 @@ class Line:
             if now - due > MAX_CATCH_UP_S:
                 due = now
             while due <= now + 1e-6 and not self._is_over:
-                self._beat(due)
+                self._exchange_frame(due)
                 due += FRAME_S
             await asyncio.sleep(max(0.0, due - self._loop.time()))
 
-    def _beat(self, at: float) -> None:
-        spoken = bytes(self._mouth[:FRAME])
-        del self._mouth[:FRAME]
+    def _exchange_frame(self, at: float) -> None:
+        spoken = bytes(self._outgoing[:FRAME])
+        del self._outgoing[:FRAME]
         self._wire.send_audio(spoken + SILENCE[len(spoken) :])
-        frame = self._playout.take()
-        self._listen(frame, at)
+        frame = self._playout.take_frame()
+        self._track_speech(frame, at)
         if self._heard is not None:
             self._heard(frame)
-        self._return(self._playout.due())
+        self._return_marks(self._playout.due_marks())
         self._changed.set()
 
-    def _listen(self, frame: bytes | None, at: float) -> None:
-        ear = self.ear
+    def _track_speech(self, frame: bytes | None, at: float) -> None:
+        ear = self.speech
         ear.is_loud = frame is not None and is_loud(frame)
         if ear.is_loud:
             if ear.last_loud_at is None or at - ear.last_loud_at > 1.0:
@@ -207,4 +207,4 @@ _LEVELS: Final = (
 
 def is_loud(frame: bytes) -> bool:
     """Whether up to 20 ms of mu-law sound like speech."""
-    return sum(frame.translate(_LEVELS)) > LOUD / 16 * len(frame)
+    return sum(frame.translate(_LEVELS)) > LOUD_AMPLITUDE / 16 * len(frame)

@@ -26,7 +26,7 @@ def read_as_mulaw(path: Path) -> bytes:
                 raise SoundFileError(f"{path} holds no sound.")
             if frames / rate > MAX_S:
                 raise SoundFileError(f"{path} is longer than an hour.")
-            samples = _samples(file.readframes(frames), file.getsampwidth())
+            samples = _decode_samples(file.readframes(frames), file.getsampwidth())
             mono = samples[: samples.size // file.getnchannels() * file.getnchannels()]
             mono = mono.reshape(-1, file.getnchannels()).mean(axis=1)
     except OSError as error:
@@ -38,7 +38,7 @@ def read_as_mulaw(path: Path) -> bytes:
     return MULAW_8K.encode(np.clip(mono * 32768, -32768, 32767).astype(np.int16))
 
 
-def _samples(raw: bytes, width: int) -> NDArray[np.float64]:
+def _decode_samples(raw: bytes, width: int) -> NDArray[np.float64]:
     """Samples from -1 to 1. Eight-bit WAV is unsigned, everything else signed and little-endian."""
     if width == 1:
         return (np.frombuffer(raw, np.uint8).astype(np.float64) - 128) / 128

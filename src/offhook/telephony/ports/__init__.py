@@ -6,34 +6,34 @@ A missing part is a missing feature. Carrier JSON, XML and audio formats end in 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from offhook.runs.finishing.carrier_charges import CarrierBill
+from offhook.runs.finishing.carrier_charges import CarrierCallBill
 from offhook.telephony.ports.calls import (
     BillReader,
     BlindTransfer,
     CallBilled,
+    CallDialer,
     CallFinder,
     CallLinks,
+    CallTransferrer,
     CarrierAccount,
     CarrierFailed,
-    Dialer,
+    CarrierWebhook,
     DialRequest,
-    SoughtCall,
+    LostCallQuery,
     StatusUpdate,
     TransferLeg,
     TransferLegs,
     TransferNews,
     TransferOrder,
-    Transferrer,
-    Webhook,
 )
 from offhook.telephony.ports.media import (
     ClosesAtEnd,
-    Digit,
+    DigitPressed,
     MachineAnswered,
     MarkReached,
+    MediaStarted,
+    MediaStopped,
     MediaWire,
-    Started,
-    Stopped,
     WireError,
     WireEvent,
 )
@@ -42,72 +42,72 @@ from offhook.telephony.ports.numbers import (
     AvailableNumber,
     ConfigField,
     ConfigSpec,
-    LookedUp,
+    LookupResult,
     NumberCatalog,
     NumberLookup,
     NumberRouting,
 )
 from offhook.telephony.ports.webhooks import (
-    Answerer,
-    Document,
+    CallAnswerer,
+    CarrierDocument,
+    CarrierNews,
     FollowUp,
-    Inbound,
     InboundCall,
+    InboundParser,
     MachineVerdict,
-    News,
-    Proof,
     StatusParser,
-    Verifier,
+    WebhookProof,
     WebhookUnreadable,
+    WebhookVerifier,
 )
 
 __all__ = [
     "AccountCheck",
-    "Answerer",
     "AvailableNumber",
     "BillReader",
     "BlindTransfer",
+    "CallAnswerer",
     "CallBilled",
+    "CallDialer",
     "CallFinder",
     "CallLinks",
+    "CallTransferrer",
     "CarrierAccount",
-    "CarrierBill",
+    "CarrierCallBill",
+    "CarrierDocument",
     "CarrierFailed",
+    "CarrierNews",
+    "CarrierRegistry",
     "CarrierSpec",
-    "Carriers",
+    "CarrierWebhook",
     "ClosesAtEnd",
     "ConfigField",
     "ConfigSpec",
     "DialRequest",
-    "Dialer",
-    "Digit",
-    "Document",
+    "DigitPressed",
     "FollowUp",
-    "Inbound",
     "InboundCall",
-    "LookedUp",
+    "InboundParser",
+    "LookupResult",
+    "LostCallQuery",
     "MachineAnswered",
     "MachineVerdict",
     "MarkReached",
+    "MediaStarted",
+    "MediaStopped",
     "MediaWire",
-    "News",
     "NumberCatalog",
     "NumberLookup",
     "NumberRouting",
-    "Proof",
-    "SoughtCall",
-    "Started",
     "StatusParser",
     "StatusUpdate",
-    "Stopped",
     "TransferLeg",
     "TransferLegs",
     "TransferNews",
     "TransferOrder",
-    "Transferrer",
-    "Verifier",
-    "Webhook",
+    "WebhookProof",
     "WebhookUnreadable",
+    "WebhookVerifier",
     "WireError",
     "WireEvent",
 ]
@@ -130,19 +130,19 @@ class CarrierSpec:
     """
 
     name: str
-    dialer: Dialer | None = None
-    answerer: Answerer | None = None
-    verifier: Verifier | None = None
+    dialer: CallDialer | None = None
+    answerer: CallAnswerer | None = None
+    verifier: WebhookVerifier | None = None
     statuses: StatusParser | None = None
     callbacks: Sequence[str] = ()
     workflow_callbacks: Sequence[str] = ()
     account_callbacks: Sequence[str] = ()
-    inbound: Inbound | None = None
+    inbound: InboundParser | None = None
     follow_up: FollowUp | None = None
     finder: CallFinder | None = None
     bills: BillReader | None = None
     wire: Callable[[], MediaWire] | None = None
-    transferrer: Transferrer | None = None
+    transferrer: CallTransferrer | None = None
     transfer_legs: TransferLegs | None = None
     blind_transfer: BlindTransfer | None = None
     catalog: NumberCatalog | None = None
@@ -157,7 +157,7 @@ class CarrierSpec:
     signature_headers: Sequence[str] = ()
 
 
-class Carriers:
+class CarrierRegistry:
     """The carriers of this process by name."""
 
     def __init__(self, specs: Sequence[CarrierSpec] = ()) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from offhook.runs.finishing.carrier_charges import CarrierBill
+from offhook.runs.finishing.carrier_charges import CarrierCallBill
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class CallLinks:
     callbacks: str
     secret: str
 
-    def callback(self, kind: str, *, with_secret: bool = True) -> str:
+    def callback_url(self, kind: str, *, with_secret: bool = True) -> str:
         """The address of the run's ``kind`` of callback, such as ``status-callback`` or ``events``."""
         address = f"{self.callbacks}/{kind}/{self.run_id}"
         return f"{address}?token={self.secret}" if with_secret else address
@@ -95,8 +95,8 @@ class DialRequest:
     has_machine_detection: bool = False
 
 
-class Dialer(Protocol):
-    async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
+class CallDialer(Protocol):
+    async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
         """Place the call and return the carrier's id of it; raise CarrierFailed when it was not placed."""
         ...
 
@@ -114,27 +114,27 @@ class StatusUpdate:
     call_id: str | None = None
     outcome: str | None = None
     end_reason: str | None = None
-    bill: CarrierBill | None = None
+    bill: CarrierCallBill | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CallBilled:
     """A carrier's news of nothing but what a call cost."""
 
-    bill: CarrierBill
+    bill: CarrierCallBill
     call_id: str | None = None
 
 
 class BillReader(Protocol):
     """Carriers that rate a call after its end and tell whoever asks."""
 
-    async def bill(self, account: CarrierAccount, call_id: str) -> CarrierBill:
+    async def read_bill(self, account: CarrierAccount, call_id: str) -> CarrierCallBill:
         """What is known by now; without a ``cost`` it may be asked again later. Raises CarrierFailed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class SoughtCall:
+class LostCallQuery:
     """A call of a run whose dial came to no answer. Numbers are E.164; ``dialled_at``: when it was asked for, by our
     clock, or a little before."""
 
@@ -147,28 +147,28 @@ class SoughtCall:
 class CallFinder(Protocol):
     """Carriers that can say what became of a call whose answer we have lost."""
 
-    async def find(self, account: CarrierAccount, sought: SoughtCall) -> list[StatusUpdate]:
+    async def find_calls(self, account: CarrierAccount, sought: LostCallQuery) -> list[StatusUpdate]:
         """The calls that may be it as they stand now, each with its ``call_id``: where the carrier does not know our
         run, all that it has from the one number to the other since ``dialled_at``, those that are over too. None of
         them is proof that there was none: CarrierFailed when the carrier cannot say that."""
         ...
 
 
-class Transferrer(Protocol):
+class CallTransferrer(Protocol):
     """Hands a caller over to another telephone: rings it while the caller waits with us, then connects the two."""
 
-    async def ring(self, account: CarrierAccount, call_id: str, to_number: str, timeout_s: float) -> str:
+    async def ring_destination(self, account: CarrierAccount, call_id: str, to_number: str, timeout_s: float) -> str:
         """Call ``to_number`` (E.164) for the caller of ``call_id``; the carrier's id of that call once it was answered.
 
         Raises CarrierFailed with the code ``busy``, ``no_answer`` or another one. Canceling it ends the ringing.
         """
         ...
 
-    async def connect(self, account: CarrierAccount, call_id: str, destination_id: str) -> None:
+    async def connect_caller(self, account: CarrierAccount, call_id: str, destination_id: str) -> None:
         """Put the caller through to the answered call; our media of ``call_id`` ends. Raises CarrierFailed."""
         ...
 
-    async def release(self, account: CarrierAccount, destination_id: str) -> None:
+    async def release_destination(self, account: CarrierAccount, destination_id: str) -> None:
         """End the answered call, because the caller is gone; one that is over already is no error."""
         ...
 
@@ -199,7 +199,7 @@ class TransferLeg:
 
 
 @dataclass(frozen=True, slots=True)
-class Webhook:
+class CarrierWebhook:
     """A carrier's request as it came: the public URL, lower-case header names, the raw body.
 
     ``has_secret``: its address carries ``?token=`` with :attr:`CallLinks.secret` of the run that it names, which the
@@ -226,25 +226,25 @@ class TransferNews:
 class TransferLegs(Protocol):
     """Warm transfers through a carrier whose answer comes as a callback, maybe to another process."""
 
-    async def start(self, account: CarrierAccount, order: TransferOrder) -> str:
+    async def start_leg(self, account: CarrierAccount, order: TransferOrder) -> str:
         """Ring the destination; the carrier's id of that leg. Raises CarrierFailed."""
         ...
 
-    def parse_transfer(self, webhook: Webhook) -> TransferNews | None:
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
         """News of the destination's leg, whose signature was verified already; None for what changes nothing."""
         ...
 
-    async def seat(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
+    async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
         """The destination has answered: put it where the caller will join it; the conference's id if it has one."""
         ...
 
-    async def join(self, account: CarrierAccount, leg: TransferLeg) -> None:
+    async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:
         """Bring the caller to the seated destination; our media of the caller's call ends. Raises CarrierFailed."""
         ...
 
 
 class BlindTransfer(Protocol):
-    async def redirect(
+    async def redirect_caller(
         self,
         account: CarrierAccount,
         call_id: str,
@@ -253,6 +253,6 @@ class BlindTransfer(Protocol):
         timeout_s: float,
         forward_url: str = "",
     ) -> None:
-        """Send the caller to ``to_number`` and leave the call; ``forward_url`` serves ``Answerer.forward`` of the same.
+        """Send the caller to ``to_number`` and leave the call; ``forward_url`` serves ``CallAnswerer.forward`` of the same.
         Raises CarrierFailed."""
         ...

@@ -8,7 +8,7 @@ from offhook.kit.audio import Codec
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class MediaStarted:
     """The carrier has connected the media; audio may flow both ways from here."""
 
     stream_id: str
@@ -17,7 +17,7 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True)
-class Digit:
+class DigitPressed:
     digit: str
 
 
@@ -34,11 +34,11 @@ class MachineAnswered:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class MediaStopped:
     """The far end is gone: the caller hung up."""
 
 
-WireEvent = Started | Digit | MarkReached | MachineAnswered | Stopped
+WireEvent = MediaStarted | DigitPressed | MarkReached | MachineAnswered | MediaStopped
 
 
 class WireError(Exception):
@@ -50,7 +50,7 @@ class ClosesAtEnd(Protocol):
     """A wire on which the end of the call is the end of the socket: ``goodbyes`` are the close codes that say so."""
 
     @property
-    def goodbyes(self) -> frozenset[int]: ...
+    def clean_close_codes(self) -> frozenset[int]: ...
 
 
 class MediaWire(Protocol):
@@ -70,10 +70,10 @@ class MediaWire(Protocol):
         """Audio as bytes in ``codec`` of any length, an event, or None for what may be ignored; WireError."""
         ...
 
-    def encode(self, payload: bytes) -> bytes:
+    def encode_audio(self, payload: bytes) -> bytes:
         """Wrap audio that is already in ``codec``."""
         ...
 
-    def mark(self, name: str) -> bytes: ...
+    def encode_mark(self, name: str) -> bytes: ...
 
-    def clear(self) -> bytes: ...
+    def encode_clear(self) -> bytes: ...

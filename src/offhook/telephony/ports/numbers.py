@@ -22,38 +22,38 @@ class AvailableNumber:
 
 
 class NumberCatalog(Protocol):
-    async def search(
+    async def search_numbers(
         self, account: CarrierAccount, country: str, area_code: str | None, number: str | None, limit: int
     ) -> list[AvailableNumber]: ...
 
-    async def buy(self, account: CarrierAccount, number: str, country: str) -> str:
+    async def buy_number(self, account: CarrierAccount, number: str, country: str) -> str:
         """The carrier's id of the number. Raises CarrierFailed, with ``is_fate_unknown`` when it may be bought."""
         ...
 
-    async def owned(self, account: CarrierAccount, number: str) -> str | None:
+    async def find_owned(self, account: CarrierAccount, number: str) -> str | None:
         """The carrier's id of a number that the account has, None when it has not."""
         ...
 
-    async def release(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
+    async def release_number(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
         """A number that is gone already is no error."""
         ...
 
 
 class NumberRouting(Protocol):
-    async def point(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
+    async def route_number(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
         """Let calls to this number come to ``inbound_url``. Where the address belongs to an application that other
         numbers share, it is set there and never cleared for one number. Raises CarrierFailed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class LookedUp:
+class LookupResult:
     carrier: str | None
     line_type: str
 
 
 class NumberLookup(Protocol):
-    async def look_up(self, account: CarrierAccount, number: str) -> LookedUp: ...
+    async def look_up(self, account: CarrierAccount, number: str) -> LookupResult: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class ConfigField:
 
 
 class AccountCheck(Protocol):
-    async def check(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
+    async def check_account(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
         """Whether the carrier takes these credentials; what it completed (such as an application that it made, with
         ``inbound_url`` for its calls). Raises CarrierFailed, not retryable when the credentials are wrong."""
         ...
@@ -84,7 +84,7 @@ class ConfigSpec:
     """What an account of this carrier consists of; ``account_field`` is the one that its webhooks name.
 
     ``canonical_account`` makes two spellings of that field one: it is applied to what is stored and to what
-    ``Inbound.account_reference`` answers before they are compared.
+    ``InboundParser.account_reference`` answers before they are compared.
     """
 
     display_name: str

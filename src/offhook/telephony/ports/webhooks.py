@@ -3,21 +3,21 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from offhook.telephony.ports.calls import CallBilled, CallLinks, CarrierAccount, StatusUpdate, Webhook
+from offhook.telephony.ports.calls import CallBilled, CallLinks, CarrierAccount, CarrierWebhook, StatusUpdate
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class WebhookProof:
     """A signature that was right. ``nonce`` is what may be seen only once (with the same body again it is a duplicate,
     with another body a forgery); None where the scheme has a time of its own and the body is covered."""
 
     nonce: str | None = None
 
 
-class Verifier(Protocol):
+class WebhookVerifier(Protocol):
     """Asked before anything is parsed; the only thing read before is whose account the request claims to be of."""
 
-    def verify(self, account: CarrierAccount, webhook: Webhook, now_s: float) -> Proof | None:
+    def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
         """None when the account's carrier did not sign exactly this, or too long ago. ``now_s`` is unix time."""
         ...
 
@@ -31,11 +31,11 @@ class MachineVerdict:
     call_id: str | None = None
 
 
-News = StatusUpdate | MachineVerdict | CallBilled
+CarrierNews = StatusUpdate | MachineVerdict | CallBilled
 
 
 class StatusParser(Protocol):
-    def parse_status(self, kind: str, webhook: Webhook) -> News | None:
+    def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
         """``kind`` is the callback's path segment (``status-callback``, ``events``, ``hangup-callback`` …). None for
         news that changes nothing. Raises WebhookUnreadable."""
         ...
@@ -54,7 +54,7 @@ class InboundCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class CarrierDocument:
     """What a carrier is answered: TwiML, NCCO, JSON."""
 
     content_type: str
@@ -62,18 +62,18 @@ class Document:
     status: int = 200
 
 
-class Inbound(Protocol):
+class InboundParser(Protocol):
     """Calls that come to one of our numbers."""
 
-    def recognises(self, webhook: Webhook) -> bool:
+    def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         """Whether this carrier sent it, going by its shape; no proof of anything."""
         ...
 
-    def account_reference(self, webhook: Webhook) -> str | None:
+    def account_reference(self, webhook: CarrierWebhook) -> str | None:
         """Which of the accounts it claims to be of: compared with :attr:`ConfigSpec.account_field`."""
         ...
 
-    def parse_inbound(self, webhook: Webhook) -> InboundCall | None:
+    def parse_inbound(self, webhook: CarrierWebhook) -> InboundCall | None:
         """None for news about a call that is not a new inbound one. Raises WebhookUnreadable."""
         ...
 
@@ -81,29 +81,29 @@ class Inbound(Protocol):
 class FollowUp(Protocol):
     """Carriers that are steered by commands: what is left to do when something that was asked for is done."""
 
-    async def follow_up(self, account: CarrierAccount, webhook: Webhook) -> None:
+    async def follow_up(self, account: CarrierAccount, webhook: CarrierWebhook) -> None:
         """Verified news at the inbound address that is no new call: hang up when a refusal was spoken, say. Raises
         CarrierFailed."""
         ...
 
 
-class Answerer(Protocol):
-    async def connect(self, account: CarrierAccount, call_id: str, links: CallLinks) -> Document:
+class CallAnswerer(Protocol):
+    async def answer_call(self, account: CarrierAccount, call_id: str, links: CallLinks) -> CarrierDocument:
         """Connect the call to our media socket: by the document, or by asking the carrier. Raises CarrierFailed."""
         ...
 
-    async def refuse(self, account: CarrierAccount, call_id: str, message: str) -> Document:
+    async def refuse_call(self, account: CarrierAccount, call_id: str, message: str) -> CarrierDocument:
         """Say ``message`` to the caller and hang up. Raises CarrierFailed."""
         ...
 
-    def unavailable(self, message: str) -> Document:
+    def unavailable_document(self, message: str) -> CarrierDocument:
         """The same without an account and without anything that could fail: the fallback of the fallback."""
         ...
 
-    def room(self, transfer_id: str) -> Document | None:
+    def conference_document(self, transfer_id: str) -> CarrierDocument | None:
         """The document for the destination's leg of a warm transfer; None where no document is fetched."""
         ...
 
-    def forward(self, to_number: str, from_number: str, timeout_s: float) -> Document | None:
+    def forward_document(self, to_number: str, from_number: str, timeout_s: float) -> CarrierDocument | None:
         """The document that sends a caller to another number; None where no document is fetched."""
         ...

@@ -9,7 +9,7 @@ from offhook.kit.database.database import Database
 from offhook.runs import service as runs
 from offhook.runs.errors import RunNotFound
 from offhook.telephony import call_signals
-from offhook.telephony.accounts.credentials import Accounts
+from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.telephony.carrier_kit.callback_kinds import TRANSFER_RESULT
 from offhook.telephony.errors import (
@@ -21,14 +21,14 @@ from offhook.telephony.errors import (
 )
 from offhook.telephony.ports import (
     CarrierAccount,
+    CarrierDocument,
     CarrierFailed,
-    Carriers,
+    CarrierRegistry,
     CarrierSpec,
-    Document,
-    Proof,
+    CarrierWebhook,
     TransferLegs,
     TransferNews,
-    Webhook,
+    WebhookProof,
     WebhookUnreadable,
 )
 from offhook.telephony.tables import PendingTransfer
@@ -42,11 +42,18 @@ from offhook.telephony.transfers.warm_transfers import (
     RINGING,
     SEATING,
     TRANSFER_FAILED,
+    build_leg,
     hang_up,
-    leg_of,
 )
-from offhook.telephony.webhooks.status_callbacks import DUPLICATE, IGNORED, OK, Answer, Told, note_leg
-from offhook.telephony.webhooks.verification import Proofs
+from offhook.telephony.webhooks.status_callbacks import (
+    DUPLICATE,
+    IGNORED,
+    OK,
+    CallbackRequest,
+    CallbackResult,
+    note_leg_bill,
+)
+from offhook.telephony.webhooks.verification import ReplayGuard
 
 
 class TransferResults:
@@ -55,9 +62,9 @@ class TransferResults:
     def __init__(
         self,
         db: Database,
-        carriers: Carriers,
-        accounts: Accounts,
-        proofs: Proofs,
+        carriers: CarrierRegistry,
+        accounts: CarrierAccounts,
+        proofs: ReplayGuard,
         address: PublicAddress,
         clock: Clock,
     ) -> None:
@@ -68,9 +75,11 @@ class TransferResults:
         self._accounts = accounts
         self._proofs = proofs
 
-    async def take(self, transfer_id: str, told: Told, provider: str | None = None) -> Answer:
+    async def handle_result(
+        self, transfer_id: str, told: CallbackRequest, provider: str | None = None
+    ) -> CallbackResult:
         """``provider`` is the address's, where it names one."""
-        row, spec, account, proof = await self._proven(transfer_id, told, provider)
+        row, spec, account, proof = await self._verify_request(transfer_id, told, provider)
         legs = spec.transfer_legs
         if legs is None:
             raise TransferNotFound
@@ -79,46 +88,51 @@ class TransferResults:
         except WebhookUnreadable as error:
             raise WebhookNotReadable(str(error) or None) from None
         async with self._db.transaction() as session:
-            if not await self._proofs.is_new(session, account, told.webhook, proof):
+            if not await self._proofs.record_once(session, account, told.webhook, proof):
                 return DUPLICATE
             answer = await self._note_bill(session, spec, row, told.webhook)
         if news is None:
             return answer
         if news.kind == "answered":
-            return await self._answered(spec, legs, account, row, news)
-        return await self._over(spec, account, row, news)
+            return await self._on_answered(spec, legs, account, row, news)
+        return await self._on_leg_ended(spec, account, row, news)
 
     async def _note_bill(
-        self, session: AsyncSession, spec: CarrierSpec, row: PendingTransfer, webhook: Webhook
-    ) -> Answer:
+        self, session: AsyncSession, spec: CarrierSpec, row: PendingTransfer, webhook: CarrierWebhook
+    ) -> CallbackResult:
         """What the destination's leg cost is a part of what its run did."""
         try:
             said = spec.statuses.parse_status(TRANSFER_RESULT, webhook) if spec.statuses is not None else None
-            run = await runs.get(session, row.organization_id, row.run_id)
+            run = await runs.get_run(session, row.organization_id, row.run_id)
         except (WebhookUnreadable, RunNotFound):
             return IGNORED
-        return await note_leg(session, run, said) if said is not None and said.call_id != row.call_id else IGNORED
+        return await note_leg_bill(session, run, said) if said is not None and said.call_id != row.call_id else IGNORED
 
-    def forward(self, provider: str, token: str) -> Document:
+    def forward_document(self, provider: str, token: str) -> CarrierDocument:
         """The document that sends a caller on. LinkRefused (401), CarrierUnknown (404)."""
-        to_number, from_number, timeout_s = self._address.forwarded(token, self._clock.now().timestamp())
+        to_number, from_number, timeout_s = self._address.parse_forward_token(token, self._clock.now().timestamp())
         spec = self._carriers.find(provider)
-        document = spec.answerer.forward(to_number, from_number, timeout_s) if spec and spec.answerer else None
+        document = spec.answerer.forward_document(to_number, from_number, timeout_s) if spec and spec.answerer else None
         if document is None:
             raise CarrierUnknown
         return document
 
-    async def room(self, transfer_id: str, told: Told) -> Document:
+    async def conference_document(self, transfer_id: str, told: CallbackRequest) -> CarrierDocument:
         """The document that the destination's leg fetches when it is answered."""
-        row, spec, account, _ = await self._proven(transfer_id, told, None)
-        document = spec.answerer.room(transfer_id) if spec.answerer is not None else None
+        row, spec, account, _ = await self._verify_request(transfer_id, told, None)
+        document = spec.answerer.conference_document(transfer_id) if spec.answerer is not None else None
         if document is None or spec.transfer_legs is None:
             raise TransferNotFound
-        await self._fetched(spec, spec.transfer_legs, account, row, told)
+        await self._on_document_fetched(spec, spec.transfer_legs, account, row, told)
         return document
 
-    async def _fetched(
-        self, spec: CarrierSpec, legs: TransferLegs, account: CarrierAccount, row: PendingTransfer, told: Told
+    async def _on_document_fetched(
+        self,
+        spec: CarrierSpec,
+        legs: TransferLegs,
+        account: CarrierAccount,
+        row: PendingTransfer,
+        told: CallbackRequest,
     ) -> None:
         """That the destination asks for its document is at some carriers all the news that it has answered; the caller
         asks for the same one when it comes to join."""
@@ -127,13 +141,13 @@ class TransferResults:
         except WebhookUnreadable:
             return
         if news is not None and news.kind == "answered" and news.destination_id not in {None, row.call_id}:
-            await self._answered(spec, legs, account, row, news)
+            await self._on_answered(spec, legs, account, row, news)
 
-    async def _proven(
-        self, transfer_id: str, told: Told, provider: str | None
-    ) -> tuple[PendingTransfer, CarrierSpec, CarrierAccount, Proof]:
+    async def _verify_request(
+        self, transfer_id: str, told: CallbackRequest, provider: str | None
+    ) -> tuple[PendingTransfer, CarrierSpec, CarrierAccount, WebhookProof]:
         async with self._db.transaction() as session:
-            row = await repository.by_id(session, transfer_id)
+            row = await repository.find_transfer(session, transfer_id)
             spec = self._carriers.find(row.provider) if row is not None else None
             if row is None or spec is None or provider not in {None, row.provider}:
                 raise TransferNotFound
@@ -146,22 +160,22 @@ class TransferResults:
                 )
             except ConfigurationNotFound:
                 raise WebhookRefused from None
-        return row, spec, account, self._proofs.verified(spec, account, replace(told.webhook, has_secret=True))
+        return row, spec, account, self._proofs.verify_signature(spec, account, replace(told.webhook, has_secret=True))
 
-    async def _answered(
+    async def _on_answered(
         self,
         spec: CarrierSpec,
         legs: TransferLegs,
         account: CarrierAccount,
         row: PendingTransfer,
         news: TransferNews,
-    ) -> Answer:
+    ) -> CallbackResult:
         transfer_id = row.transfer_id
         async with self._db.transaction() as session:
             if news.destination_id is not None:
                 await repository.set_destination(session, transfer_id, news.destination_id)
-            is_ours = await repository.move(session, transfer_id, {RINGING}, SEATING)
-            now = await repository.by_id(session, transfer_id)
+            is_ours = await repository.change_state(session, transfer_id, {RINGING}, SEATING)
+            now = await repository.find_transfer(session, transfer_id)
         if now is None:
             raise TransferNotFound
         if not is_ours:
@@ -171,36 +185,40 @@ class TransferResults:
             await hang_up(spec, account, now.destination_id or "")
             return IGNORED
         try:
-            conference_id = await legs.seat(account, leg_of(now))
+            conference_id = await legs.seat_destination(account, build_leg(now))
         except CarrierFailed:
-            await self._fail(transfer_id, "conference_create_failed")
+            await self._fail_transfer(transfer_id, "conference_create_failed")
             await hang_up(spec, account, now.destination_id or "")
             return OK
         async with self._db.transaction() as session:
-            is_seated = await repository.move(session, transfer_id, {SEATING}, ANSWERED, conference_id=conference_id)
+            is_seated = await repository.change_state(
+                session, transfer_id, {SEATING}, ANSWERED, conference_id=conference_id
+            )
             if is_seated:
-                await call_signals.tell(session, call_signals.TRANSFER, transfer_id, DESTINATION_ANSWERED)
+                await call_signals.send_signal(session, call_signals.TRANSFER, transfer_id, DESTINATION_ANSWERED)
         if not is_seated:
             await hang_up(spec, account, now.destination_id or "")
         return OK
 
-    async def _fail(self, transfer_id: str, reason: str) -> bool:
+    async def _fail_transfer(self, transfer_id: str, reason: str) -> bool:
         async with self._db.transaction() as session:
-            has_failed = await repository.move(session, transfer_id, {RINGING, SEATING}, FAILED, reason=reason[:64])
+            has_failed = await repository.change_state(
+                session, transfer_id, {RINGING, SEATING}, FAILED, reason=reason[:64]
+            )
             if has_failed:
-                await call_signals.tell(session, call_signals.TRANSFER, transfer_id, TRANSFER_FAILED)
+                await call_signals.send_signal(session, call_signals.TRANSFER, transfer_id, TRANSFER_FAILED)
         return has_failed
 
-    async def _over(
+    async def _on_leg_ended(
         self, spec: CarrierSpec, account: CarrierAccount, row: PendingTransfer, news: TransferNews
-    ) -> Answer:
+    ) -> CallbackResult:
         """Before the answer the agent goes on; after it the caller's leg ends too, so that no empty bridge is left."""
-        if await self._fail(row.transfer_id, news.reason or "call_failed"):
+        if await self._fail_transfer(row.transfer_id, news.reason or "call_failed"):
             return OK
         async with self._db.transaction() as session:
-            was_there = await repository.move(session, row.transfer_id, {ANSWERED, JOINED}, ENDED)
+            was_there = await repository.change_state(session, row.transfer_id, {ANSWERED, JOINED}, ENDED)
             if was_there:
-                await call_signals.tell(session, call_signals.TRANSFER, row.transfer_id, TRANSFER_FAILED)
+                await call_signals.send_signal(session, call_signals.TRANSFER, row.transfer_id, TRANSFER_FAILED)
         if not was_there:
             return DUPLICATE
         await hang_up(spec, account, row.call_id)

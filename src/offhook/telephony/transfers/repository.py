@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.telephony.tables import PendingTransfer
 
 
-async def by_id(session: AsyncSession, transfer_id: str) -> PendingTransfer | None:
+async def find_transfer(session: AsyncSession, transfer_id: str) -> PendingTransfer | None:
     found = await session.execute(
         select(PendingTransfer)
         .where(PendingTransfer.transfer_id == transfer_id)
@@ -18,7 +18,9 @@ async def by_id(session: AsyncSession, transfer_id: str) -> PendingTransfer | No
     return found.scalar_one_or_none()
 
 
-async def move(session: AsyncSession, transfer_id: str, sources: Collection[str], state: str, **known: Any) -> bool:
+async def change_state(
+    session: AsyncSession, transfer_id: str, sources: Collection[str], state: str, **known: Any
+) -> bool:
     """Compare-and-swap: whether the transfer was in one of ``sources`` and now is in ``state``."""
     moved = await session.execute(
         update(PendingTransfer)
@@ -39,7 +41,7 @@ async def set_destination(session: AsyncSession, transfer_id: str, destination_i
     )
 
 
-async def destinations(session: AsyncSession, provider: str, call_ids: Collection[str]) -> set[str]:
+async def find_destination_legs(session: AsyncSession, provider: str, call_ids: Collection[str]) -> set[str]:
     """Those of these calls that are the second leg of a transfer."""
     found = await session.scalars(
         select(PendingTransfer.destination_id).where(

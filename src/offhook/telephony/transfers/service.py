@@ -8,43 +8,43 @@ import structlog
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.runs import service as runs
-from offhook.runs.live.call_tools import Handover, TransferRefused
-from offhook.telephony.accounts.credentials import Accounts
+from offhook.runs.live.call_tools import CallHandover, TransferRefused
+from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress
-from offhook.telephony.ports import BlindTransfer, CarrierAccount, CarrierFailed, Carriers, Transferrer
+from offhook.telephony.ports import BlindTransfer, CallTransferrer, CarrierAccount, CarrierFailed, CarrierRegistry
 from offhook.telephony.transfers.warm_transfers import WarmTransfers
 from offhook.voice.ports import HandoverFailed
 
-_TOLD: Final = {"busy", "no_answer"}
+_REPORTED_REASONS: Final = {"busy", "no_answer"}
 # The agent says goodbye first, and the carrier fetches the document when it is told.
-FORWARD_WITHIN_S: Final = 300
+FORWARD_LINK_TTL_S: Final = 300
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Answered:
+class _AnsweredHandover:
     """Implements ``runs.call_tools.Handover``."""
 
-    transferrer: Transferrer
+    transferrer: CallTransferrer
     account: CarrierAccount
     call_id: str
     destination_id: str
 
-    async def connect(self) -> None:
+    async def connect_caller(self) -> None:
         try:
-            await self.transferrer.connect(self.account, self.call_id, self.destination_id)
+            await self.transferrer.connect_caller(self.account, self.call_id, self.destination_id)
         except CarrierFailed as failure:
             raise HandoverFailed(failure.message) from failure
 
-    async def release(self) -> None:
+    async def release_destination(self) -> None:
         try:
-            await self.transferrer.release(self.account, self.destination_id)
+            await self.transferrer.release_destination(self.account, self.destination_id)
         except CarrierFailed as failure:
-            log.warning("transfer_not_released", code=failure.code)
+            log.warning("transfer_release_failed", code=failure.code)
 
 
 @dataclass(frozen=True, slots=True)
-class _Blind:
+class _BlindHandover:
     """Implements ``runs.call_tools.Handover`` for a destination that nobody has rung yet."""
 
     transfer: BlindTransfer
@@ -55,26 +55,26 @@ class _Blind:
     timeout_s: float
     forward_url: str
 
-    async def connect(self) -> None:
+    async def connect_caller(self) -> None:
         try:
-            await self.transfer.redirect(
+            await self.transfer.redirect_caller(
                 self.account, self.call_id, self.to_number, self.from_number, self.timeout_s, self.forward_url
             )
         except CarrierFailed as failure:
             raise HandoverFailed(failure.message) from failure
 
-    async def release(self) -> None:
+    async def release_destination(self) -> None:
         """Nothing rings yet."""
 
 
-class Transfers:
+class CallTransfers:
     """Implements ``runs.call_tools.TransferDesk``."""
 
     def __init__(
         self,
         db: Database,
-        carriers: Carriers,
-        accounts: Accounts,
+        carriers: CarrierRegistry,
+        accounts: CarrierAccounts,
         warm: WarmTransfers,
         address: PublicAddress,
         clock: Clock,
@@ -86,39 +86,39 @@ class Transfers:
         self._accounts = accounts
         self._warm = warm
 
-    async def ring(
+    async def ring_destination(
         self, organization_id: int, run_id: int, number: str, timeout_s: float, *, is_blind: bool = False
-    ) -> Handover:
+    ) -> CallHandover:
         """Blind where it is wanted and the carrier can, or where the carrier can nothing else."""
         async with self._db.transaction() as session:
-            run = await runs.get(session, organization_id, run_id)
+            run = await runs.get_run(session, organization_id, run_id)
             spec, call_id = self._carriers.find(run.mode), run.call_id
             if spec is None or call_id is None:
                 raise TransferRefused("unsupported")
-            account = await self._accounts.of_run(session, run)
+            account = await self._accounts.account_of_run(session, run)
         can_wait = spec.transferrer is not None or spec.transfer_legs is not None
         if spec.blind_transfer is not None and (is_blind or not can_wait):
             ours = run.called_number if run.direction == "inbound" else run.caller_number
             from_number = ours or account.any_number or ""
-            expires_at = int(self._clock.now().timestamp()) + FORWARD_WITHIN_S
+            expires_at = int(self._clock.now().timestamp()) + FORWARD_LINK_TTL_S
             url = (
-                self._address.forward(spec.name, number, from_number, timeout_s, expires_at)
+                self._address.forward_url(spec.name, number, from_number, timeout_s, expires_at)
                 if self._address.base
                 else ""
             )
-            return _Blind(spec.blind_transfer, account, call_id, number, from_number, timeout_s, url)
+            return _BlindHandover(spec.blind_transfer, account, call_id, number, from_number, timeout_s, url)
         if spec.transferrer is not None:
-            return await self._rung(spec.transferrer, account, call_id, number, timeout_s)
+            return await self._ring_destination(spec.transferrer, account, call_id, number, timeout_s)
         if spec.transfer_legs is None:
             raise TransferRefused("unsupported")
-        return await self._warm.ring(spec, account, run, number, timeout_s)
+        return await self._warm.ring_destination(spec, account, run, number, timeout_s)
 
-    async def _rung(
-        self, transferrer: Transferrer, account: CarrierAccount, call_id: str, number: str, timeout_s: float
-    ) -> Handover:
+    async def _ring_destination(
+        self, transferrer: CallTransferrer, account: CarrierAccount, call_id: str, number: str, timeout_s: float
+    ) -> CallHandover:
         try:
-            answered = await transferrer.ring(account, call_id, number, timeout_s)
+            answered = await transferrer.ring_destination(account, call_id, number, timeout_s)
         except CarrierFailed as failure:
             log.info("transfer_failed", call_id=call_id, code=failure.code)
-            raise TransferRefused(failure.code if failure.code in _TOLD else "call_failed") from failure
-        return _Answered(transferrer, account, call_id, answered)
+            raise TransferRefused(failure.code if failure.code in _REPORTED_REASONS else "call_failed") from failure
+        return _AnsweredHandover(transferrer, account, call_id, answered)

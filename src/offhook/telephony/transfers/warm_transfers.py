@@ -13,7 +13,7 @@ from offhook.runs import Run
 from offhook.runs.live.call_tools import TransferRefused
 from offhook.telephony import call_signals
 from offhook.telephony.accounts.public_urls import PublicAddress, PublicAddressMissing
-from offhook.telephony.call_signals import Signals
+from offhook.telephony.call_signals import CallSignals
 from offhook.telephony.carrier_kit.callback_kinds import TRANSFER_RESULT
 from offhook.telephony.ports import (
     CarrierAccount,
@@ -39,27 +39,27 @@ DESTINATION_ANSWERED: Final = "DESTINATION_ANSWERED"
 TRANSFER_FAILED: Final = "TRANSFER_FAILED"
 # How long after the ringing the carrier's own "no answer" is waited for, and how often the row is looked at anyway.
 _GRACE_S: Final = 3.0
-_LOOK_EVERY_S: Final = 2.0
-_TOLD: Final = frozenset({"busy", "no_answer"})
+_POLL_INTERVAL_S: Final = 2.0
+_REPORTED_REASONS: Final = frozenset({"busy", "no_answer"})
 log = structlog.get_logger(__name__)
 
 
 class WarmTransfers:
     """The waiting side: rings, waits for the answer, joins or lets go."""
 
-    def __init__(self, db: Database, address: PublicAddress, heard: Signals) -> None:
+    def __init__(self, db: Database, address: PublicAddress, heard: CallSignals) -> None:
         self._db = db
         self._address = address
         self._signals = heard
 
-    async def ring(
+    async def ring_destination(
         self, spec: CarrierSpec, account: CarrierAccount, run: Run, to_number: str, timeout_s: float
     ) -> "AnsweredTransfer":
         """Ring the destination; returns when it has answered. TransferRefused; canceling it ends the ringing."""
         assert spec.transfer_legs is not None
         assert run.call_id is not None
         transfer_id = secrets.token_hex(16)
-        order = self._order(spec, account, run, transfer_id, to_number, timeout_s)
+        order = self._build_order(spec, account, run, transfer_id, to_number, timeout_s)
         async with self._db.transaction() as session:
             session.add(
                 PendingTransfer(
@@ -73,19 +73,19 @@ class WarmTransfers:
                 )
             )
         news = asyncio.Event()
-        with self._signals.on(call_signals.TRANSFER, transfer_id, lambda _: news.set()):
-            await self._signals.ready()
-            starting = asyncio.ensure_future(self._start(spec.transfer_legs, account, order))
+        with self._signals.subscribe(call_signals.TRANSFER, transfer_id, lambda _: news.set()):
+            await self._signals.wait_ready()
+            starting = asyncio.ensure_future(self._start_leg(spec.transfer_legs, account, order))
             try:
                 await asyncio.shield(starting)
-                leg = await self._answer(transfer_id, timeout_s, news)
+                leg = await self._wait_for_answer(transfer_id, timeout_s, news)
             except BaseException:
                 # Whatever ended the wait: nobody is coming, and an answer that is on its way finds that out.
-                await asyncio.shield(self._abandon(spec, account, transfer_id, starting))
+                await asyncio.shield(self._abandon_transfer(spec, account, transfer_id, starting))
                 raise
         return AnsweredTransfer(self, spec, account, leg)
 
-    def _order(
+    def _build_order(
         self,
         spec: CarrierSpec,
         account: CarrierAccount,
@@ -103,69 +103,69 @@ class WarmTransfers:
                 to_number=to_number,
                 from_number=ours or account.any_number or "",
                 timeout_s=timeout_s,
-                result_url=self._address.at(f"{own}/{TRANSFER_RESULT}/{transfer_id}"),
-                answer_url=self._address.at(f"/transfer-answer/{transfer_id}"),
+                result_url=self._address.url_for(f"{own}/{TRANSFER_RESULT}/{transfer_id}"),
+                answer_url=self._address.url_for(f"/transfer-answer/{transfer_id}"),
             )
         except PublicAddressMissing:
             raise TransferRefused("unsupported") from None
 
-    async def _start(self, legs: TransferLegs, account: CarrierAccount, order: TransferOrder) -> None:
+    async def _start_leg(self, legs: TransferLegs, account: CarrierAccount, order: TransferOrder) -> None:
         try:
-            destination_id = await legs.start(account, order)
+            destination_id = await legs.start_leg(account, order)
         except CarrierFailed as failure:
             log.info("transfer_failed", transfer_id=order.transfer_id, code=failure.code)
-            raise TransferRefused(failure.code if failure.code in _TOLD else "call_failed") from failure
+            raise TransferRefused(failure.code if failure.code in _REPORTED_REASONS else "call_failed") from failure
         async with self._db.transaction() as session:
             await repository.set_destination(session, order.transfer_id, destination_id)
 
-    async def _answer(self, transfer_id: str, timeout_s: float, news: asyncio.Event) -> TransferLeg:
+    async def _wait_for_answer(self, transfer_id: str, timeout_s: float, news: asyncio.Event) -> TransferLeg:
         """Wait for the event, and look at the row from time to time in case it was lost."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s + _GRACE_S
         while (left := deadline - loop.time()) > 0:
             with suppress(TimeoutError):
-                async with asyncio.timeout(min(left, _LOOK_EVERY_S)):
+                async with asyncio.timeout(min(left, _POLL_INTERVAL_S)):
                     await news.wait()
             news.clear()
             async with self._db.transaction() as session:
-                row = await repository.by_id(session, transfer_id)
+                row = await repository.find_transfer(session, transfer_id)
             if row is None or row.state in {FAILED, RELEASED, ENDED}:
                 reason = row.reason if row is not None else None
-                raise TransferRefused(reason if reason in _TOLD else "call_failed")
+                raise TransferRefused(reason if reason in _REPORTED_REASONS else "call_failed")
             if row.state == ANSWERED:
-                return leg_of(row)
+                return build_leg(row)
         raise TransferRefused("no_answer")
 
-    async def _abandon(
+    async def _abandon_transfer(
         self, spec: CarrierSpec, account: CarrierAccount, transfer_id: str, starting: "asyncio.Future[None]"
     ) -> None:
         """Only when the carrier has said which leg it rings can that leg be ended."""
         await asyncio.wait({starting})
         if not starting.cancelled():
             starting.exception()
-        await self.let_go(spec, account, transfer_id)
+        await self.release_destination(spec, account, transfer_id)
 
-    async def let_go(self, spec: CarrierSpec, account: CarrierAccount, transfer_id: str) -> None:
+    async def release_destination(self, spec: CarrierSpec, account: CarrierAccount, transfer_id: str) -> None:
         """Nobody is coming: end the destination's leg, ringing or answered."""
         async with self._db.transaction() as session:
-            await repository.move(session, transfer_id, {RINGING, SEATING, ANSWERED}, RELEASED)
-            row = await repository.by_id(session, transfer_id)
+            await repository.change_state(session, transfer_id, {RINGING, SEATING, ANSWERED}, RELEASED)
+            row = await repository.find_transfer(session, transfer_id)
         if row is not None and row.destination_id is not None and row.state != ENDED:
             await hang_up(spec, account, row.destination_id)
 
-    async def join(self, spec: CarrierSpec, account: CarrierAccount, leg: TransferLeg) -> None:
+    async def join_caller(self, spec: CarrierSpec, account: CarrierAccount, leg: TransferLeg) -> None:
         """Bring the caller to the destination. HandoverFailed when it is gone or the carrier refuses."""
         assert spec.transfer_legs is not None
         async with self._db.transaction() as session:
-            is_there = await repository.move(session, leg.transfer_id, {ANSWERED}, JOINED)
+            is_there = await repository.change_state(session, leg.transfer_id, {ANSWERED}, JOINED)
         if not is_there:
             raise HandoverFailed("The destination has hung up.")
         try:
-            answer_url = self._address.at(f"/transfer-answer/{leg.transfer_id}")
-            await spec.transfer_legs.join(account, replace(leg, answer_url=answer_url))
+            answer_url = self._address.url_for(f"/transfer-answer/{leg.transfer_id}")
+            await spec.transfer_legs.join_caller(account, replace(leg, answer_url=answer_url))
         except CarrierFailed as failure:
             async with self._db.transaction() as session:
-                await repository.move(session, leg.transfer_id, {JOINED}, FAILED, reason=failure.code[:64])
+                await repository.change_state(session, leg.transfer_id, {JOINED}, FAILED, reason=failure.code[:64])
             await hang_up(spec, account, leg.destination_id)
             raise HandoverFailed(failure.message) from failure
 
@@ -179,14 +179,14 @@ class AnsweredTransfer:
     account: CarrierAccount
     leg: TransferLeg
 
-    async def connect(self) -> None:
-        await self.transfers.join(self.spec, self.account, self.leg)
+    async def connect_caller(self) -> None:
+        await self.transfers.join_caller(self.spec, self.account, self.leg)
 
-    async def release(self) -> None:
-        await self.transfers.let_go(self.spec, self.account, self.leg.transfer_id)
+    async def release_destination(self) -> None:
+        await self.transfers.release_destination(self.spec, self.account, self.leg.transfer_id)
 
 
-def leg_of(row: PendingTransfer) -> TransferLeg:
+def build_leg(row: PendingTransfer) -> TransferLeg:
     return TransferLeg(row.transfer_id, row.call_id, row.destination_id or "", row.conference_id)
 
 
@@ -197,4 +197,4 @@ async def hang_up(spec: CarrierSpec, account: CarrierAccount, call_id: str) -> N
     try:
         await spec.dialer.hang_up(account, call_id)
     except CarrierFailed as failure:
-        log.warning("leg_not_hung_up", provider=spec.name, code=failure.code)
+        log.warning("hangup_failed", provider=spec.name, code=failure.code)

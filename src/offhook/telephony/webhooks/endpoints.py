@@ -7,21 +7,21 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import BaseModel
 
 from offhook.kit.http.path_ids import Id, LongId
-from offhook.root import use
-from offhook.telephony.accounts.public_urls import webhook_of
+from offhook.root import use_service
+from offhook.telephony.accounts.public_urls import read_webhook
 from offhook.telephony.carrier_kit.callback_kinds import TRANSFER_RESULT
-from offhook.telephony.ports import Carriers, CarrierSpec, Document
+from offhook.telephony.ports import CarrierDocument, CarrierRegistry, CarrierSpec
 from offhook.telephony.transfers.callbacks import TransferResults
-from offhook.telephony.webhooks.inbound_calls import Answers, InboundCalls
-from offhook.telephony.webhooks.status_callbacks import Callbacks, Told
+from offhook.telephony.webhooks.inbound_calls import AnswerDocuments, InboundCalls
+from offhook.telephony.webhooks.status_callbacks import CallbackRequest, CarrierCallbacks
 
 # Carriers send a few kilobytes; more is not theirs.
 MAX_BODY_BYTES: Final = 256 * 1024
 
-News = Annotated[Callbacks, Depends(use(Callbacks))]
-Inbounds = Annotated[InboundCalls, Depends(use(InboundCalls))]
-Documents = Annotated[Answers, Depends(use(Answers))]
-Transfers = Annotated[TransferResults, Depends(use(TransferResults))]
+CallbacksDep = Annotated[CarrierCallbacks, Depends(use_service(CarrierCallbacks))]
+InboundCallsDep = Annotated[InboundCalls, Depends(use_service(InboundCalls))]
+AnswerDocumentsDep = Annotated[AnswerDocuments, Depends(use_service(AnswerDocuments))]
+TransferResultsDep = Annotated[TransferResults, Depends(use_service(TransferResults))]
 TransferId = Annotated[str, Path(max_length=64)]
 
 router = APIRouter(prefix="/telephony", tags=["carriers"])
@@ -33,14 +33,16 @@ class CallbackResponse(BaseModel):
     status: Literal["ok", "duplicate", "ignored"]
 
 
-async def told(request: Request) -> Told:
-    return Told(webhook_of(request, request.method, await request.body()), request.query_params.get("token"))
+async def read_callback(request: Request) -> CallbackRequest:
+    return CallbackRequest(
+        read_webhook(request, request.method, await request.body()), request.query_params.get("token")
+    )
 
 
-Request_ = Annotated[Told, Depends(told)]
+CallbackRequestDep = Annotated[CallbackRequest, Depends(read_callback)]
 
 
-def _rendered(document: Document) -> Response:
+def _render_document(document: CarrierDocument) -> Response:
     return Response(document.body, document.status, media_type=document.content_type)
 
 
@@ -51,9 +53,11 @@ def _rendered(document: Document) -> Response:
     include_in_schema=False,
     max_body_size=MAX_BODY_BYTES,
 )
-async def answer_document(provider: str, workflow_run_id: LongId, request: Request_, documents: Documents) -> Response:
+async def answer_document(
+    provider: str, workflow_run_id: LongId, request: CallbackRequestDep, documents: AnswerDocumentsDep
+) -> Response:
     """The carrier's own format; asking again gives the same."""
-    return _rendered(await documents.document(provider, workflow_run_id, request))
+    return _render_document(await documents.build_document(provider, workflow_run_id, request))
 
 
 @router.api_route(
@@ -63,9 +67,11 @@ async def answer_document(provider: str, workflow_run_id: LongId, request: Reque
     include_in_schema=False,
     max_body_size=MAX_BODY_BYTES,
 )
-async def transfer_answer(transfer_id: TransferId, request: Request_, transfers: Transfers) -> Response:
+async def transfer_answer(
+    transfer_id: TransferId, request: CallbackRequestDep, transfers: TransferResultsDep
+) -> Response:
     """The room in which the destination of a transfer waits for the caller."""
-    return _rendered(await transfers.room(transfer_id, request))
+    return _render_document(await transfers.conference_document(transfer_id, request))
 
 
 @router.api_route(
@@ -75,9 +81,9 @@ async def transfer_answer(transfer_id: TransferId, request: Request_, transfers:
     include_in_schema=False,
     max_body_size=MAX_BODY_BYTES,
 )
-async def forward_document(provider: str, token: str, transfers: Transfers) -> Response:
+async def forward_document(provider: str, token: str, transfers: TransferResultsDep) -> Response:
     """What sends a caller on to another number; the address is signed by us and says whereto."""
-    return _rendered(transfers.forward(provider, token))
+    return _render_document(transfers.forward_document(provider, token))
 
 
 @router.post(
@@ -86,24 +92,26 @@ async def forward_document(provider: str, token: str, transfers: Transfers) -> R
     operation_id="transfer_result",
     max_body_size=MAX_BODY_BYTES,
 )
-async def transfer_result(transfer_id: TransferId, request: Request_, transfers: Transfers) -> dict[str, str]:
+async def transfer_result(
+    transfer_id: TransferId, request: CallbackRequestDep, transfers: TransferResultsDep
+) -> dict[str, str]:
     """News of a transfer's destination: completes the tool call that waits for it."""
-    return {"status": await transfers.take(transfer_id, request)}
+    return {"status": await transfers.handle_result(transfer_id, request)}
 
 
 @router.post("/inbound/run", response_class=Response, operation_id="inbound_run", max_body_size=MAX_BODY_BYTES)
-async def inbound_run(request: Request_, inbound: Inbounds) -> Response:
+async def inbound_run(request: CallbackRequestDep, inbound: InboundCallsDep) -> Response:
     """Brings a call to the agent of the called number: the organization is found by the carrier's account, the agent by
     the number. Answers in the carrier's own format, also when it refuses the call."""
-    return _rendered(await inbound.take(request.webhook))
+    return _render_document(await inbound.answer_call(request.webhook))
 
 
 @router.post(
     "/inbound/fallback", response_class=Response, operation_id="inbound_fallback", max_body_size=MAX_BODY_BYTES
 )
-async def inbound_fallback(request: Request_, inbound: Inbounds) -> Response:
+async def inbound_fallback(request: CallbackRequestDep, inbound: InboundCallsDep) -> Response:
     """A spoken sentence, when a call could not be processed; works without the database."""
-    return _rendered(await inbound.unavailable(request.webhook))
+    return _render_document(await inbound.unavailable_document(request.webhook))
 
 
 @router.post(
@@ -113,30 +121,30 @@ async def inbound_fallback(request: Request_, inbound: Inbounds) -> Response:
     deprecated=True,
     max_body_size=MAX_BODY_BYTES,
 )
-async def inbound_workflow(workflow_id: Id, request: Request_, inbound: Inbounds) -> Response:
+async def inbound_workflow(workflow_id: Id, request: CallbackRequestDep, inbound: InboundCallsDep) -> Response:
     """Deprecated: point the number at `inbound/run` and choose its agent here."""
-    return _rendered(await inbound.take(request.webhook, workflow_id))
+    return _render_document(await inbound.answer_call(request.webhook, workflow_id))
 
 
-def carrier_routes(carriers: Carriers) -> APIRouter:
+def carrier_routes(carriers: CarrierRegistry) -> APIRouter:
     """A route for each kind of news that each carrier has."""
     routes = APIRouter(prefix="/telephony", tags=["carriers"])
     for name in sorted(carriers.names):
         spec = carriers.find(name)
         assert spec is not None
         for kind in spec.workflow_callbacks:
-            _add(routes, spec, f"{kind}/workflow/{{workflow_id}}", kind, _of_workflow(name, kind))
+            _add_route(routes, spec, f"{kind}/workflow/{{workflow_id}}", kind, _workflow_endpoint(name, kind))
         for kind in spec.callbacks:
             if kind == TRANSFER_RESULT:
-                _add(routes, spec, f"{kind}/{{transfer_id}}", kind, _of_transfer(name))
+                _add_route(routes, spec, f"{kind}/{{transfer_id}}", kind, _transfer_endpoint(name))
             else:
-                _add(routes, spec, f"{kind}/{{workflow_run_id}}", kind, _of_run(name, kind))
+                _add_route(routes, spec, f"{kind}/{{workflow_run_id}}", kind, _run_endpoint(name, kind))
         for kind in spec.account_callbacks:
-            _add(routes, spec, kind, kind, _of_account(name, kind))
+            _add_route(routes, spec, kind, kind, _account_endpoint(name, kind))
     return routes
 
 
-def _add(
+def _add_route(
     routes: APIRouter, spec: CarrierSpec, path: str, kind: str, endpoint: Callable[..., Awaitable[dict[str, str]]]
 ) -> None:
     by = "_of_workflow" if "{workflow_id}" in path else ""
@@ -149,41 +157,43 @@ def _add(
         response_model=CallbackResponse,
         operation_id=f"{spec.name}_{kind.replace('-', '_')}{by}",
         summary=f"News of {spec.name} about a call: {kind}",
-        openapi_extra=_headers(spec.signature_headers),
+        openapi_extra=_header_parameters(spec.signature_headers),
         max_body_size=MAX_BODY_BYTES,
     )
 
 
-def _headers(names: Sequence[str]) -> dict[str, Any] | None:
+def _header_parameters(names: Sequence[str]) -> dict[str, Any] | None:
     if not names:
         return None
     schema = {"anyOf": [{"type": "string"}, {"type": "null"}]}
     return {"parameters": [{"name": name, "in": "header", "required": False, "schema": schema} for name in names]}
 
 
-def _of_run(provider: str, kind: str) -> Callable[..., Awaitable[dict[str, str]]]:
-    async def endpoint(workflow_run_id: LongId, request: Request_, news: News) -> dict[str, str]:
-        return {"status": await news.of_run(provider, kind, workflow_run_id, request)}
+def _run_endpoint(provider: str, kind: str) -> Callable[..., Awaitable[dict[str, str]]]:
+    async def run_callback(workflow_run_id: LongId, request: CallbackRequestDep, news: CallbacksDep) -> dict[str, str]:
+        return {"status": await news.handle_for_run(provider, kind, workflow_run_id, request)}
 
-    return endpoint
-
-
-def _of_transfer(provider: str) -> Callable[..., Awaitable[dict[str, str]]]:
-    async def endpoint(transfer_id: TransferId, request: Request_, transfers: Transfers) -> dict[str, str]:
-        return {"status": await transfers.take(transfer_id, request, provider)}
-
-    return endpoint
+    return run_callback
 
 
-def _of_workflow(provider: str, kind: str) -> Callable[..., Awaitable[dict[str, str]]]:
-    async def endpoint(workflow_id: Id, request: Request_, news: News) -> dict[str, str]:
-        return {"status": await news.of_workflow(provider, kind, workflow_id, request)}
+def _transfer_endpoint(provider: str) -> Callable[..., Awaitable[dict[str, str]]]:
+    async def transfer_callback(
+        transfer_id: TransferId, request: CallbackRequestDep, transfers: TransferResultsDep
+    ) -> dict[str, str]:
+        return {"status": await transfers.handle_result(transfer_id, request, provider)}
 
-    return endpoint
+    return transfer_callback
 
 
-def _of_account(provider: str, kind: str) -> Callable[..., Awaitable[dict[str, str]]]:
-    async def endpoint(request: Request_, news: News) -> dict[str, str]:
-        return {"status": await news.of_account(provider, kind, request)}
+def _workflow_endpoint(provider: str, kind: str) -> Callable[..., Awaitable[dict[str, str]]]:
+    async def workflow_callback(workflow_id: Id, request: CallbackRequestDep, news: CallbacksDep) -> dict[str, str]:
+        return {"status": await news.handle_for_workflow(provider, kind, workflow_id, request)}
 
-    return endpoint
+    return workflow_callback
+
+
+def _account_endpoint(provider: str, kind: str) -> Callable[..., Awaitable[dict[str, str]]]:
+    async def account_callback(request: CallbackRequestDep, news: CallbacksDep) -> dict[str, str]:
+        return {"status": await news.handle_for_account(provider, kind, request)}
+
+    return account_callback

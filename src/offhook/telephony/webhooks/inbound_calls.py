@@ -15,37 +15,37 @@ from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.live import media_tokens
 from offhook.runs.records import carrier_calls
-from offhook.runs.states import LIVE
+from offhook.runs.states import LIVE_STATES
 from offhook.telephony.accounts import repository
-from offhook.telephony.accounts.credentials import Accounts
+from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress, PublicAddressMissing
 from offhook.telephony.calls.status_reports import CallReports
-from offhook.telephony.carrier_kit.number_formats import candidates, canonical_number
+from offhook.telephony.carrier_kit.number_formats import candidate_addresses, canonical_number
 from offhook.telephony.errors import CarrierUnknown, WebhookNotReadable, WebhookRefused
 from offhook.telephony.ports import (
-    Answerer,
+    CallAnswerer,
     CarrierAccount,
+    CarrierDocument,
     CarrierFailed,
-    Carriers,
+    CarrierRegistry,
     CarrierSpec,
-    Document,
+    CarrierWebhook,
     InboundCall,
     MachineVerdict,
-    Proof,
     StatusUpdate,
-    Webhook,
+    WebhookProof,
     WebhookUnreadable,
 )
 from offhook.telephony.tables import PhoneNumber, TelephonyConfiguration
-from offhook.telephony.webhooks.rejections import UNAVAILABLE, Refusals
-from offhook.telephony.webhooks.status_callbacks import Callbacks, Told, tell_machine
-from offhook.telephony.webhooks.verification import Proofs
+from offhook.telephony.webhooks.rejections import UNAVAILABLE, CallRefusals
+from offhook.telephony.webhooks.status_callbacks import CallbackRequest, CarrierCallbacks, record_machine_verdict
+from offhook.telephony.webhooks.verification import ReplayGuard
 
 log = structlog.get_logger(__name__)
 
-OVER: Final = "This call is over. Goodbye."
+CALL_OVER_MESSAGE: Final = "This call is over. Goodbye."
 # What the caller hears, by reason; the codes are those of the errors that the reason was.
-MESSAGES: Final = {
+REFUSAL_MESSAGES: Final = {
     "phone_number_not_configured": "We are sorry, this number is not in service.",
     "configuration_inactive": "We are sorry, this number is not in service.",
     "no_workflow": "We are sorry, nobody can take calls to this number yet.",
@@ -56,22 +56,22 @@ MESSAGES: Final = {
     "concurrent_call_limit": "We are sorry, all our lines are busy. Please call again in a few minutes.",
     "out_of_credit": "We are sorry, this service is not available right now.",
 }
-_NOTHING: Final = Document("application/json", b'{"status":"ignored"}')
-_HANG_UP: Final = Document("application/xml", b"<Response><Hangup/></Response>")
+_IGNORED_DOCUMENT: Final = CarrierDocument("application/json", b'{"status":"ignored"}')
+_HANG_UP: Final = CarrierDocument("application/xml", b"<Response><Hangup/></Response>")
 
 
 @dataclass(frozen=True, slots=True)
-class _Proven:
+class _VerifiedWebhook:
     """A request that some accounts' carrier has signed."""
 
-    webhook: Webhook
-    proof: Proof
+    webhook: CarrierWebhook
+    proof: WebhookProof
     rows: list[TelephonyConfiguration]
     accounts: list[CarrierAccount]
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _InboundDecision:
     """What is to be answered: connected when there is a token, else refused with the message."""
 
     account: CarrierAccount
@@ -86,13 +86,13 @@ class InboundCalls:
     def __init__(
         self,
         db: Database,
-        carriers: Carriers,
-        accounts: Accounts,
+        carriers: CarrierRegistry,
+        accounts: CarrierAccounts,
         address: PublicAddress,
-        proofs: Proofs,
-        callbacks: Callbacks,
+        proofs: ReplayGuard,
+        callbacks: CarrierCallbacks,
         reports: CallReports,
-        refusals: Refusals,
+        refusals: CallRefusals,
     ) -> None:
         self._db = db
         self._carriers = carriers
@@ -103,39 +103,41 @@ class InboundCalls:
         self._reports = reports
         self._refusals = refusals
 
-    async def take(self, webhook: Webhook, workflow_id: int | None = None) -> Document:
+    async def answer_call(self, webhook: CarrierWebhook, workflow_id: int | None = None) -> CarrierDocument:
         """``workflow_id`` replaces the number's agent (the deprecated address); it must be of the same organization."""
-        spec, answerer = self._recognised(webhook)
+        spec, answerer = self._identify_carrier(webhook)
         try:
-            return await self._take(spec, answerer, webhook, workflow_id)
+            return await self._answer_call(spec, answerer, webhook, workflow_id)
         except (DBAPIError, PoolTimeout, OSError) as error:
             log.exception("inbound_call_without_database", provider=spec.name, error=type(error).__name__)
-            return await self._refusals.without_database(spec, answerer, webhook)
+            return await self._refusals.refuse_without_database(spec, answerer, webhook)
 
-    async def unavailable(self, webhook: Webhook) -> Document:
+    async def unavailable_document(self, webhook: CarrierWebhook) -> CarrierDocument:
         """The fallback: needs no database, and says nothing that a stranger may not know."""
         try:
-            spec, answerer = self._recognised(webhook)
+            spec, answerer = self._identify_carrier(webhook)
         except WebhookRefused:
             return _HANG_UP
-        return await self._refusals.without_database(spec, answerer, webhook)
+        return await self._refusals.refuse_without_database(spec, answerer, webhook)
 
-    def _recognised(self, webhook: Webhook) -> tuple[CarrierSpec, Answerer]:
+    def _identify_carrier(self, webhook: CarrierWebhook) -> tuple[CarrierSpec, CallAnswerer]:
         for name in sorted(self._carriers.names):
             spec = self._carriers.find(name)
             if spec is None or spec.inbound is None or spec.answerer is None:
                 continue
             try:
-                is_its = spec.inbound.recognises(webhook)
+                is_its = spec.inbound.is_from_carrier(webhook)
             except Exception as error:  # noqa: BLE001 - the vendor edge: a stranger's bytes are no fault of ours
-                log.info("webhook_not_recognisable", provider=name, error=type(error).__name__)
+                log.info("webhook_recognition_failed", provider=name, error=type(error).__name__)
                 is_its = False
             if is_its:
                 return spec, spec.answerer
         raise WebhookRefused("No carrier that is known here sends this.")
 
-    async def _take(self, spec: CarrierSpec, answerer: Answerer, webhook: Webhook, workflow_id: int | None) -> Document:
-        proven = await self._proven(spec, webhook)
+    async def _answer_call(
+        self, spec: CarrierSpec, answerer: CallAnswerer, webhook: CarrierWebhook, workflow_id: int | None
+    ) -> CarrierDocument:
+        proven = await self._verify_webhook(spec, webhook)
         try:
             call = spec.inbound.parse_inbound(proven.webhook) if spec.inbound is not None else None
         except WebhookUnreadable as error:
@@ -143,63 +145,68 @@ class InboundCalls:
         if call is None:
             return await self._follow_up(spec, proven)
         async with self._db.transaction() as session:
-            await self._proofs.is_new(session, proven.accounts[0], webhook, proven.proof)
-            taken = await self._route(session, spec, proven, call, workflow_id)
-        return await self._answer(spec, answerer, taken, call)
+            await self._proofs.record_once(session, proven.accounts[0], webhook, proven.proof)
+            taken = await self._route_call(session, spec, proven, call, workflow_id)
+        return await self._build_document(spec, answerer, taken, call)
 
-    async def _proven(self, spec: CarrierSpec, webhook: Webhook) -> _Proven:
+    async def _verify_webhook(self, spec: CarrierSpec, webhook: CarrierWebhook) -> _VerifiedWebhook:
         """Accounts of several organizations may be one at the carrier: all whose secrets fit are looked at."""
-        reference = self._callbacks.reference(spec, webhook)
+        reference = self._callbacks.read_account_reference(spec, webhook)
         async with self._db.transaction() as session:
             found = await repository.accounts_at_carrier(session, spec.name, reference)
-            opened = [(row, await self._accounts.opened(session, row)) for row in found]
+            opened = [(row, await self._accounts.open_account(session, row)) for row in found]
         rows, accounts, proof = [], [], None
         for row, account in opened:
             try:
-                proof = self._proofs.verified(spec, account, webhook)
+                proof = self._proofs.verify_signature(spec, account, webhook)
             except WebhookRefused:
                 continue
             rows.append(row)
             accounts.append(account)
         if proof is None:
             raise WebhookRefused
-        self._refusals.remember(spec, reference, accounts)
-        return _Proven(webhook, proof, rows, accounts)
+        self._refusals.remember_accounts(spec, reference, accounts)
+        return _VerifiedWebhook(webhook, proof, rows, accounts)
 
-    async def _follow_up(self, spec: CarrierSpec, proven: _Proven) -> Document:
+    async def _follow_up(self, spec: CarrierSpec, proven: _VerifiedWebhook) -> CarrierDocument:
         if spec.follow_up is not None:
             async with self._db.transaction() as session:
-                is_new = await self._proofs.is_new(session, proven.accounts[0], proven.webhook, proven.proof)
+                is_new = await self._proofs.record_once(session, proven.accounts[0], proven.webhook, proven.proof)
             if is_new:
                 try:
                     await spec.follow_up.follow_up(proven.accounts[0], proven.webhook)
                 except CarrierFailed as failure:
                     log.warning("carrier_follow_up_failed", provider=spec.name, code=failure.code)
-        return _NOTHING
+        return _IGNORED_DOCUMENT
 
-    async def _route(
-        self, session: AsyncSession, spec: CarrierSpec, proven: _Proven, call: InboundCall, workflow_id: int | None
-    ) -> _Taken:
+    async def _route_call(
+        self,
+        session: AsyncSession,
+        spec: CarrierSpec,
+        proven: _VerifiedWebhook,
+        call: InboundCall,
+        workflow_id: int | None,
+    ) -> _InboundDecision:
         await carrier_calls.lock_call(session, spec.name, call.call_id)
         ids = [row.id for row in proven.rows]
-        countries = await repository.countries(session, ids)
-        number = await repository.called(session, ids, candidates(call.to_number, countries))
+        countries = await repository.number_countries(session, ids)
+        number = await repository.find_called_number(session, ids, candidate_addresses(call.to_number, countries))
         index = ids.index(number.telephony_configuration_id) if number is not None else 0
         row, account = proven.rows[index], proven.accounts[index]
         call = replace(call, from_number=canonical_number(call.from_number, countries))
-        run = await carrier_calls.by_call_id(session, row.organization_id, spec.name, call.call_id)
+        run = await carrier_calls.run_by_call_id(session, row.organization_id, spec.name, call.call_id)
         if run is not None:
             return await self._again(session, account, run)
         known = await self._refused_before(session, row, call)
         if known is not None:
-            return _Taken(account, known)
+            return _InboundDecision(account, known)
         if number is None:
-            return await self._refused(session, row, account, call, "phone_number_not_configured")
+            return await self._refuse_call(session, row, account, call, "phone_number_not_configured")
         if row.inactive_since is not None:
-            return await self._refused(session, row, account, call, "configuration_inactive")
-        return await self._begin(session, row, account, number, call, workflow_id)
+            return await self._refuse_call(session, row, account, call, "configuration_inactive")
+        return await self._begin_call(session, row, account, number, call, workflow_id)
 
-    async def _begin(
+    async def _begin_call(
         self,
         session: AsyncSession,
         row: TelephonyConfiguration,
@@ -207,10 +214,10 @@ class InboundCalls:
         number: PhoneNumber,
         call: InboundCall,
         workflow_id: int | None,
-    ) -> _Taken:
+    ) -> _InboundDecision:
         wanted = workflow_id if workflow_id is not None else number.inbound_workflow_id
         if wanted is None:
-            return await self._refused(session, row, account, call, "no_workflow")
+            return await self._refuse_call(session, row, account, call, "no_workflow")
         try:
             if self._address.base is None:
                 raise PublicAddressMissing
@@ -218,8 +225,8 @@ class InboundCalls:
         except DomainError as error:
             if error.status >= 500:
                 raise
-            return await self._refused(session, row, account, call, error.code, wanted)
-        return await self._connected(session, account, run)
+            return await self._refuse_call(session, row, account, call, error.code, wanted)
+        return await self._connect_run(session, account, run)
 
     async def _new_run(
         self,
@@ -252,20 +259,24 @@ class InboundCalls:
             initial_context=context,
         )
 
-    async def _again(self, session: AsyncSession, account: CarrierAccount, run: Run) -> _Taken:
-        return await self._connected(session, account, run) if run.status in LIVE else _Taken(account, OVER)
+    async def _again(self, session: AsyncSession, account: CarrierAccount, run: Run) -> _InboundDecision:
+        return (
+            await self._connect_run(session, account, run)
+            if run.status in LIVE_STATES
+            else _InboundDecision(account, CALL_OVER_MESSAGE)
+        )
 
-    async def _connected(self, session: AsyncSession, account: CarrierAccount, run: Run) -> _Taken:
+    async def _connect_run(self, session: AsyncSession, account: CarrierAccount, run: Run) -> _InboundDecision:
         token = self._address.media_token(run.id)
-        await media_tokens.issue_again(session, run, token)
-        return _Taken(account, "", run, token)
+        await media_tokens.reissue_token(session, run, token)
+        return _InboundDecision(account, "", run, token)
 
     async def _refused_before(
         self, session: AsyncSession, row: TelephonyConfiguration, call: InboundCall
     ) -> str | None:
-        return await repository.refusal(session, row.organization_id, row.provider, call.call_id[:128])
+        return await repository.find_refusal_message(session, row.organization_id, row.provider, call.call_id[:128])
 
-    async def _refused(
+    async def _refuse_call(
         self,
         session: AsyncSession,
         row: TelephonyConfiguration,
@@ -273,8 +284,8 @@ class InboundCalls:
         call: InboundCall,
         reason: str,
         workflow_id: int | None = None,
-    ) -> _Taken:
-        message = MESSAGES.get(reason, UNAVAILABLE)
+    ) -> _InboundDecision:
+        message = REFUSAL_MESSAGES.get(reason, UNAVAILABLE)
         await repository.write_refusal(
             session,
             row,
@@ -288,34 +299,36 @@ class InboundCalls:
             },
         )
         log.info("inbound_call_refused", provider=row.provider, reason=reason, configuration_id=row.id)
-        return _Taken(account, message)
+        return _InboundDecision(account, message)
 
-    async def _answer(self, spec: CarrierSpec, answerer: Answerer, taken: _Taken, call: InboundCall) -> Document:
+    async def _build_document(
+        self, spec: CarrierSpec, answerer: CallAnswerer, taken: _InboundDecision, call: InboundCall
+    ) -> CarrierDocument:
         if taken.run is None:
-            return await self._refusals.speak(spec, answerer, taken.account, call.call_id, taken.message)
+            return await self._refusals.speak_refusal(spec, answerer, taken.account, call.call_id, taken.message)
         run = taken.run
-        links = self._address.links(run.mode, run.id, taken.media_token)
+        links = self._address.call_links(run.mode, run.id, taken.media_token)
         try:
-            return await answerer.connect(taken.account, call.call_id, links)
+            return await answerer.answer_call(taken.account, call.call_id, links)
         except CarrierFailed as failure:
             log.warning("inbound_call_not_connected", run_id=run.id, code=failure.code)
             update = StatusUpdate("failed", end_reason=failure.code[:64])
-            await self._reports.report(run.organization_id, run.id, update)
-            return await self._refusals.speak(spec, answerer, taken.account, call.call_id, UNAVAILABLE)
+            await self._reports.report_status(run.organization_id, run.id, update)
+            return await self._refusals.speak_refusal(spec, answerer, taken.account, call.call_id, UNAVAILABLE)
 
 
-class Answers:
+class AnswerDocuments:
     """The documents that carriers fetch when a call that we placed is answered."""
 
     def __init__(
         self,
         db: Database,
         events: EventBus,
-        carriers: Carriers,
+        carriers: CarrierRegistry,
         address: PublicAddress,
-        proofs: Proofs,
-        callbacks: Callbacks,
-        refusals: Refusals,
+        proofs: ReplayGuard,
+        callbacks: CarrierCallbacks,
+        refusals: CallRefusals,
     ) -> None:
         self._db = db
         self._events = events
@@ -325,32 +338,36 @@ class Answers:
         self._callbacks = callbacks
         self._refusals = refusals
 
-    async def document(self, provider: str, run_id: int, told: Told) -> Document:
+    async def build_document(self, provider: str, run_id: int, told: CallbackRequest) -> CarrierDocument:
         """CarrierUnknown or RunNotFound (404), WebhookRefused (401) without the run's secret or the right signature."""
         spec = self._carriers.find(provider)
         if spec is None or spec.answerer is None:
             raise CarrierUnknown
-        run, account, webhook, proof = await self._callbacks.proven(spec, run_id, told, needs_secret=True)
-        verdict = _verdict(spec, webhook)
+        run, account, webhook, proof = await self._callbacks.verify_for_run(spec, run_id, told, needs_secret=True)
+        verdict = _machine_verdict(spec, webhook)
         token = self._address.media_token(run.id)
         async with self._db.transaction() as session:
-            await self._proofs.is_new(session, account, webhook, proof)
-            is_live = run.status in LIVE
+            await self._proofs.record_once(session, account, webhook, proof)
+            is_live = run.status in LIVE_STATES
             if is_live:
-                await media_tokens.issue_again(session, run, token)
-            corrected = await tell_machine(session, run, verdict) if verdict is not None else None
+                await media_tokens.reissue_token(session, run, token)
+            corrected = await record_machine_verdict(session, run, verdict) if verdict is not None else None
         if corrected is not None:
             await self._events.publish(corrected)
         if not is_live:
-            return await self._refusals.speak(spec, spec.answerer, account, run.call_id or "", OVER)
+            return await self._refusals.speak_refusal(
+                spec, spec.answerer, account, run.call_id or "", CALL_OVER_MESSAGE
+            )
         try:
-            return await spec.answerer.connect(account, run.call_id or "", self._address.links(provider, run.id, token))
+            return await spec.answerer.answer_call(
+                account, run.call_id or "", self._address.call_links(provider, run.id, token)
+            )
         except CarrierFailed as failure:
             log.warning("call_not_connected", run_id=run.id, code=failure.code)
-            return spec.answerer.unavailable(UNAVAILABLE)
+            return spec.answerer.unavailable_document(UNAVAILABLE)
 
 
-def _verdict(spec: CarrierSpec, webhook: Webhook) -> MachineVerdict | None:
+def _machine_verdict(spec: CarrierSpec, webhook: CarrierWebhook) -> MachineVerdict | None:
     """Carriers that look for machines before they ask for the document say so there."""
     if spec.statuses is None:
         return None

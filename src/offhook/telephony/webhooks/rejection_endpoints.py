@@ -42,7 +42,9 @@ class RefusedCallList(BaseModel):
 @router.get("", response_model=RefusedCallList, operation_id="list_refused_calls")
 async def list_refused_calls(org: CurrentOrg, session: Session, page: PageParams) -> dict[str, Any]:
     """Newest first, with the reason."""
-    rows, total = await repository.refused_calls(session, org.organization_id, limit=page.limit, offset=page.offset)
+    rows, total = await repository.list_refused_calls(
+        session, org.organization_id, limit=page.limit, offset=page.offset
+    )
     return {
         "refused_calls": rows,
         "total_count": total,

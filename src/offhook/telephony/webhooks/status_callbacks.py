@@ -14,10 +14,10 @@ from offhook.runs.errors import RunNotFound
 from offhook.runs.finishing import carrier_charges
 from offhook.runs.live import leases
 from offhook.runs.records import carrier_calls
-from offhook.runs.states import COMPLETED, FINAL
+from offhook.runs.states import COMPLETED, FINAL_STATES
 from offhook.telephony import call_signals
 from offhook.telephony.accounts import repository
-from offhook.telephony.accounts.credentials import Accounts
+from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.telephony.calls.status_reports import MEDIA_NEVER_CAME, not_connected_reason
 from offhook.telephony.errors import CarrierUnknown, ConfigurationNotFound, WebhookNotReadable, WebhookRefused
@@ -25,19 +25,19 @@ from offhook.telephony.events import CallEnded, OutcomeCorrected
 from offhook.telephony.ports import (
     CallBilled,
     CarrierAccount,
-    Carriers,
+    CarrierNews,
+    CarrierRegistry,
     CarrierSpec,
+    CarrierWebhook,
     MachineVerdict,
-    News,
-    Proof,
     StatusUpdate,
-    Webhook,
+    WebhookProof,
     WebhookUnreadable,
 )
-from offhook.telephony.webhooks.verification import Proofs
+from offhook.telephony.webhooks.verification import ReplayGuard
 from offhook.workflows import service as workflows
 
-Answer = Literal["ok", "duplicate", "ignored"]
+CallbackResult = Literal["ok", "duplicate", "ignored"]
 OK: Final = "ok"
 DUPLICATE: Final = "duplicate"
 IGNORED: Final = "ignored"
@@ -45,14 +45,14 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CallbackRequest:
     """A carrier's request; ``token`` is the query's, not looked at yet."""
 
-    webhook: Webhook
+    webhook: CarrierWebhook
     token: str | None = None
 
 
-class Callbacks:
+class CarrierCallbacks:
     """Every method answers what became of it, and raises WebhookRefused (401) or WebhookNotReadable (422), and then
     nothing was changed."""
 
@@ -60,10 +60,10 @@ class Callbacks:
         self,
         db: Database,
         events: EventBus,
-        carriers: Carriers,
-        accounts: Accounts,
+        carriers: CarrierRegistry,
+        accounts: CarrierAccounts,
         address: PublicAddress,
-        proofs: Proofs,
+        proofs: ReplayGuard,
     ) -> None:
         self._db = db
         self._events = events
@@ -72,74 +72,80 @@ class Callbacks:
         self._address = address
         self._proofs = proofs
 
-    async def of_run(self, provider: str, kind: str, run_id: int, told: Told) -> Answer:
+    async def handle_for_run(self, provider: str, kind: str, run_id: int, told: CallbackRequest) -> CallbackResult:
         """News of the run that the address names. RunNotFound (404)."""
-        spec = self._spec(provider)
-        run, account, webhook, proof = await self.proven(spec, run_id, told)
-        return await self._take(spec, account, run, self._parsed(spec, kind, webhook), webhook, proof)
+        spec = self._get_spec(provider)
+        run, account, webhook, proof = await self.verify_for_run(spec, run_id, told)
+        return await self._record_news(spec, account, run, self._parse_news(spec, kind, webhook), webhook, proof)
 
-    async def of_workflow(self, provider: str, kind: str, workflow_id: int, told: Told) -> Answer:
+    async def handle_for_workflow(
+        self, provider: str, kind: str, workflow_id: int, told: CallbackRequest
+    ) -> CallbackResult:
         """News of a run of this workflow, found by its call id."""
-        return await self._of_account(provider, kind, told, workflow_id)
+        return await self._handle_for_account(provider, kind, told, workflow_id)
 
-    async def of_account(self, provider: str, kind: str, told: Told) -> Answer:
+    async def handle_for_account(self, provider: str, kind: str, told: CallbackRequest) -> CallbackResult:
         """News of a run of this carrier's account, found by its call id. RunNotFound (404)."""
-        return await self._of_account(provider, kind, told, None)
+        return await self._handle_for_account(provider, kind, told, None)
 
-    async def proven(
-        self, spec: CarrierSpec, run_id: int, told: Told, *, needs_secret: bool = False
-    ) -> tuple[Run, CarrierAccount, Webhook, Proof]:
+    async def verify_for_run(
+        self, spec: CarrierSpec, run_id: int, told: CallbackRequest, *, needs_secret: bool = False
+    ) -> tuple[Run, CarrierAccount, CarrierWebhook, WebhookProof]:
         """The run that an address names, when its own account's carrier has signed the request. RunNotFound (404)."""
         async with self._db.transaction() as session:
-            run = await carrier_calls.of_callback(session, run_id, spec.name)
+            run = await carrier_calls.run_for_callback(session, run_id, spec.name)
             if run is None:
                 raise RunNotFound
             try:
-                account = await self._accounts.of_run(session, run)
+                account = await self._accounts.account_of_run(session, run)
             except ConfigurationNotFound:
                 raise WebhookRefused from None
         webhook = told.webhook
         if told.token is not None or needs_secret:
-            if not self._address.is_secret(run_id, told.token or ""):
+            if not self._address.is_run_secret(run_id, told.token or ""):
                 raise WebhookRefused
             webhook = replace(webhook, has_secret=True)
-        return run, account, webhook, self._proofs.verified(spec, account, webhook)
+        return run, account, webhook, self._proofs.verify_signature(spec, account, webhook)
 
-    async def _of_account(self, provider: str, kind: str, told: Told, workflow_id: int | None) -> Answer:
-        spec = self._spec(provider)
+    async def _handle_for_account(
+        self, provider: str, kind: str, told: CallbackRequest, workflow_id: int | None
+    ) -> CallbackResult:
+        spec = self._get_spec(provider)
         candidates = await self._accounts_of(spec, told.webhook, workflow_id)
         for account in candidates:
             try:
-                proof = self._proofs.verified(spec, account, told.webhook)
+                proof = self._proofs.verify_signature(spec, account, told.webhook)
             except WebhookRefused:
                 continue
-            news = self._parsed(spec, kind, told.webhook)
+            news = self._parse_news(spec, kind, told.webhook)
             if news is None:
                 return IGNORED
             async with self._db.transaction() as session:
-                run = await self._run_of_call(session, account, news.call_id, workflow_id)
+                run = await self._find_run(session, account, news.call_id, workflow_id)
             if run is not None:
-                return await self._take(spec, account, run, news, told.webhook, proof)
+                return await self._record_news(spec, account, run, news, told.webhook, proof)
             if account is candidates[-1]:
                 raise RunNotFound
         raise WebhookRefused
 
-    async def _accounts_of(self, spec: CarrierSpec, webhook: Webhook, workflow_id: int | None) -> list[CarrierAccount]:
+    async def _accounts_of(
+        self, spec: CarrierSpec, webhook: CarrierWebhook, workflow_id: int | None
+    ) -> list[CarrierAccount]:
         """The accounts that the request claims to be of, or all of the carrier's in the workflow's organization."""
         async with self._db.transaction() as session:
             if workflow_id is not None:
                 organization_id = await workflows.organization_of(session, workflow_id)
                 rows = [
                     row
-                    for row in await repository.configurations(session, organization_id)
+                    for row in await repository.list_configurations(session, organization_id)
                     if row.provider == spec.name
                 ]
             else:
-                reference = self.reference(spec, webhook)
+                reference = self.read_account_reference(spec, webhook)
                 rows = list(await repository.accounts_at_carrier(session, spec.name, reference))
-            return [await self._accounts.opened(session, row) for row in rows]
+            return [await self._accounts.open_account(session, row) for row in rows]
 
-    def reference(self, spec: CarrierSpec, webhook: Webhook) -> str:
+    def read_account_reference(self, spec: CarrierSpec, webhook: CarrierWebhook) -> str:
         """What the request calls its account, in the form that is stored. WebhookRefused (401) without one."""
         if spec.inbound is None or spec.config is None:
             raise WebhookRefused
@@ -154,22 +160,22 @@ class Callbacks:
             raise WebhookRefused
         return spec.config.canonical_account(found)
 
-    async def _run_of_call(
+    async def _find_run(
         self, session: AsyncSession, account: CarrierAccount, call_id: str | None, workflow_id: int | None
     ) -> Run | None:
         if call_id is None:
             raise WebhookNotReadable("The request does not say which call it is about.")
-        return await carrier_calls.by_call_id(
+        return await carrier_calls.run_by_call_id(
             session, account.organization_id, account.provider, call_id, workflow_id=workflow_id
         )
 
-    def _spec(self, provider: str) -> CarrierSpec:
+    def _get_spec(self, provider: str) -> CarrierSpec:
         spec = self._carriers.find(provider)
         if spec is None:
             raise CarrierUnknown
         return spec
 
-    def _parsed(self, spec: CarrierSpec, kind: str, webhook: Webhook) -> News | None:
+    def _parse_news(self, spec: CarrierSpec, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
         if spec.statuses is None:
             return None
         try:
@@ -180,41 +186,45 @@ class Callbacks:
             log.warning("webhook_unreadable", provider=spec.name, error=type(error).__name__)
             raise WebhookNotReadable from None
 
-    async def _take(
+    async def _record_news(
         self,
         spec: CarrierSpec,
         account: CarrierAccount,
         run: Run,
-        news: News | None,
-        webhook: Webhook,
-        proof: Proof,
-    ) -> Answer:
+        news: CarrierNews | None,
+        webhook: CarrierWebhook,
+        proof: WebhookProof,
+    ) -> CallbackResult:
         async with self._db.transaction() as session:
-            if not await self._proofs.is_new(session, account, webhook, proof):
+            if not await self._proofs.record_once(session, account, webhook, proof):
                 return DUPLICATE
             # A carrier's other legs report to the same address: what they do is not what the call does.
             is_other_leg = news is not None and None not in (news.call_id, run.call_id) and news.call_id != run.call_id
             if news is None or is_other_leg:
-                return await note_leg(session, run, news)
-            answer, event = await self._apply(session, run, news)
+                return await note_leg_bill(session, run, news)
+            answer, event = await self._apply_news(session, run, news)
         if event is not None:
             await self._events.publish(event)
         return answer
 
-    async def _apply(self, session: AsyncSession, run: Run, news: News) -> tuple[Answer, object | None]:
+    async def _apply_news(
+        self, session: AsyncSession, run: Run, news: CarrierNews
+    ) -> tuple[CallbackResult, object | None]:
         """What became of it, and what is told once that is committed."""
         if isinstance(news, MachineVerdict):
-            return OK, await tell_machine(session, run, news)
+            return OK, await record_machine_verdict(session, run, news)
         bill = news.bill
-        is_billed = bill is not None and await carrier_charges.note(session, run.organization_id, run.id, bill)
+        is_billed = bill is not None and await carrier_charges.record_carrier_bill(
+            session, run.organization_id, run.id, bill
+        )
         if isinstance(news, CallBilled):
             return OK if is_billed else DUPLICATE, None
-        answer = await self._move(session, run, news)
-        if answer == OK and news.status in FINAL:
+        answer = await self._apply_status(session, run, news)
+        if answer == OK and news.status in FINAL_STATES:
             return OK, CallEnded(run.organization_id, run.id, news.status, news.outcome)
         return answer, None
 
-    async def _move(self, session: AsyncSession, run: Run, update: StatusUpdate) -> Answer:
+    async def _apply_status(self, session: AsyncSession, run: Run, update: StatusUpdate) -> CallbackResult:
         reason = update.end_reason or not_connected_reason(update.status)
         if (update.status, update.outcome, reason) == (COMPLETED, None, None):
             # Of a conversation the worker says why it ended: without one, nobody has talked.
@@ -230,26 +240,28 @@ class Callbacks:
             call_id=update.call_id,
         )
         if not has_moved:
-            now = await runs.get(session, run.organization_id, run.id)
+            now = await runs.get_run(session, run.organization_id, run.id)
             return DUPLICATE if now.status == update.status else IGNORED
-        if update.status in FINAL:
-            await call_signals.tell(session, call_signals.CALL_OVER, run.id, update.status)
+        if update.status in FINAL_STATES:
+            await call_signals.send_signal(session, call_signals.CALL_OVER, run.id, update.status)
         return OK
 
 
-async def note_leg(session: AsyncSession, run: Run, news: News | None) -> Answer:
+async def note_leg_bill(session: AsyncSession, run: Run, news: CarrierNews | None) -> CallbackResult:
     """Of what another leg does only its bill is a part of the run."""
     if news is None or isinstance(news, MachineVerdict) or news.bill is None or news.call_id is None:
         return IGNORED
-    is_new = await carrier_charges.note(session, run.organization_id, run.id, news.bill, leg=news.call_id)
+    is_new = await carrier_charges.record_carrier_bill(
+        session, run.organization_id, run.id, news.bill, leg=news.call_id
+    )
     return OK if is_new else DUPLICATE
 
 
-async def tell_machine(session: AsyncSession, run: Run, verdict: MachineVerdict) -> OutcomeCorrected | None:
+async def record_machine_verdict(session: AsyncSession, run: Run, verdict: MachineVerdict) -> OutcomeCorrected | None:
     """Let the run, and the process that carries it, know who answered; news to publish when that came after its end."""
     if not verdict.is_machine:
-        await carrier_calls.human_answered(session, run.organization_id, run.id)
+        await carrier_calls.record_human_answer(session, run.organization_id, run.id)
         return None
-    is_corrected = await carrier_calls.machine_answered(session, run.organization_id, run.id)
-    await call_signals.tell(session, call_signals.MACHINE, run.id, "speak" if verdict.may_speak else "wait")
+    is_corrected = await carrier_calls.record_machine_answer(session, run.organization_id, run.id)
+    await call_signals.send_signal(session, call_signals.MACHINE, run.id, "speak" if verdict.may_speak else "wait")
     return OutcomeCorrected(run.organization_id, run.id) if is_corrected else None

@@ -12,35 +12,37 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.telephony.errors import WebhookRefused
-from offhook.telephony.ports import CarrierAccount, CarrierSpec, Proof, Webhook
+from offhook.telephony.ports import CarrierAccount, CarrierSpec, CarrierWebhook, WebhookProof
 from offhook.telephony.tables import SeenWebhook
 
 # Longer than carriers try again; schemes that have a time are refused long before by their verifier.
-REMEMBERED: Final = timedelta(days=7)
+NONCE_RETENTION: Final = timedelta(days=7)
 log = structlog.get_logger(__name__)
 
 
-class Proofs:
+class ReplayGuard:
     """Signatures are checked before anything is parsed; each counts once."""
 
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
 
-    def verified(self, spec: CarrierSpec, account: CarrierAccount, webhook: Webhook) -> Proof:
+    def verify_signature(self, spec: CarrierSpec, account: CarrierAccount, webhook: CarrierWebhook) -> WebhookProof:
         """WebhookRefused (401) for everything that the account's carrier did not sign exactly like this."""
         if spec.verifier is None:
             raise WebhookRefused
         try:
             proof = spec.verifier.verify(account, webhook, self._clock.now().timestamp())
         except Exception as error:  # noqa: BLE001 - the vendor edge: a stranger's bytes must not be a fault of ours
-            log.warning("webhook_not_verifiable", provider=spec.name, error=type(error).__name__)
+            log.warning("webhook_verification_failed", provider=spec.name, error=type(error).__name__)
             proof = None
         if proof is None:
             raise WebhookRefused
         return proof
 
-    async def is_new(self, session: AsyncSession, account: CarrierAccount, webhook: Webhook, proof: Proof) -> bool:
+    async def record_once(
+        self, session: AsyncSession, account: CarrierAccount, webhook: CarrierWebhook, proof: WebhookProof
+    ) -> bool:
         """False when exactly this came before; WebhookRefused (401) when its nonce came with something else.
 
         Of two at once one waits for the other's transaction, and is new after all when that one fails.
@@ -62,9 +64,9 @@ class Proofs:
             raise WebhookRefused
         return False
 
-    async def forget(self, _: dict[str, Any]) -> None:
+    async def forget_expired(self, _: dict[str, Any]) -> None:
         """The job ``telephony.forget_webhooks``."""
-        before: datetime = self._clock.now() - REMEMBERED
+        before: datetime = self._clock.now() - NONCE_RETENTION
         async with self._db.transaction() as session:
             await session.execute(delete(SeenWebhook).where(SeenWebhook.received_at < before))
 

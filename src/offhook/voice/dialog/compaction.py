@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from offhook.models.ports import LlmRequest, Message
+from offhook.models.ports import LlmMessage, LlmRequest
 from offhook.voice import events
 from offhook.voice.dialog.llm_chain import Emit, LlmChain
 from offhook.voice.errors import AllModelsFailed
@@ -14,7 +14,7 @@ from offhook.voice.errors import AllModelsFailed
 MIN_MESSAGES: Final = 12
 # The newest messages stay word for word.
 KEEP_MESSAGES: Final = 4
-MIN_SUMMARY: Final = 20
+MIN_SUMMARY_CHARS: Final = 20
 INSTRUCTION: Final = (
     "Summarize this telephone conversation for the agent that goes on with it: what the caller wants, every fact, name,"
     " number and date that was said, what was agreed and what is still open. At most 150 words."
@@ -27,7 +27,7 @@ _SCHEMA: Final = {
 }
 
 
-class Compactor:
+class HistoryCompactor:
     """``summary`` is what is known of the messages that were taken out of the history."""
 
     def __init__(self, llm: LlmChain, emit: Emit, *, is_on: bool) -> None:
@@ -38,43 +38,45 @@ class Compactor:
         self._count = 0
         self.summary = ""
 
-    def leave(self, history: Sequence[Message]) -> None:
+    def start_summary(self, history: Sequence[LlmMessage]) -> None:
         """A node was left: start to summarize what is old; returns at once."""
-        count = _settled(history, len(history) - KEEP_MESSAGES)
+        count = _find_safe_cut(history, len(history) - KEEP_MESSAGES)
         if self._is_on and self._task is None and count >= MIN_MESSAGES - KEEP_MESSAGES:
             self._count = count
-            self._task = asyncio.create_task(self._summarise(list(history[:count])))
+            self._task = asyncio.create_task(self._request_summary(list(history[:count])))
 
-    def compacted(self, history: list[Message]) -> list[Message]:
+    def apply_summary(self, history: list[LlmMessage]) -> list[LlmMessage]:
         """The history without what the summary holds, once that is made. Call it between turns."""
         if self._task is None or not self._task.done():
             return history
         task, self._task = self._task, None
         summary = "" if task.cancelled() else task.result()
-        if len(summary) < MIN_SUMMARY:
+        if len(summary) < MIN_SUMMARY_CHARS:
             return history
         self.summary = summary
         self._emit(events.CONTEXT_COMPACTED, {"messages": self._count, "summary": summary})
         return history[self._count :]
 
-    def whole(self, history: Sequence[Message]) -> list[Message]:
+    def with_summary(self, history: Sequence[LlmMessage]) -> list[LlmMessage]:
         """The history for one who must know everything: the summary stands before it."""
-        before = [Message("assistant", f"(What was said before: {self.summary})")] if self.summary else []
+        before = [LlmMessage("assistant", f"(What was said before: {self.summary})")] if self.summary else []
         return [*before, *history]
 
     def cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
 
-    async def _summarise(self, history: list[Message]) -> str:
+    async def _request_summary(self, history: list[LlmMessage]) -> str:
         spoken = "\n".join(
             f"{'Caller' if message.role == 'user' else 'Agent'}: {message.content}"
-            for message in self.whole(history)
+            for message in self.with_summary(history)
             if message.role in ("user", "assistant") and message.content
         )
-        messages = [Message("system", INSTRUCTION), Message("user", spoken)]
+        messages = [LlmMessage("system", INSTRUCTION), LlmMessage("user", spoken)]
         try:
-            answer = await self._llm.ask(LlmRequest(messages=messages, temperature=0.0, response_schema=_SCHEMA))
+            answer = await self._llm.complete_text(
+                LlmRequest(messages=messages, temperature=0.0, response_schema=_SCHEMA)
+            )
             found = json.loads(answer[answer.index("{") : answer.rindex("}") + 1])
         except (AllModelsFailed, ValueError):
             return ""
@@ -82,7 +84,7 @@ class Compactor:
         return summary.strip() if isinstance(summary, str) else ""
 
 
-def _settled(history: Sequence[Message], end: int) -> int:
+def _find_safe_cut(history: Sequence[LlmMessage], end: int) -> int:
     """The most messages up to ``end`` after which the caller speaks and every function call has its answer."""
     while end > 0:
         calls = {call.id for message in history[:end] for call in message.tool_calls}

@@ -5,20 +5,20 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from offhook.models.ports import Expectation, LlmRequest, Message, TextDelta, ToolCall, ToolCalled
+from offhook.models.ports import Expectation, LlmMessage, LlmRequest, TextDelta, ToolCall, ToolCalled
 from offhook.voice import events
-from offhook.voice.call_context import Agent
-from offhook.voice.dialog.compaction import Compactor
-from offhook.voice.dialog.extraction import Extractor
-from offhook.voice.dialog.history import History
+from offhook.voice.call_context import CallAgent
+from offhook.voice.dialog.compaction import HistoryCompactor
+from offhook.voice.dialog.extraction import VariableExtractor
+from offhook.voice.dialog.history import ConversationHistory
 from offhook.voice.dialog.llm_chain import Emit, LlmChain
 from offhook.voice.dialog.prompts import edge_tools, expectation_for, hint_for, system_message
-from offhook.voice.dialog.retrieval import Retriever, as_prompt
-from offhook.voice.dialog.tool_call_executor import ToolRunner
+from offhook.voice.dialog.retrieval import PassageRetriever, render_passages
+from offhook.voice.dialog.tool_call_executor import ToolCallExecutor
 from offhook.voice.errors import EmptyTurn
-from offhook.voice.ports import Announcement, CallOver, Passage, Sound, Tool
+from offhook.voice.ports import AgentTool, EndCallRequest, Passage, RecordedSound, ToolAnnouncement
 from offhook.workflows.graph import Edge, Node
-from offhook.workflows.template import render, variables
+from offhook.workflows.template import find_variables, render_template
 
 # A model that keeps taking edges or calling tools without a word is stopped here.
 MAX_STEPS = 8
@@ -27,16 +27,16 @@ EXTRACTION_WAIT_S = 1.2
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
+class AgentSpeech:
     """Text for the caller. ``is_fixed``: a written sentence, not a piece of a model's stream; ``sound``: its recording."""
 
     text: str
-    is_fixed: bool = False
-    sound: Sound | None = None
+    is_scripted: bool = False
+    sound: RecordedSound | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class NodeEntered:
     """Another node was entered; everything said so far belongs to the one before."""
 
     node: Node
@@ -51,13 +51,13 @@ class ToolStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ConversationEnded:
     """The graph came to an end node, or a tool ended the call: hang up when everything was played."""
 
     reason: str = "agent_ended"
 
 
-Step = Speech | Moved | ToolStarted | Ended
+ConversationStep = AgentSpeech | NodeEntered | ToolStarted | ConversationEnded
 
 
 class Conversation:
@@ -69,7 +69,7 @@ class Conversation:
     def __init__(
         self,
         *,
-        agent: Agent,
+        agent: CallAgent,
         llm: LlmChain,
         emit: Emit,
         is_spoken: bool = True,
@@ -86,12 +86,12 @@ class Conversation:
         self._sample_rate = sample_rate
         self._emit = emit
         self._is_spoken = is_spoken
-        self._tools = ToolRunner(emit)
-        self.retriever = Retriever(agent.knowledge, emit)
-        self._heard: str | None = None
-        self._extractor = Extractor(llm, emit)
-        self._compactor = Compactor(llm, emit, is_on=agent.config.is_compaction_on)
-        self.history = History()
+        self._tools = ToolCallExecutor(emit)
+        self.retriever = PassageRetriever(agent.knowledge, emit)
+        self._caller_text: str | None = None
+        self._extractor = VariableExtractor(llm, emit)
+        self._compactor = HistoryCompactor(llm, emit, is_on=agent.config.is_compaction_on)
+        self.history = ConversationHistory()
         self.nodes_visited: list[str] = []
         self._entered = True
         self.is_over = False
@@ -99,101 +99,101 @@ class Conversation:
 
     # -- where we are ---------------------------------------------------------------------------------------------
 
-    def begin(self) -> None:
-        self._enter(self.node)
+    def enter_start_node(self) -> None:
+        self._enter_node(self.node)
 
-    def _enter(self, node: Node) -> None:
+    def _enter_node(self, node: Node) -> None:
         self.node = node
         self._entered = True
         self.nodes_visited.append(node.name)
         self._emit(events.NODE_ENTERED, {"node_id": node.id, "name": node.name, "kind": node.kind})
 
-    def edges(self) -> tuple[Edge, ...]:
-        return self.graph.outgoing(self.node.id)
+    def outgoing_edges(self) -> tuple[Edge, ...]:
+        return self.graph.edges_from(self.node.id)
 
-    def expectation(self) -> Expectation:
-        return expectation_for(self.node, self.edges())
+    def caller_expectation(self) -> Expectation:
+        return expectation_for(self.node, self.outgoing_edges())
 
     def digit_edges(self) -> tuple[Edge, ...]:
-        return tuple(edge for edge in self.edges() if edge.digits)
+        return tuple(edge for edge in self.outgoing_edges() if edge.digits)
 
     @property
-    def gathered(self) -> dict[str, Any]:
+    def gathered_context(self) -> dict[str, Any]:
         """What the run keeps: extracted variables flat and under their own key, and the nodes that were visited."""
         values = self._extractor.values
-        said = self.over.gathered if self.over is not None else {}
+        said = self.end_request.gathered_context if self.end_request is not None else {}
         return {**values, **said, "extracted_variables": dict(values), "nodes_visited": list(self.nodes_visited)}
 
     @property
-    def over(self) -> CallOver | None:
+    def end_request(self) -> EndCallRequest | None:
         """What a tool ended the conversation with."""
-        return self._tools.over
+        return self._tools.end_request
 
     # -- one turn -------------------------------------------------------------------------------------------------
 
-    async def respond(self, heard: str | None, *, edge: Edge | None = None) -> AsyncGenerator[Step, None]:
+    async def respond(self, heard: str | None, *, edge: Edge | None = None) -> AsyncGenerator[ConversationStep, None]:
         """Answer the caller. ``heard`` is None when nobody spoke (the first turn); ``edge`` was chosen by keys."""
-        self._heard, messages = heard, self.history.messages
-        self.history.begin_turn(self._compactor.compacted(messages + await self._tools.settle()))
-        if self.over is not None:  # the caller interrupted the goodbye: the conversation goes on
-            self._tools.over, self.is_over = None, False
+        self._caller_text, messages = heard, self.history.messages
+        self.history.begin_turn(self._compactor.apply_summary(messages + await self._tools.wait_for_side_effects()))
+        if self.end_request is not None:  # the caller interrupted the goodbye: the conversation goes on
+            self._tools.end_request, self.is_over = None, False
         if heard:
-            self.history.heard(heard)
+            self.history.add_caller_text(heard)
         if edge is not None:
-            async with aclosing(self._take(edge, by="dtmf")) as moving:
+            async with aclosing(self._take_edge(edge, by="dtmf")) as moving:
                 async for step in moving:
                     yield step
         for _ in range(MAX_STEPS):
             at = self.node
             calls: list[ToolCall] = []
-            async with aclosing(self._at_node(calls)) as steps:
+            async with aclosing(self._run_node(calls)) as steps:
                 async for step in steps:
                     yield step
-            if self.over is not None:
+            if self.end_request is not None:
                 self.is_over = True
-                yield Ended(self.over.reason)
+                yield ConversationEnded(self.end_request.reason)
                 return
             if calls:
                 continue
             if at.kind == "endCall":
                 self.is_over = True
-                yield Ended()
+                yield ConversationEnded()
             return
         raise EmptyTurn
 
-    async def _at_node(self, calls: list[ToolCall]) -> AsyncGenerator[Step, None]:
+    async def _run_node(self, calls: list[ToolCall]) -> AsyncGenerator[ConversationStep, None]:
         """What happens at the current node; ``calls`` gets what the model called: then another step is due."""
-        await self._learn()
-        fixed = await self._opening()
+        await self._apply_extracted_variables()
+        fixed = await self._scripted_opening()
         if fixed is not None:
             self._entered = False
             if fixed.text:
-                self._remember(fixed.text)
+                self._record_agent_message(fixed.text)
                 yield fixed
             return
         async with aclosing(self._ask_model(calls)) as pieces:
             async for piece in pieces:
                 yield piece
         self._entered = False
-        edge = next((found for call in calls if (found := self._edge_of(call))), None)
+        edge = next((found for call in calls if (found := self._edge_for_call(call))), None)
         async with aclosing(self._run_tools(calls)) as started:
             async for step in started:
                 yield step
         if edge is not None:
-            async with aclosing(self._take(edge, by="model")) as moving:
+            async with aclosing(self._take_edge(edge, by="model")) as moving:
                 async for step in moving:
                     yield step
 
-    async def _learn(self) -> None:
+    async def _apply_extracted_variables(self) -> None:
         """Fill the context with what was extracted; a node that names such a variable waits for it, not for long."""
         if self._entered:
             texts = [self.node.prompt, self.node.say or "", str(self.node.data.get("offline_say") or "")]
             await self._extractor.wait_for(
-                {variable.path for text in texts for variable in variables(text)}, EXTRACTION_WAIT_S
+                {variable.path for text in texts for variable in find_variables(text)}, EXTRACTION_WAIT_S
             )
         self.context.update(self._extractor.values)
 
-    async def _opening(self) -> Speech | None:
+    async def _scripted_opening(self) -> AgentSpeech | None:
         """The written sentence or the recording with which this node begins; None when the model is to speak."""
         if not self._entered:
             return None
@@ -202,26 +202,28 @@ class Conversation:
         if text is None and recording is None and node.kind == "startCall":
             override = self.context.get("greeting_override")
             override = override if isinstance(override, dict) else {}
-            text, recording = _string(override, "text"), _string(override, "recording_id")
+            text, recording = _nonblank_string(override, "text"), _nonblank_string(override, "recording_id")
             if text is None and recording is None:
                 text, recording = node.greeting, node.greeting_recording
-        return await self.fixed(text, recording)
+        return await self.scripted_speech(text, recording)
 
-    async def fixed(self, text: str | None, recording: str | None, otherwise: str = "model") -> Speech | None:
+    async def scripted_speech(
+        self, text: str | None, recording: str | None, otherwise: str = "model"
+    ) -> AgentSpeech | None:
         """The recording, or the text when there is none or it is gone; None when there is neither.
 
         ``otherwise`` says in the event what then comes in its place.
         """
         if recording is not None:
-            sound = await self._sounds.find(recording, self._sample_rate)
+            sound = await self._sounds.find_sound(recording, self._sample_rate)
             if sound is not None:
-                return Speech(sound.transcript, is_fixed=True, sound=sound)
+                return AgentSpeech(sound.transcript, is_scripted=True, sound=sound)
             instead = otherwise if text is None else "text"
             self._emit(events.RECORDING_MISSING, {"recording_id": recording, "instead": instead})
-        return None if text is None else Speech(render(text, self.context), is_fixed=True)
+        return None if text is None else AgentSpeech(render_template(text, self.context), is_scripted=True)
 
-    async def _ask_model(self, calls: list[ToolCall]) -> AsyncGenerator[Speech, None]:
-        request = self._request(await self.retriever.passages(self.node, self._heard))
+    async def _ask_model(self, calls: list[ToolCall]) -> AsyncGenerator[AgentSpeech, None]:
+        request = self._build_request(await self.retriever.passages_for_turn(self.node, self._caller_text))
         for attempt in (1, 2):
             said: list[str] = []
             try:
@@ -229,39 +231,39 @@ class Conversation:
                     async for event in stream:
                         if isinstance(event, TextDelta) and event.text:
                             said.append(event.text)
-                            yield Speech(event.text)
+                            yield AgentSpeech(event.text)
                         elif isinstance(event, ToolCalled):
                             calls.append(event.call)
             finally:
                 # also when the caller interrupts: what was generated is cut to what was heard afterwards
                 text = "".join(said).strip()
                 if text or calls:
-                    self._remember(text, tuple(calls))
+                    self._record_agent_message(text, tuple(calls))
             if text or calls:
                 return
             if attempt == 1:
                 self._emit(events.WATCHDOG_ACTED, {"step": "retry", "reason": "empty_turn", "silent_ms": 0})
         raise EmptyTurn
 
-    def _remember(self, text: str, calls: tuple[ToolCall, ...] = ()) -> None:
-        self.history.said(text, calls)
-        self._tools.expect(calls)
+    def _record_agent_message(self, text: str, calls: tuple[ToolCall, ...] = ()) -> None:
+        self.history.add_agent_message(text, calls)
+        self._tools.expect_answers(calls)
 
-    def _request(self, passages: Sequence[Passage]) -> LlmRequest:
-        node, edges = self.node, self.edges()
+    def _build_request(self, passages: Sequence[Passage]) -> LlmRequest:
+        node, edges = self.node, self.outgoing_edges()
         tools = self._node_tools()
         system = system_message(self.graph, node, self.context, is_spoken=self._is_spoken)
         if self._compactor.summary:
             system += f"\n\n# What was said before\n{self._compactor.summary}"
         if passages:
-            system += f"\n\n{as_prompt(passages)}"
+            system += f"\n\n{render_passages(passages)}"
         return LlmRequest(
-            messages=[Message("system", system), *self.history.messages],
+            messages=[LlmMessage("system", system), *self.history.messages],
             tools=[*edge_tools(edges, self.context), *(tool.spec for tool in tools)],
             hint=hint_for(node, edges, tools, self.context, entered=self._entered, passages=passages),
         )
 
-    def _node_tools(self) -> Sequence[Tool]:
+    def _node_tools(self) -> Sequence[AgentTool]:
         uuids = self.node.data.get("tool_uuids")
         filters = self.node.data.get("mcp_tool_filters")
         offered = self._toolbox.for_node(
@@ -269,56 +271,56 @@ class Conversation:
             filters if isinstance(filters, Mapping) else None,
         )
         # an MCP server's catalogue may grow after validation, and vendors refuse two functions of one name
-        taken = {edge.tool_name for edge in self.edges()}
+        taken = {edge.tool_name for edge in self.outgoing_edges()}
         return [tool for tool in offered if tool.spec.name not in taken]
 
     # -- edges and tools ------------------------------------------------------------------------------------------
 
-    def _edge_of(self, call: ToolCall) -> Edge | None:
-        return next((edge for edge in self.edges() if edge.tool_name == call.name), None)
+    def _edge_for_call(self, call: ToolCall) -> Edge | None:
+        return next((edge for edge in self.outgoing_edges() if edge.tool_name == call.name), None)
 
-    async def _run_tools(self, calls: Sequence[ToolCall]) -> AsyncGenerator[Step, None]:
+    async def _run_tools(self, calls: Sequence[ToolCall]) -> AsyncGenerator[ConversationStep, None]:
         by_name = {tool.spec.name: tool for tool in self._node_tools()}
         for call in calls:
-            if self._edge_of(call) is not None:
-                self._tools.answer(call, {"ok": True})
+            if self._edge_for_call(call) is not None:
+                self._tools.set_answer(call, {"ok": True})
             elif (tool := by_name.get(call.name)) is None:
-                self._tools.answer(call, {"error": f"There is no function {call.name!r} here."})
+                self._tools.set_answer(call, {"error": f"There is no function {call.name!r} here."})
             else:
                 async with aclosing(self._run_tool(call, tool)) as steps:
                     async for step in steps:
                         yield step
-        self.history.answered(self._tools.take_answers())
+        self.history.add_tool_answers(self._tools.take_answers())
 
-    async def _run_tool(self, call: ToolCall, tool: Tool) -> AsyncGenerator[Step, None]:
-        said = await self._announce(tool.announcement)
+    async def _run_tool(self, call: ToolCall, tool: AgentTool) -> AsyncGenerator[ConversationStep, None]:
+        said = await self._prepare_announcement(tool.announcement)
         if said is not None:
             yield said
-        yield ToolStarted(call.name, tool.holds_floor)
-        if await self._tools.run(call, tool):
-            said = await self._announce(tool.remark)
+        yield ToolStarted(call.name, tool.blocks_barge_in)
+        if await self._tools.run_tool(call, tool):
+            said = await self._prepare_announcement(tool.success_announcement)
             if said is not None:
                 yield said
 
-    async def _announce(self, what: Announcement) -> Speech | None:
-        speech = await self.fixed(what.text, what.recording, otherwise="nothing")
+    async def _prepare_announcement(self, what: ToolAnnouncement) -> AgentSpeech | None:
+        speech = await self.scripted_speech(what.text, what.recording, otherwise="nothing")
         if speech is not None and speech.text:
-            self.history.said_beside_call(speech.text)
+            self.history.append_to_tool_call(speech.text)
         return speech
 
-    async def _take(self, edge: Edge, *, by: str) -> AsyncGenerator[Step, None]:
-        self._extractor.leave(self.node, self._compactor.whole(self.history.messages))
+    async def _take_edge(self, edge: Edge, *, by: str) -> AsyncGenerator[ConversationStep, None]:
+        self._extractor.start_extraction(self.node, self._compactor.with_summary(self.history.messages))
         self._emit(
             events.EDGE_TAKEN,
             {"edge_id": edge.id, "label": edge.label, "from": edge.source, "to": edge.target, "by": by},
         )
-        self._compactor.leave(self.history.messages)
-        speech = await self.fixed(edge.transition_speech, edge.transition_recording)
+        self._compactor.start_summary(self.history.messages)
+        speech = await self.scripted_speech(edge.transition_speech, edge.transition_recording)
         if speech is not None and speech.text:
-            self._remember(speech.text)
+            self._record_agent_message(speech.text)
             yield speech
-        self._enter(self.graph.nodes[edge.target])
-        yield Moved(self.node)
+        self._enter_node(self.graph.nodes[edge.target])
+        yield NodeEntered(self.node)
 
     # -- the end --------------------------------------------------------------------------------------------------
 
@@ -326,16 +328,16 @@ class Conversation:
         """Extract what the last node asks for and wait for extractions and side effects that are under way."""
         self._compactor.cancel()
         self.retriever.cancel()
-        await self._tools.end_with_call()
-        self.history.answered(await self._tools.settle())
+        await self._tools.cancel_call_bound_tools()
+        self.history.add_tool_answers(await self._tools.wait_for_side_effects())
         if self.history.has_caller_spoken:
-            self._extractor.leave(self.node, self._compactor.whole(self.history.messages))
-        await self.settle(timeout_s)
+            self._extractor.start_extraction(self.node, self._compactor.with_summary(self.history.messages))
+        await self.wait_until_settled(timeout_s)
 
-    async def settle(self, timeout_s: float = 5.0) -> None:
+    async def wait_until_settled(self, timeout_s: float = 5.0) -> None:
         """Wait for extractions and side effects that are under way, so that a snapshot holds what they bring."""
-        self.history.answered(await self._tools.settle())
-        await self._extractor.settle(timeout_s)
+        self.history.add_tool_answers(await self._tools.wait_for_side_effects())
+        await self._extractor.wait_or_cancel(timeout_s)
         self.context.update(self._extractor.values)
 
     def snapshot(self) -> dict[str, Any]:
@@ -360,6 +362,6 @@ class Conversation:
         self.history.restore(state["history"])
 
 
-def _string(values: Mapping[str, Any], key: str) -> str | None:
+def _nonblank_string(values: Mapping[str, Any], key: str) -> str | None:
     value = values.get(key)
     return value if isinstance(value, str) and value.strip() else None

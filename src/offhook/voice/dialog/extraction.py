@@ -5,7 +5,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from offhook.models.ports import LlmRequest, Message, NodeHint
+from offhook.models.ports import LlmMessage, LlmRequest, NodeHint
 from offhook.voice import events
 from offhook.voice.dialog.llm_chain import Emit, LlmChain
 from offhook.voice.errors import AllModelsFailed
@@ -17,7 +17,7 @@ INSTRUCTION = (
 _TYPES = {"string": "string", "number": "number", "boolean": "boolean"}
 
 
-class Extractor:
+class VariableExtractor:
     """``values`` holds what is known so far; a later node may correct an earlier one, never with null."""
 
     def __init__(self, llm: LlmChain, emit: Emit) -> None:
@@ -26,10 +26,10 @@ class Extractor:
         self.values: dict[str, Any] = {}
         self._tasks: dict[asyncio.Task[None], frozenset[str]] = {}
 
-    def leave(self, node: Node, history: Sequence[Message]) -> None:
+    def start_extraction(self, node: Node, history: Sequence[LlmMessage]) -> None:
         """Start extracting what this node asks for; returns at once."""
         if node.extraction_enabled and node.extraction_variables:
-            task = asyncio.create_task(self._extract(node, list(history)))
+            task = asyncio.create_task(self._extract_variables(node, list(history)))
             self._tasks[task] = frozenset(str(variable.get("name")) for variable in node.extraction_variables)
             task.add_done_callback(self._forget)
 
@@ -42,18 +42,18 @@ class Extractor:
         if wanted:
             await asyncio.wait(wanted, timeout=timeout_s)
 
-    async def settle(self, timeout_s: float) -> None:
+    async def wait_or_cancel(self, timeout_s: float) -> None:
         if self._tasks:
             _, late = await asyncio.wait(list(self._tasks), timeout=timeout_s)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
-    async def _extract(self, node: Node, history: list[Message]) -> None:
+    async def _extract_variables(self, node: Node, history: list[LlmMessage]) -> None:
         variables = [v for v in node.extraction_variables if isinstance(v.get("name"), str)]
         schema = {
             "type": "object",
-            "properties": {v["name"]: _property(v) for v in variables},
+            "properties": {v["name"]: _variable_schema(v) for v in variables},
             "required": [v["name"] for v in variables],
             "additionalProperties": False,
         }
@@ -63,13 +63,16 @@ class Extractor:
             if m.role in ("user", "assistant") and m.content
         )
         request = LlmRequest(
-            messages=[Message("system", INSTRUCTION.format(extra=node.extraction_prompt)), Message("user", spoken)],
+            messages=[
+                LlmMessage("system", INSTRUCTION.format(extra=node.extraction_prompt)),
+                LlmMessage("user", spoken),
+            ],
             temperature=0.0,
             response_schema=schema,
             hint=NodeHint(node.id, node.name, node.kind, node.prompt, False, variables=tuple(map(dict, variables))),
         )
         try:
-            values = _parse(await self._llm.ask(request), {v["name"] for v in variables})
+            values = _parse_values(await self._llm.complete_text(request), {v["name"] for v in variables})
         except AllModelsFailed:
             return
         self.values.update(values)
@@ -77,12 +80,12 @@ class Extractor:
             self._emit(events.VARIABLES_EXTRACTED, {"node_id": node.id, "values": values})
 
 
-def _property(variable: Mapping[str, Any]) -> dict[str, Any]:
+def _variable_schema(variable: Mapping[str, Any]) -> dict[str, Any]:
     kind = _TYPES.get(str(variable.get("type")), "string")
     return {"type": [kind, "null"], "description": str(variable.get("prompt") or variable["name"])}
 
 
-def _parse(text: str, names: set[str]) -> dict[str, Any]:
+def _parse_values(text: str, names: set[str]) -> dict[str, Any]:
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
         return {}

@@ -4,36 +4,36 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from offhook.models.ports import Message, ToolCall
+from offhook.models.ports import LlmMessage, ToolCall
 from offhook.voice.output.sentence_splitter import common_prefix
 
 
-class History:
+class ConversationHistory:
     """``messages`` in their order. The agent's words of the turn under way are known, so that they can be cut."""
 
     def __init__(self) -> None:
-        self.messages: list[Message] = []
+        self.messages: list[LlmMessage] = []
         self._spoken_entries: list[int] = []
 
     @property
     def has_caller_spoken(self) -> bool:
         return any(message.role == "user" for message in self.messages)
 
-    def begin_turn(self, messages: list[Message]) -> None:
+    def begin_turn(self, messages: list[LlmMessage]) -> None:
         """Go on from these messages; nothing was said in this turn yet."""
         self.messages = messages
         self._spoken_entries = []
 
-    def heard(self, text: str) -> None:
-        self.messages.append(Message("user", text))
+    def add_caller_text(self, text: str) -> None:
+        self.messages.append(LlmMessage("user", text))
 
-    def said(self, text: str, calls: tuple[ToolCall, ...] = ()) -> None:
+    def add_agent_message(self, text: str, calls: tuple[ToolCall, ...] = ()) -> None:
         """The agent spoke, called functions, or both."""
         if text:
             self._spoken_entries.append(len(self.messages))
-        self.messages.append(Message("assistant", text, tool_calls=calls))
+        self.messages.append(LlmMessage("assistant", text, tool_calls=calls))
 
-    def said_beside_call(self, text: str) -> None:
+    def append_to_tool_call(self, text: str) -> None:
         """Said beside a call, in the message that made the call: vendors want its answer right behind it."""
         at = max(index for index, message in enumerate(self.messages) if message.tool_calls)
         message = self.messages[at]
@@ -41,15 +41,15 @@ class History:
         if at not in self._spoken_entries:
             self._spoken_entries.append(at)
 
-    def answered(self, answers: Iterable[Message]) -> None:
+    def add_tool_answers(self, answers: Iterable[LlmMessage]) -> None:
         """Functions answered."""
         self.messages += answers
 
-    def note(self, text: str) -> None:
+    def add_canned_text(self, text: str) -> None:
         """The session itself said something (a watchdog phrase): the model should know."""
-        self.messages.append(Message("assistant", text))
+        self.messages.append(LlmMessage("assistant", text))
 
-    def cut(self, heard: str) -> None:
+    def truncate_to_heard(self, heard: str) -> None:
         """The caller interrupted: keep the words that were heard and nothing else of this turn."""
         left = heard
         for index in self._spoken_entries:
@@ -67,7 +67,7 @@ class History:
 
     def restore(self, state: Sequence[Mapping[str, Any]]) -> None:
         self.messages = [
-            Message(
+            LlmMessage(
                 item["role"],
                 item["content"],
                 tuple(ToolCall(**call) for call in item["tool_calls"]),

@@ -9,33 +9,33 @@ from typing import Any, Final, cast
 from offhook.models.ports import (
     Llm,
     LlmEvent,
+    LlmMessage,
     LlmRequest,
     LlmUsage,
-    Message,
     ModelError,
     ModelRef,
     TextDelta,
     ToolCalled,
 )
 from offhook.voice import events
-from offhook.voice.safety.model_failover import OFFLINE, Circuit
+from offhook.voice.safety.model_failover import OFFLINE_PROVIDER, ModelFailover
 from offhook.voice.usage_counter import UsageCounter
 
 Emit = events.Emit
 CONTINUE = "You were cut off after saying: “{said}”. Go on from there without repeating it."
 # With another vendor at hand a silent one is given up sooner: the caller has been waiting since they stopped talking.
-STALL_WITH_NEXT_S: Final = 2.5
+STALL_WITH_FALLBACK_S: Final = 2.5
 
 
 @dataclass(slots=True)
-class _Seen:
+class _AttemptResult:
     """What came of one request to one model."""
 
-    said: str = ""
+    text: str = ""
     has_called: bool = False
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    is_whole: bool = False
+    is_complete: bool = False
     is_refused: bool = False
 
 
@@ -44,84 +44,84 @@ class LlmChain:
 
     def __init__(self, llms: Sequence[Llm], *, emit: Emit, usage: UsageCounter, stall_s: float) -> None:
         self._llms = llms
-        self._circuit = Circuit([llm.ref for llm in llms], emit)
+        self._circuit = ModelFailover([llm.model_ref for llm in llms], emit)
         self._usage = usage
         self._stall_s = stall_s
 
     async def stream(self, request: LlmRequest) -> AsyncGenerator[LlmEvent, None]:
         """Yield text and tool calls; raise :class:`AllModelsFailed` when no model is left to ask."""
-        self._circuit.reconsider()
+        self._circuit.return_to_preferred()
         while True:
-            seen = _Seen()
+            seen = _AttemptResult()
             try:
-                async with aclosing(self._attempt(request, seen)) as attempt:
+                async with aclosing(self._stream_attempt(request, seen)) as attempt:
                     async for event in attempt:
                         yield event
             except ModelError as error:
                 self._fail(error)
                 if seen.has_called:  # what it called is being done: another model would call it again
                     return
-                if seen.said:
-                    request = _continued(request, seen.said)
+                if seen.text:
+                    request = _continued(request, seen.text)
                     yield TextDelta(" ")
             else:
-                self._circuit.works()
+                self._circuit.mark_success()
                 return
 
-    async def _attempt(self, request: LlmRequest, seen: _Seen) -> AsyncGenerator[LlmEvent, None]:
+    async def _stream_attempt(self, request: LlmRequest, seen: _AttemptResult) -> AsyncGenerator[LlmEvent, None]:
         llm = self._llms[self._circuit.current]
-        self._usage.llm_call(llm.ref)
+        self._usage.add_llm_call(llm.model_ref)
         iterator = llm.stream(request)
-        stall_s = self._stall_s if self._next_vendor() is None else min(self._stall_s, STALL_WITH_NEXT_S)
+        stall_s = self._stall_s if self._next_vendor() is None else min(self._stall_s, STALL_WITH_FALLBACK_S)
         try:
             while True:
                 try:
                     async with asyncio.timeout(stall_s):
                         event = await anext(iterator)
                 except StopAsyncIteration:
-                    seen.is_whole = True
+                    seen.is_complete = True
                     return
                 except TimeoutError:
                     raise ModelError("llm_stalled", f"No token for {stall_s:g} s.", retryable=True) from None
                 if isinstance(event, LlmUsage):
                     seen.prompt_tokens += event.prompt_tokens
                     seen.completion_tokens += event.completion_tokens
-                    self._usage.llm(llm.ref, event)
+                    self._usage.add_llm_usage(llm.model_ref, event)
                     continue
                 if isinstance(event, TextDelta):
-                    seen.said += event.text
+                    seen.text += event.text
                 seen.has_called = seen.has_called or isinstance(event, ToolCalled)
                 yield event
         except ModelError:
-            seen.is_refused = not seen.said  # a request that was refused costs nothing
+            seen.is_refused = not seen.text  # a request that was refused costs nothing
             raise
         finally:
             if hasattr(iterator, "aclose"):
                 await cast(Any, iterator).aclose()
-            self._settle(llm.ref, request, seen)
+            self._estimate_missing_usage(llm.model_ref, request, seen)
 
-    def _settle(self, ref: ModelRef, request: LlmRequest, seen: _Seen) -> None:
+    def _estimate_missing_usage(self, ref: ModelRef, request: LlmRequest, seen: _AttemptResult) -> None:
         """Estimate what the vendor did not tell: it charges for an answer that was cut short as well."""
-        if seen.is_refused or seen.completion_tokens or (seen.is_whole and seen.prompt_tokens):
+        if seen.is_refused or seen.completion_tokens or (seen.is_complete and seen.prompt_tokens):
             return
-        self._usage.llm_estimate(ref, request, seen.said, has_prompt=seen.prompt_tokens > 0)
+        self._usage.add_llm_estimate(ref, request, seen.text, has_prompt=seen.prompt_tokens > 0)
 
     def _next_vendor(self) -> ModelRef | None:
         """Who could take over, the offline rules not counted."""
-        ref = self._circuit.next_one
-        return None if ref is None or ref.provider == OFFLINE else ref
+        ref = self._circuit.next_ref
+        return None if ref is None or ref.provider == OFFLINE_PROVIDER else ref
 
     def _fail(self, error: ModelError) -> None:
-        self._circuit.report(error)
+        self._circuit.report_failure(error)
         if not self._circuit.should_retry(error, even_slow=True):
             self._circuit.fail_over(error)
 
-    async def ask(self, request: LlmRequest) -> str:
+    async def complete_text(self, request: LlmRequest) -> str:
         """The whole text of an answer that nobody listens to (variable extraction)."""
         text = [event.text async for event in self.stream(request) if isinstance(event, TextDelta)]
         return "".join(text)
 
 
 def _continued(request: LlmRequest, said: str) -> LlmRequest:
-    messages = [*request.messages, Message("assistant", said), Message("system", CONTINUE.format(said=said))]
+    messages = [*request.messages, LlmMessage("assistant", said), LlmMessage("system", CONTINUE.format(said=said))]
     return replace(request, messages=messages)

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from offhook.models.ports import EdgeHint, Expectation, NodeHint, ToolHint, ToolSpec
-from offhook.voice.ports import Passage, Tool
-from offhook.workflows.graph import Edge, Graph, Node
-from offhook.workflows.template import render
+from offhook.voice.ports import AgentTool, Passage
+from offhook.workflows.graph import Edge, Node, WorkflowGraph
+from offhook.workflows.template import render_template
 
 VOICE_RULES = (
     "You are on a telephone call. Answer in short spoken sentences, without lists, markup or emoji. "
@@ -19,12 +19,12 @@ TEXT_RULES = (
 END_RULE = "This is the end of the conversation: say goodbye in one or two sentences and ask nothing more."
 
 
-def system_message(graph: Graph, node: Node, context: Mapping[str, Any], *, is_spoken: bool) -> str:
+def system_message(graph: WorkflowGraph, node: Node, context: Mapping[str, Any], *, is_spoken: bool) -> str:
     """Rules of the channel, the global prompt, the node's prompt and what is known so far, in this order."""
     parts = [VOICE_RULES if is_spoken else TEXT_RULES]
     if node.add_global_prompt and graph.global_prompt:
-        parts.append(render(graph.global_prompt, context))
-    parts.append(f"# Your task now: {node.name}\n{render(node.prompt, context)}")
+        parts.append(render_template(graph.global_prompt, context))
+    parts.append(f"# Your task now: {node.name}\n{render_template(node.prompt, context)}")
     if node.kind == "endCall":
         parts.append(END_RULE)
     return "\n\n".join(part for part in parts if part.strip())
@@ -33,7 +33,9 @@ def system_message(graph: Graph, node: Node, context: Mapping[str, Any], *, is_s
 def edge_tools(edges: Sequence[Edge], context: Mapping[str, Any]) -> list[ToolSpec]:
     """Edges that a model may take; edges that only keys can take are left out."""
     return [
-        ToolSpec(edge.tool_name, f"Go on with “{edge.label}”. Call this when: {render(edge.condition, context)}")
+        ToolSpec(
+            edge.tool_name, f"Go on with “{edge.label}”. Call this when: {render_template(edge.condition, context)}"
+        )
         for edge in edges
         if not (edge.digits and not edge.condition)
     ]
@@ -42,7 +44,7 @@ def edge_tools(edges: Sequence[Edge], context: Mapping[str, Any]) -> list[ToolSp
 def hint_for(
     node: Node,
     edges: Sequence[Edge],
-    tools: Sequence[Tool],
+    tools: Sequence[AgentTool],
     context: Mapping[str, Any],
     *,
     entered: bool,
@@ -54,11 +56,12 @@ def hint_for(
         node_id=node.id,
         name=node.name,
         kind=node.kind,
-        prompt=render(node.prompt, context),
+        prompt=render_template(node.prompt, context),
         entered=entered,
-        say_text=render(say_text, context) if say_text else None,
+        say_text=render_template(say_text, context) if say_text else None,
         edges=tuple(
-            EdgeHint(edge.tool_name, edge.label, render(edge.condition, context), edge.examples) for edge in edges
+            EdgeHint(edge.tool_name, edge.label, render_template(edge.condition, context), edge.examples)
+            for edge in edges
         ),
         tools=tuple(
             ToolHint(

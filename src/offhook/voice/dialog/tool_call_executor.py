@@ -5,15 +5,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from offhook.models.ports import Message, ToolCall
+from offhook.models.ports import LlmMessage, ToolCall
 from offhook.voice import events
 from offhook.voice.dialog.llm_chain import Emit
-from offhook.voice.ports import CallOver, Tool, ToolError
+from offhook.voice.ports import AgentTool, EndCallRequest, ToolError
 
-CANCELLED = {"error": "The caller interrupted before this finished."}
+CANCELED_ANSWER = {"error": "The caller interrupted before this finished."}
 
 
-class ToolRunner:
+class ToolCallExecutor:
     """Keeps the history whole: every call gets exactly one answer, in the order in which they were made."""
 
     def __init__(self, emit: Emit) -> None:
@@ -22,21 +22,21 @@ class ToolRunner:
         self._answers: dict[str, Any] = {}
         self._running: dict[str, asyncio.Task[Any]] = {}
         self._ends_with_call: set[str] = set()
-        self.over: CallOver | None = None
+        self.end_request: EndCallRequest | None = None
 
-    def expect(self, calls: Sequence[ToolCall]) -> None:
+    def expect_answers(self, calls: Sequence[ToolCall]) -> None:
         """These calls stand in the history and need answers."""
         for call in calls:
             self._open[call.id] = call
 
-    def answer(self, call: ToolCall, result: Mapping[str, Any]) -> None:
+    def set_answer(self, call: ToolCall, result: Mapping[str, Any]) -> None:
         self._answers[call.id] = result
 
-    async def run(self, call: ToolCall, tool: Tool) -> bool:
+    async def run_tool(self, call: ToolCall, tool: AgentTool) -> bool:
         """Call a tool; whether it succeeded. A barge-in that cancels us leaves a tool with side effects running."""
-        task = asyncio.create_task(self._call(call, tool))
+        task = asyncio.create_task(self._call_tool(call, tool))
         self._running[call.id] = task
-        if tool.holds_floor:
+        if tool.blocks_barge_in:
             self._ends_with_call.add(call.id)
         try:
             return await (asyncio.shield(task) if tool.has_side_effects else task)
@@ -46,7 +46,7 @@ class ToolRunner:
             elif not tool.has_side_effects:
                 task.cancel()
 
-    async def _call(self, call: ToolCall, tool: Tool) -> bool:
+    async def _call_tool(self, call: ToolCall, tool: AgentTool) -> bool:
         loop = asyncio.get_running_loop()
         started = loop.time()
         self._emit(events.TOOL_CALLED, {"id": call.id, "name": call.name, "arguments": call.arguments})
@@ -54,8 +54,8 @@ class ToolRunner:
         try:
             async with asyncio.timeout(tool.timeout_s):
                 result = await tool.call(call.arguments)
-            if isinstance(result, CallOver):
-                self.over, result = result, result.result
+            if isinstance(result, EndCallRequest):
+                self.end_request, result = result, result.result
             outcome = {"ok": True, "result": result}
             self._answers[call.id] = result
         except TimeoutError:
@@ -71,7 +71,7 @@ class ToolRunner:
         self._emit(events.TOOL_ANSWERED, {"id": call.id, "name": call.name, "ms": took, **outcome})
         return bool(outcome["ok"])
 
-    async def end_with_call(self) -> None:
+    async def cancel_call_bound_tools(self) -> None:
         """The call is over: what only made sense within it stops."""
         tasks = [task for call_id, task in self._running.items() if call_id in self._ends_with_call]
         for task in tasks:
@@ -79,20 +79,20 @@ class ToolRunner:
         if tasks:
             await asyncio.wait(tasks)
 
-    async def settle(self) -> list[Message]:
+    async def wait_for_side_effects(self) -> list[LlmMessage]:
         """Wait for side effects that outlived their turn, then answer every call that is still open."""
         for call_id, task in list(self._running.items()):
             await asyncio.wait([task])
             self._running.pop(call_id, None)
         return self.take_answers()
 
-    def take_answers(self) -> list[Message]:
+    def take_answers(self) -> list[LlmMessage]:
         messages = []
         for call_id in list(self._open):
             if call_id in self._running:
                 continue
-            answer = self._answers.pop(call_id, CANCELLED)
+            answer = self._answers.pop(call_id, CANCELED_ANSWER)
             content = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, default=str)
-            messages.append(Message("tool", content, tool_call_id=call_id))
+            messages.append(LlmMessage("tool", content, tool_call_id=call_id))
             del self._open[call_id]
         return messages

@@ -9,12 +9,12 @@ from offhook.kit.audio import Samples
 
 WINDOW: Final = 256  # 32 ms at 8 kHz: 31 Hz a bin
 # Beeps of answering machines lie between 440 and 1,400 Hz or so; a ring is two tones and a fax calls at 1,100 for longer.
-LOWEST_HZ: Final = 420
-HIGHEST_HZ: Final = 2000
-SHORTEST_S: Final = 0.15
-LONGEST_S: Final = 2.0
-QUIETEST: Final = 300.0  # RMS of int16: -41 dBFS
-PURITY: Final = 0.9
+MIN_HZ: Final = 420
+MAX_HZ: Final = 2000
+MIN_BEEP_S: Final = 0.15
+MAX_BEEP_S: Final = 2.0
+MIN_RMS: Final = 300.0  # RMS of int16: -41 dBFS
+MIN_PURITY: Final = 0.9
 _WINDOW_S: Final = WINDOW / 8000
 _HANN: Final = np.hanning(WINDOW)
 
@@ -31,28 +31,28 @@ class BeepDetector:
     def push(self, samples: Samples) -> None:
         pending = np.concatenate((self._pending, samples))
         while pending.size >= WINDOW:
-            self._look(pending[:WINDOW])
+            self._analyze_window(pending[:WINDOW])
             pending = pending[WINDOW:]
         self._pending = pending
 
-    def _look(self, window: Samples) -> None:
-        found = _tone(window)
+    def _analyze_window(self, window: Samples) -> None:
+        found = _find_tone_bin(window)
         if found is not None and self._bin is not None and abs(found - self._bin) <= 1:
             self._lasted_s += _WINDOW_S
             return
         lasted_s, self._bin, self._lasted_s = self._lasted_s, found, _WINDOW_S if found is not None else 0.0
-        if SHORTEST_S <= lasted_s <= LONGEST_S:
+        if MIN_BEEP_S <= lasted_s <= MAX_BEEP_S:
             self._on_beep()
 
 
-def _tone(window: Samples) -> int | None:
+def _find_tone_bin(window: Samples) -> int | None:
     """The bin of the only tone in the window, or None."""
     values: Any = window.astype(np.float64)
-    if float(np.sqrt(np.mean(values**2))) < QUIETEST:
+    if float(np.sqrt(np.mean(values**2))) < MIN_RMS:
         return None
     power = np.abs(np.fft.rfft((values - values.mean()) * _HANN)) ** 2
     peak = int(power.argmax())
-    if not LOWEST_HZ <= peak * 8000 / WINDOW <= HIGHEST_HZ:
+    if not MIN_HZ <= peak * 8000 / WINDOW <= MAX_HZ:
         return None
     near = power[max(0, peak - 2) : peak + 3].sum()
-    return peak if near >= PURITY * power.sum() else None
+    return peak if near >= MIN_PURITY * power.sum() else None

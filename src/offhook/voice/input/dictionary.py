@@ -6,40 +6,40 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 MAX_TERMS: Final = 200
-MAX_TERM: Final = 100
+MAX_TERM_LENGTH: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Dictionary:
+class SpeechDictionary:
     """``terms`` go to speech recognition, ``spoken`` says what the voice reads instead of a written word."""
 
     terms: tuple[str, ...] = ()
     spoken: Mapping[str, str] = field(default_factory=dict)
 
-    def pronounced(self, text: str) -> str:
+    def apply_pronunciations(self, text: str) -> str:
         """The text as the voice should read it; whole words, whatever their case."""
         if not self.spoken:
             return text
         return _pattern(tuple(self.spoken)).sub(lambda found: self.spoken[found.group().casefold()], text)
 
 
-NO_WORDS: Final = Dictionary()
+EMPTY_DICTIONARY: Final = SpeechDictionary()
 
 
-def parse_dictionary(value: Any) -> Dictionary:
+def parse_dictionary(value: Any) -> SpeechDictionary:
     """``word`` or ``word = how it is spoken``, separated by commas or new lines; what is over the limits is left out."""
     if not isinstance(value, str):
-        return NO_WORDS
+        return EMPTY_DICTIONARY
     terms: dict[str, None] = {}
     spoken: dict[str, str] = {}
     for entry in re.split(r"[,\n]", value):
-        term, _, said = (part.strip()[:MAX_TERM] for part in entry.partition("="))
+        term, _, said = (part.strip()[:MAX_TERM_LENGTH] for part in entry.partition("="))
         if not term or len(terms) >= MAX_TERMS:
             continue
         terms[term] = None
         if said:
             spoken[term.casefold()] = said
-    return Dictionary(tuple(terms), spoken) if terms else NO_WORDS
+    return SpeechDictionary(tuple(terms), spoken) if terms else EMPTY_DICTIONARY
 
 
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:

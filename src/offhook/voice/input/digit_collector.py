@@ -22,24 +22,24 @@ class DigitCollector:
         self._edges: Sequence[Edge] = ()
         self._timer: asyncio.TimerHandle | None = None
 
-    def press(self, digit: str, edges: Sequence[Edge]) -> None:
+    def press_key(self, digit: str, edges: Sequence[Edge]) -> None:
         if digit not in "0123456789*#ABCD" or len(digit) != 1:
             return
         self._edges = edges
         self._digits = (self._digits + digit)[-MAX_DIGITS:]
         self.cancel()
         is_prefix = any(e.digits and e.digits != self._digits and e.digits.startswith(self._digits) for e in edges)
-        if not is_prefix and (digit == "#" or self._edge() is not None):
-            self._flush()
+        if not is_prefix and (digit == "#" or self._matching_edge() is not None):
+            self._finish_entry()
         else:
-            wait = PREFIX_TIMEOUT_S if self._edge() is not None else ENTRY_TIMEOUT_S
-            self._timer = asyncio.get_running_loop().call_later(wait, self._flush)
+            wait = PREFIX_TIMEOUT_S if self._matching_edge() is not None else ENTRY_TIMEOUT_S
+            self._timer = asyncio.get_running_loop().call_later(wait, self._finish_entry)
 
-    def _edge(self) -> Edge | None:
+    def _matching_edge(self) -> Edge | None:
         return next((edge for edge in self._edges if edge.digits == self._digits), None)
 
-    def _flush(self) -> None:
-        edge, digits = self._edge(), self._digits
+    def _finish_entry(self) -> None:
+        edge, digits = self._matching_edge(), self._digits
         self._digits = ""
         self.cancel()
         if edge is not None:

@@ -15,9 +15,9 @@ from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.errors import AllModelsFailed
 from offhook.voice.input.replay_buffer import ReplayBuffer
 from offhook.voice.input.speech_detector import SpeechDetector
-from offhook.voice.input.turns import Listening, choose
+from offhook.voice.input.turns import CallerTurnState, choose_turn_rules
 from offhook.voice.ports import VadEngine
-from offhook.voice.safety.model_failover import Circuit
+from offhook.voice.safety.model_failover import ModelFailover
 from offhook.voice.usage_counter import UsageCounter
 
 REOPEN_PAUSE_S: Final = 0.2
@@ -27,17 +27,17 @@ MIN_UNHEARD_S: Final = 0.35
 UNHEARD_BEFORE_FAILOVER: Final = 2
 
 
-class TurnListener(Protocol):
+class CallerTurnHandler(Protocol):
     """What the session does with what the caller does."""
 
-    def caller_started(self) -> None: ...
-    def caller_progressed(self, state: Listening) -> None: ...
-    def turn_ended(self, text: str, started_at: float, stopped_at: float) -> None: ...
-    def turn_unheard(self, count: int) -> None: ...
-    def recognition_lost(self) -> None: ...
+    def on_caller_started(self) -> None: ...
+    def on_caller_speech(self, state: CallerTurnState) -> None: ...
+    def on_turn_ended(self, text: str, started_at: float, stopped_at: float) -> None: ...
+    def on_turn_without_transcript(self, count: int) -> None: ...
+    def on_recognition_lost(self) -> None: ...
 
 
-class Listener:
+class CallerListener:
     """Feed it the leg's audio; it calls back. Times are loop times."""
 
     def __init__(
@@ -48,7 +48,7 @@ class Listener:
         models: CallModels,
         config: CallConfig,
         emit: Emit,
-        owner: TurnListener,
+        owner: CallerTurnHandler,
     ) -> None:
         self._codec = codec
         self._stts = models.stt
@@ -57,12 +57,12 @@ class Listener:
         self._emit = emit
         self._owner = owner
         self._loop = asyncio.get_running_loop()
-        self._circuit = Circuit([stt.ref for stt in models.stt], emit)
+        self._circuit = ModelFailover([stt.model_ref for stt in models.stt], emit)
         self._replay = ReplayBuffer(codec.sample_rate)
         self._seconds_by_ref: dict[ModelRef, float] = {}
         self._stream: SttStream | None = None
         self._reader: asyncio.Task[None] | None = None
-        self._rules = choose(config, has_endpointing=models.stt[0].has_endpointing)
+        self._rules = choose_turn_rules(config, has_endpointing=models.stt[0].has_endpointing)
         self._detector = SpeechDetector(
             now=self._loop.time,
             start_probability=config.vad_start_probability,
@@ -72,31 +72,31 @@ class Listener:
             on_stop=self._speech_stopped,
             on_window=self._after_window,
         )
-        self._vad = vad.open(self._detector)
+        self._vad = vad.open_stream(self._detector)
         self._expectation = Expectation()
-        self.tap: Callable[[Samples], None] | None = None  # gets the caller's audio at 8 kHz
-        self._state = Listening()
+        self.audio_tap: Callable[[Samples], None] | None = None  # gets the caller's audio at 8 kHz
+        self._state = CallerTurnState()
         self._turn_started_at: float | None = None
         self._unheard_from: float | None = None
-        self.unheard = 0
+        self.unheard_turns = 0
         self.seconds = 0.0
         self.last_audio_at = self._loop.time()
 
     # -- audio in -------------------------------------------------------------------------------------------------
 
-    def feed(self, payload: bytes) -> None:
+    def feed_audio(self, payload: bytes) -> None:
         samples = self._codec.decode(payload)
         self.last_audio_at = self._loop.time()
         self.seconds += samples.size / self._codec.sample_rate
         pcm = samples.tobytes()
         self._replay.push(pcm, is_utterance=self._is_utterance)
         if self._stream is not None:
-            self._stream.push(pcm)
+            self._stream.push_audio(pcm)
         if self._config.interrupt_min_level_db is not None:
             self._state.level_db = _level_db(samples)
-        narrow = samples if self._codec.sample_rate == 8000 else _halved(samples)
-        if self.tap is not None:
-            self.tap(narrow)
+        narrow = samples if self._codec.sample_rate == 8000 else _downsample_to_8k(samples)
+        if self.audio_tap is not None:
+            self.audio_tap(narrow)
         self._vad.push(narrow)
 
     @property
@@ -116,19 +116,19 @@ class Listener:
     def has_words(self) -> bool:
         return bool(self._state.text or self._state.partial)
 
-    def expect(self, expectation: Expectation) -> None:
+    def set_expectation(self, expectation: Expectation) -> None:
         """What the node expects, and the words of the workflow's dictionary behind that."""
         terms = self._config.dictionary.terms
         if terms:
             expectation = replace(expectation, phrases=tuple(dict.fromkeys((*expectation.phrases, *terms))))
         self._expectation = expectation
         if self._stream is not None:
-            self._stream.expect(expectation)
+            self._stream.set_expectation(expectation)
 
     # -- recognition ----------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        self._reader = asyncio.create_task(self._recognise())
+        self._reader = asyncio.create_task(self._run_recognition())
 
     async def close(self) -> None:
         self._vad.close()
@@ -142,60 +142,60 @@ class Listener:
         if stream is not None:
             await stream.close()
 
-    async def _recognise(self) -> None:
+    async def _run_recognition(self) -> None:
         has_retried = has_failed = False
         while True:
             try:
-                stream = await self._stts[self._circuit.current].open(
+                stream = await self._stts[self._circuit.current].open_stream(
                     sample_rate=self._codec.sample_rate, language=self._language
                 )
-                self._take_up(stream, replay=has_failed)
+                self._attach_stream(stream, replay=has_failed)
                 async for event in stream.events():
                     has_retried = False
-                    self._circuit.works()
-                    self._heard(event)
+                    self._circuit.mark_success()
+                    self._apply_stt_event(event)
                 return
             except ModelError as error:
                 has_failed = True
-                self._circuit.report(error)
+                self._circuit.report_failure(error)
                 await self._drop_stream()
                 if not error.retryable or has_retried:
-                    if not self._next_stt(error):
-                        self._owner.recognition_lost()
+                    if not self._switch_recognizer(error):
+                        self._owner.on_recognition_lost()
                         return
                     has_retried = False
                 else:
                     has_retried = True
                     await asyncio.sleep(REOPEN_PAUSE_S)
 
-    def _take_up(self, stream: SttStream, *, replay: bool) -> None:
+    def _attach_stream(self, stream: SttStream, *, replay: bool) -> None:
         """Give a recognizer the call; after another one's failure with what the caller has said since its last final."""
-        stream.expect(self._expectation)
+        stream.set_expectation(self._expectation)
         if replay and self._is_utterance:
             self._state.partial = ""
             stream.speech_started()
-            stream.push(self._replay.audio())
+            stream.push_audio(self._replay.pending_audio())
             if not self._detector.is_speaking:
                 stream.speech_ended()
         elif self._detector.is_speaking:
             stream.speech_started()
         self._stream = stream
 
-    def _next_stt(self, error: ModelError) -> bool:
-        self._note_seconds()
+    def _switch_recognizer(self, error: ModelError) -> bool:
+        self._count_seconds()
         try:
             self._circuit.fail_over(error)
         except AllModelsFailed:
             return False
-        self._rules = choose(self._config, has_endpointing=self._stts[self._circuit.current].has_endpointing)
+        self._rules = choose_turn_rules(self._config, has_endpointing=self._stts[self._circuit.current].has_endpointing)
         return True
 
-    def _note_seconds(self) -> None:
+    def _count_seconds(self) -> None:
         """What was heard until now was the current recognizer's."""
-        ref, counted = self._circuit.ref, sum(self._seconds_by_ref.values())
+        ref, counted = self._circuit.current_ref, sum(self._seconds_by_ref.values())
         self._seconds_by_ref[ref] = self._seconds_by_ref.get(ref, 0.0) + self.seconds - counted
 
-    def _heard(self, event: SttEvent) -> None:
+    def _apply_stt_event(self, event: SttEvent) -> None:
         text = event.text.strip()
         if event.kind == "partial":
             self._state.partial = text
@@ -211,13 +211,13 @@ class Listener:
             self._unheard_from = None
             if self._turn_started_at is None:
                 self._turn_started_at = self._loop.time()
-        self.poll()
+        self.evaluate_turn()
 
     def count_usage(self, usage: UsageCounter) -> None:
         """Each recognizer has the seconds that it listened, also when it failed afterwards."""
-        self._note_seconds()
+        self._count_seconds()
         for ref, seconds in self._seconds_by_ref.items():
-            usage.stt(ref, seconds)
+            usage.add_stt_seconds(ref, seconds)
 
     # -- turn taking ----------------------------------------------------------------------------------------------
 
@@ -228,7 +228,7 @@ class Listener:
         self._emit(events.CALLER_STARTED, {})
         if self._stream is not None:
             self._stream.speech_started()
-        self._owner.caller_started()
+        self._owner.on_caller_started()
 
     def _speech_stopped(self) -> None:
         self._emit(events.CALLER_STOPPED, {})
@@ -239,9 +239,9 @@ class Listener:
 
     def _after_window(self) -> None:
         if self._detector.is_speaking or self.has_words or self._unheard_from is not None:
-            self.poll()
+            self.evaluate_turn()
 
-    def poll(self) -> None:
+    def evaluate_turn(self) -> None:
         """Ask the rules. Also called by the watchdog, because a muted far end may send no audio at all."""
         now = self._loop.time()
         if self._detector.is_speaking and now - self.last_audio_at > self._config.vad_stop_after_s:
@@ -255,57 +255,57 @@ class Listener:
             self._end_turn(now)
             return
         if state.is_speaking or self.has_words:
-            self._owner.caller_progressed(state)
+            self._owner.on_caller_speech(state)
         if self._unheard_from is None or state.is_speaking or self.has_words:
             return
         if now - self._unheard_from >= self._config.deaf_after_s:
-            self._turn_unheard()
+            self._report_unheard_turn()
 
-    def interrupts(self) -> bool:
-        return self._rules.interrupts.interrupts(self._state)
+    def should_interrupt(self) -> bool:
+        return self._rules.interrupt_rule.should_interrupt(self._state)
 
-    def cuts_off(self, text: str) -> bool:
-        return self._rules.interrupts.cuts_off(len(text.split()))
+    def should_cut_off(self, text: str) -> bool:
+        return self._rules.interrupt_rule.should_cut_off(len(text.split()))
 
-    def pauses(self) -> bool:
-        return self._rules.pauses.interrupts(self._state)
+    def should_pause(self) -> bool:
+        return self._rules.pause_rule.should_interrupt(self._state)
 
     def _end_turn(self, now: float) -> None:
         text = f"{self._state.text} {self._state.partial}".strip()
         stopped_at = self._detector.stopped_at or now
-        self._state = Listening()
+        self._state = CallerTurnState()
         self._unheard_from = None
         self._replay.clear()
-        self.unheard = 0
+        self.unheard_turns = 0
         started_at, self._turn_started_at = self._turn_started_at or stopped_at, None
-        self._owner.turn_ended(text, started_at, stopped_at)
+        self._owner.on_turn_ended(text, started_at, stopped_at)
 
-    def _turn_unheard(self) -> None:
+    def _report_unheard_turn(self) -> None:
         self._unheard_from = None
         self._turn_started_at = None
-        self.unheard += 1
-        if self.unheard >= UNHEARD_BEFORE_FAILOVER and self._circuit.next_one is not None:
+        self.unheard_turns += 1
+        if self.unheard_turns >= UNHEARD_BEFORE_FAILOVER and self._circuit.next_ref is not None:
             error = ModelError("stt_silent", "The caller spoke and nothing was recognized.", retryable=True)
-            self._circuit.report(error)
-            self._next_stt(error)
-            self._restart()
-        self._owner.turn_unheard(self.unheard)
+            self._circuit.report_failure(error)
+            self._switch_recognizer(error)
+            self._restart_recognition()
+        self._owner.on_turn_without_transcript(self.unheard_turns)
 
-    def _restart(self) -> None:
+    def _restart_recognition(self) -> None:
         old, self._reader = self._reader, None
         if old is not None:
             old.cancel()
         stream, self._stream = self._stream, None
 
-        async def again() -> None:
+        async def reopen_stream() -> None:
             if stream is not None:
                 await stream.close()
-            await self._recognise()
+            await self._run_recognition()
 
-        self._reader = asyncio.create_task(again())
+        self._reader = asyncio.create_task(reopen_stream())
 
 
-def _halved(samples: Samples) -> Samples:
+def _downsample_to_8k(samples: Samples) -> Samples:
     """16 kHz to 8 kHz for the VAD: pairs averaged, which is filter enough for telling speech from silence."""
     even = samples[: samples.size & ~1].reshape(-1, 2).astype(np.int32)
     halved: Samples = (even.sum(axis=1) >> 1).astype(np.int16)

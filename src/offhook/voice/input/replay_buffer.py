@@ -5,7 +5,7 @@ from typing import Final
 
 # A recognizer that hears a word from its middle on gets it wrong.
 PREROLL_S: Final = 0.6
-LONGEST_S: Final = 30.0
+MAX_UTTERANCE_S: Final = 30.0
 
 
 class ReplayBuffer:
@@ -19,7 +19,7 @@ class ReplayBuffer:
     def push(self, pcm: bytes, *, is_utterance: bool) -> None:
         self._parts.append(pcm)
         self._size += len(pcm)
-        limit = (LONGEST_S if is_utterance else PREROLL_S) * self._bytes_per_s
+        limit = (MAX_UTTERANCE_S if is_utterance else PREROLL_S) * self._bytes_per_s
         while self._size - len(self._parts[0]) >= limit:
             self._size -= len(self._parts.popleft())
 
@@ -28,5 +28,5 @@ class ReplayBuffer:
         self._parts.clear()
         self._size = 0
 
-    def audio(self) -> bytes:
+    def pending_audio(self) -> bytes:
         return b"".join(self._parts)

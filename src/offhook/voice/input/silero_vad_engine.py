@@ -40,7 +40,7 @@ def model_path() -> Path:
     raise VadModelMissing("The voice activity model is missing: run `make setup` (it installs requirements-data.lock).")
 
 
-class _Stream:
+class _SileroStream:
     def __init__(self, engine: "SileroVad", slot: int, on_window: OnWindow) -> None:
         self._engine = engine
         self.slot = slot
@@ -53,12 +53,12 @@ class _Stream:
             return
         self.pending = np.concatenate((self.pending, samples_8k)) if self.pending.size else samples_8k
         if self.pending.size >= WINDOW:
-            self._engine.ready(self)
+            self._engine.enqueue_stream(self)
 
     def close(self) -> None:
         if not self.is_closed:
             self.is_closed = True
-            self._engine.release(self)
+            self._engine.release_slot(self)
 
 
 class SileroVad:
@@ -71,17 +71,17 @@ class SileroVad:
         self._state = np.zeros((2, 0, 128), np.float32)
         self._context = np.zeros((0, CONTEXT), np.float32)
         self._free: list[int] = []
-        self._ready: dict[_Stream, None] = {}
+        self._ready: dict[_SileroStream, None] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def load(self) -> None:
+    def load_model(self) -> None:
         """Load the model now (80 ms) instead of with the first call."""
         if self._session is not None:
             return
         self._session = onnx_session(self._path or model_path(), log_level=3)
 
-    def open(self, on_window: OnWindow) -> _Stream:
-        self.load()
+    def open_stream(self, on_window: OnWindow) -> _SileroStream:
+        self.load_model()
         if not self._free:
             size = self._context.shape[0]
             grow = max(8, size)
@@ -91,22 +91,22 @@ class SileroVad:
         slot = self._free.pop()
         self._state[:, slot] = 0
         self._context[slot] = 0
-        return _Stream(self, slot, on_window)
+        return _SileroStream(self, slot, on_window)
 
-    def release(self, stream: _Stream) -> None:
+    def release_slot(self, stream: _SileroStream) -> None:
         self._ready.pop(stream, None)
         self._free.append(stream.slot)
 
-    def ready(self, stream: _Stream) -> None:
+    def enqueue_stream(self, stream: _SileroStream) -> None:
         self._ready[stream] = None
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(BATCH_S, self._run)
+            self._timer = asyncio.get_running_loop().call_later(BATCH_S, self._process_ready)
 
-    def _run(self) -> None:
+    def _process_ready(self) -> None:
         self._timer = None
         while self._ready:
-            batch: list[tuple[_Stream, NDArray[np.int16]]] = []
-            quiet: list[_Stream] = []
+            batch: list[tuple[_SileroStream, NDArray[np.int16]]] = []
+            quiet: list[_SileroStream] = []
             for stream in list(self._ready):
                 window, stream.pending = stream.pending[:WINDOW], stream.pending[WINDOW:]
                 if stream.pending.size < WINDOW:
@@ -118,9 +118,9 @@ class SileroVad:
             for stream in quiet:
                 stream.on_window(0.0, WINDOW_S)
             if batch:
-                self._infer(batch)
+                self._run_model(batch)
 
-    def _infer(self, batch: list[tuple[_Stream, NDArray[np.int16]]]) -> None:
+    def _run_model(self, batch: list[tuple[_SileroStream, NDArray[np.int16]]]) -> None:
         slots = [stream.slot for stream, _ in batch]
         windows = np.stack([window for _, window in batch]).astype(np.float32)
         windows *= 1 / 32768

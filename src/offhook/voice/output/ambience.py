@@ -16,7 +16,7 @@ from offhook.voice import events
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.events import VoiceEvent
 from offhook.voice.output.metronome import Metronome
-from offhook.voice.ports import CallLeg, Sounds
+from offhook.voice.ports import CallLeg, SoundLibrary
 
 # Loudness at volume 1, dBFS: telephone speech has about -20, so that the default of 0.3 stands 17 dB behind it.
 FULL_DB: Final = -26.0
@@ -24,11 +24,11 @@ FULL_DB: Final = -26.0
 LEAD_FRAMES: Final = 1
 _LOOP_S: Final = 12
 _RATE: Final = 16_000
-Floats = NDArray[np.float64]
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Ambience:
+class AmbienceConfig:
     """``volume`` from 0 to 1; ``sound`` is one of :data:`SOUNDS`; ``recording_id`` plays a recording instead."""
 
     volume: float
@@ -42,7 +42,7 @@ class AmbientLeg:
     :meth:`fill` begins the background; until then, and after :meth:`hang_up`, frames pass through unchanged.
     """
 
-    def __init__(self, leg: CallLeg, ambience: Ambience, sounds: Sounds) -> None:
+    def __init__(self, leg: CallLeg, ambience: AmbienceConfig, sounds: SoundLibrary) -> None:
         self._leg = leg
         self._ambience = ambience
         self._sounds = sounds
@@ -55,24 +55,24 @@ class AmbientLeg:
         self._first_beat: float | None = None
         self._sent = 0
 
-    async def fill(self, emit: Emit) -> None:
+    async def start_background(self, emit: Emit) -> None:
         """Make or load the background and begin to play it, again and again."""
         ambience, rate = self._ambience, self._codec.sample_rate
         recording = None
         if ambience.recording_id is not None:
-            recording = await self._sounds.find(ambience.recording_id, rate)
+            recording = await self._sounds.find_sound(ambience.recording_id, rate)
             if recording is None:
                 emit(events.RECORDING_MISSING, {"recording_id": ambience.recording_id, "instead": ambience.sound})
         if recording is not None:
             made = recording.samples
-        elif (ambience.sound, rate) in _made:
-            made = _made[ambience.sound, rate]
+        elif (ambience.sound, rate) in _background_cache:
+            made = _background_cache[ambience.sound, rate]
         else:
-            made = await asyncio.to_thread(background, ambience.sound, rate)
+            made = await asyncio.to_thread(get_background_samples, ambience.sound, rate)
         if not self._is_over:
-            self._start(made)
+            self._play_background(made)
 
-    def _start(self, room: Samples) -> None:
+    def _play_background(self, room: Samples) -> None:
         size = round(self._codec.sample_rate * FRAME_S)
         whole = room[: room.size // size * size]
         if not whole.size:
@@ -82,20 +82,20 @@ class AmbientLeg:
         self._frames = [self._codec.encode(samples) for samples in self._samples]
         Metronome.of_running_loop().add(self)
 
-    def tick(self, beat: float) -> bool:
+    def send_due_frames(self, beat: float) -> bool:
         """The :class:`Metronome`'s beat: fill what no voice has filled."""
         if self._first_beat is None:
             self._first_beat = beat
-        due = self._due(beat)
+        due = self._count_due_frames(beat)
         while self._sent < due and self._frames:
-            self._leg.send_frame(self._frames[self._next()])
+            self._leg.send_frame(self._frames[self._next_frame_index()])
         return bool(self._frames)
 
-    def _due(self, at: float) -> int:
+    def _count_due_frames(self, at: float) -> int:
         """Frames that should have left by ``at``, counted in whole beats."""
         return LEAD_FRAMES + 1 + int((at - (self._first_beat or at)) / FRAME_S + 0.01)
 
-    def _next(self) -> int:
+    def _next_frame_index(self) -> int:
         at, self._at = self._at, (self._at + 1) % len(self._frames)
         self._sent += 1
         return at
@@ -108,17 +108,17 @@ class AmbientLeg:
 
     def send_frame(self, payload: bytes) -> None:
         if self._samples and len(payload) == self._codec.frame_bytes:
-            voice = self._codec.decode(payload).astype(np.int32) + self._samples[self._next()]
+            voice = self._codec.decode(payload).astype(np.int32) + self._samples[self._next_frame_index()]
             payload = self._codec.encode(np.clip(voice, -32768, 32767).astype(np.int16))
         self._leg.send_frame(payload)
 
     def send_mark(self, name: str) -> None:
         self._leg.send_mark(name)
 
-    def clear(self) -> None:
-        self._leg.clear()
+    def clear_buffer(self) -> None:
+        self._leg.clear_buffer()
         # what was in hand at the far end is gone: go on from now
-        self._sent = min(self._sent, self._due(self._loop.time()) - LEAD_FRAMES)
+        self._sent = min(self._sent, self._count_due_frames(self._loop.time()) - LEAD_FRAMES)
 
     def send_event(self, event: VoiceEvent) -> None:
         self._leg.send_event(event)
@@ -129,85 +129,85 @@ class AmbientLeg:
         await self._leg.hang_up()
 
 
-_made: Final[dict[tuple[str, int], Samples]] = {}
+_background_cache: Final[dict[tuple[str, int], Samples]] = {}
 
 
-def background(sound: str, rate: int) -> Samples:
+def get_background_samples(sound: str, rate: int) -> Samples:
     """Twelve seconds of a place, the same every time, at 8 or 16 kHz: they repeat without a seam.
 
     Made once in a process, which takes a tenth of a second.
     """
-    if (sound, rate) not in _made:
-        _made[sound, rate] = _make(sound, rate)
-    return _made[sound, rate]
+    if (sound, rate) not in _background_cache:
+        _background_cache[sound, rate] = _make(sound, rate)
+    return _background_cache[sound, rate]
 
 
 def _make(sound: str, rate: int) -> Samples:
     made = SOUNDS[sound](np.random.default_rng(7))
     step = _RATE // rate
     if step > 1:
-        made = _shaped(made, lambda hz: (hz < rate * 0.45).astype(float))[::step]
+        made = _apply_spectrum_gain(made, lambda hz: (hz < rate * 0.45).astype(float))[::step]
     samples: Samples = (made / np.abs(made).max() * 20_000).astype(np.int16)
     return samples
 
 
-def _at_level(samples: Floats, volume: float) -> Samples:
+def _at_level(samples: FloatArray, volume: float) -> Samples:
     level = np.sqrt(np.mean(samples**2))
     wanted = 32768 * 10 ** (FULL_DB / 20) * volume
     quiet: Samples = np.clip(samples * (wanted / level if level else 0.0), -32768, 32767).astype(np.int16)
     return quiet
 
 
-def _shaped(noise: Floats, gain: Callable[[Floats], Floats]) -> Floats:
+def _apply_spectrum_gain(noise: FloatArray, gain: Callable[[FloatArray], FloatArray]) -> FloatArray:
     spectrum = np.fft.rfft(noise)
-    hz: Floats = np.fft.rfftfreq(noise.size, 1 / _RATE).astype(np.float64)
-    shaped: Floats = np.fft.irfft(spectrum * gain(hz), noise.size)
+    hz: FloatArray = np.fft.rfftfreq(noise.size, 1 / _RATE).astype(np.float64)
+    shaped: FloatArray = np.fft.irfft(spectrum * gain(hz), noise.size)
     return shaped
 
 
-def _noise(random: np.random.Generator) -> Floats:
+def _white_noise(random: np.random.Generator) -> FloatArray:
     return random.standard_normal(_LOOP_S * _RATE)
 
 
-def _swell(random: np.random.Generator, fastest_hz: float, depth: float) -> Floats:
+def _slow_swell(random: np.random.Generator, fastest_hz: float, depth: float) -> FloatArray:
     """A slow rise and fall around 1 that repeats without a seam."""
-    slow = _shaped(_noise(random), lambda hz: (hz <= fastest_hz).astype(float))
-    swell: Floats = 1 + depth * slow / np.abs(slow).max()
+    slow = _apply_spectrum_gain(_white_noise(random), lambda hz: (hz <= fastest_hz).astype(float))
+    swell: FloatArray = 1 + depth * slow / np.abs(slow).max()
     return swell
 
 
-def _air(random: np.random.Generator, corner_hz: float) -> Floats:
+def _soft_noise(random: np.random.Generator, corner_hz: float) -> FloatArray:
     """Soft noise that falls off above the corner; nothing below 80 Hz, which a telephone does not carry."""
-    air = _shaped(_noise(random), lambda hz: (hz > 80) / (1 + (hz / corner_hz) ** 2))
-    even: Floats = air / air.std()
+    air = _apply_spectrum_gain(_white_noise(random), lambda hz: (hz > 80) / (1 + (hz / corner_hz) ** 2))
+    even: FloatArray = air / air.std()
     return even
 
 
-def _murmur(random: np.random.Generator, voices: int) -> Floats:
+def _babble_noise(random: np.random.Generator, voices: int) -> FloatArray:
     """People who cannot be understood: speech bands that rise and fall as syllables do (2 to 5 a second)."""
     total = np.zeros(_LOOP_S * _RATE)
     for _ in range(voices):
         center = random.uniform(350, 900)
-        band = _shaped(_noise(random), lambda hz, c=center: np.exp(-(((hz - c) / (c * 0.45)) ** 2)))  # type: ignore[misc]
-        total += band / band.std() * np.maximum(0, _swell(random, random.uniform(2, 5), 1.6) - 0.6)
-    even: Floats = total / total.std()
+        band = _apply_spectrum_gain(_white_noise(random), lambda hz, c=center: np.exp(-(((hz - c) / (c * 0.45)) ** 2)))  # type: ignore[misc]
+        total += band / band.std() * np.maximum(0, _slow_swell(random, random.uniform(2, 5), 1.6) - 0.6)
+    even: FloatArray = total / total.std()
     return even
 
 
-def _office(random: np.random.Generator) -> Floats:
-    return _air(random, 500) * _swell(random, 0.3, 0.2) + 0.35 * _murmur(random, 2)
+def _office_noise(random: np.random.Generator) -> FloatArray:
+    return _soft_noise(random, 500) * _slow_swell(random, 0.3, 0.2) + 0.35 * _babble_noise(random, 2)
 
 
-def _cafe(random: np.random.Generator) -> Floats:
-    return 0.5 * _air(random, 900) + _murmur(random, 7)
+def _cafe_noise(random: np.random.Generator) -> FloatArray:
+    return 0.5 * _soft_noise(random, 900) + _babble_noise(random, 7)
 
 
-def _street(random: np.random.Generator) -> Floats:
-    return _air(random, 220) * _swell(random, 0.25, 0.7) + 0.15 * _air(random, 2500)
+def _street_noise(random: np.random.Generator) -> FloatArray:
+    return _soft_noise(random, 220) * _slow_swell(random, 0.25, 0.7) + 0.15 * _soft_noise(random, 2500)
 
 
-SOUNDS: Final[Mapping[str, Callable[[np.random.Generator], Floats]]] = {
-    "office": _office,
-    "cafe": _cafe,
-    "street": _street,
+SOUNDS: Final[Mapping[str, Callable[[np.random.Generator], FloatArray]]] = {
+    "office": _office_noise,
+    "cafe": _cafe_noise,
+    "street": _street_noise,
 }

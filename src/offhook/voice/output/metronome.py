@@ -7,8 +7,8 @@ from weakref import WeakKeyDictionary
 from offhook.kit.audio import FRAME_S
 
 
-class Player(Protocol):
-    def tick(self, beat: float) -> bool:
+class FramePlayer(Protocol):
+    def send_due_frames(self, beat: float) -> bool:
         """Send what is due at the beat of this loop time; return False when there is nothing left to send."""
         ...
 
@@ -20,7 +20,7 @@ class Metronome:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._players: dict[Player, None] = {}
+        self._players: dict[FramePlayer, None] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._next = 0.0
 
@@ -32,24 +32,24 @@ class Metronome:
             found = cls._of_loop[loop] = cls(loop)
         return found
 
-    def add(self, player: Player) -> None:
+    def add(self, player: FramePlayer) -> None:
         self._players[player] = None
         if self._timer is None:
             self._next = self._loop.time() + FRAME_S
-            self._timer = self._loop.call_at(self._next, self._beat)
+            self._timer = self._loop.call_at(self._next, self._run_beat)
 
-    def remove(self, player: Player) -> None:
+    def remove(self, player: FramePlayer) -> None:
         self._players.pop(player, None)
 
-    def _beat(self) -> None:
+    def _run_beat(self) -> None:
         now = self._loop.time()
         # absolute beats, so that lateness never adds up; those that were missed altogether are made up for by this one
         beat = self._next + max(0.0, (now - self._next) // FRAME_S) * FRAME_S
         for player in list(self._players):
-            if not player.tick(beat):
+            if not player.send_due_frames(beat):
                 self._players.pop(player, None)
         if not self._players:
             self._timer = None
             return
         self._next = beat + FRAME_S
-        self._timer = self._loop.call_at(self._next, self._beat)
+        self._timer = self._loop.call_at(self._next, self._run_beat)

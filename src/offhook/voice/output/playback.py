@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from offhook.kit.audio import FRAME_S
 from offhook.voice.output.metronome import Metronome
-from offhook.voice.ports import CallLeg, Recorder
+from offhook.voice.ports import CallLeg, CallRecorder
 
 # The far end keeps this much in hand, so that one late beat is not a click. Source: jitter of a busy loop, bench/voice.py.
 LEAD_FRAMES = 2
@@ -16,27 +16,27 @@ MARK_GRACE_S = 1.0
 
 
 @dataclass(slots=True, eq=False)
-class Sentence:
+class QueuedSentence:
     """One synthesized stretch of speech. ``queued`` and ``sent`` count codec bytes; times are loop times."""
 
     text: str
-    queued: int = 0
-    sent: int = 0
+    queued_bytes: int = 0
+    sent_bytes: int = 0
     is_complete: bool = False
     first_frame_at: float | None = None
     last_frame_at: float | None = None
     buffer: bytearray = field(default_factory=bytearray)
     on_start: Callable[[], None] | None = None
 
-    def heard(self, now: float, bytes_per_s: float) -> str:
+    def heard_text(self, now: float, bytes_per_s: float) -> str:
         """The words that have been played by ``now``, cut at a word's end, by the share of the audio that left."""
         if self.first_frame_at is None:
             return ""
-        played = min(self.sent, (now - self.first_frame_at) * bytes_per_s)
-        if self.is_complete and played >= self.queued - bytes_per_s * FRAME_S:
+        played = min(self.sent_bytes, (now - self.first_frame_at) * bytes_per_s)
+        if self.is_complete and played >= self.queued_bytes - bytes_per_s * FRAME_S:
             return self.text
         # An unfinished synthesis has no length yet: 14 characters a second is unhurried English speech.
-        expected = self.queued if self.is_complete else max(self.queued, len(self.text) / 14 * bytes_per_s)
+        expected = self.queued_bytes if self.is_complete else max(self.queued_bytes, len(self.text) / 14 * bytes_per_s)
         cut = int(len(self.text) * min(1.0, played / expected)) if expected else 0
         if cut >= len(self.text):
             return self.text
@@ -46,13 +46,13 @@ class Sentence:
 class Playback:
     """Frames of one call. ``on_first_frame`` runs when a sentence starts to leave."""
 
-    def __init__(self, leg: CallLeg, recorder: Recorder | None, started_at: float) -> None:
+    def __init__(self, leg: CallLeg, recorder: CallRecorder | None, started_at: float) -> None:
         self._leg = leg
         self._recorder = recorder
         self._t0 = started_at
         self._loop = asyncio.get_running_loop()
         self._metronome = Metronome.of_running_loop()
-        self._queue: deque[Sentence] = deque()
+        self._queue: deque[QueuedSentence] = deque()
         self._frame = leg.codec.frame_bytes
         self.bytes_per_s = self._frame / FRAME_S
         self._epoch = 0.0
@@ -75,28 +75,28 @@ class Playback:
         """Also while the loop is so late that the far end has played all it had: the next beat goes on with the sentence."""
         return self._is_running or self._loop.time() < self._audible_until
 
-    def begin(self, text: str, on_start: Callable[[], None] | None = None) -> Sentence:
-        sentence = Sentence(text, on_start=on_start)
+    def begin_sentence(self, text: str, on_start: Callable[[], None] | None = None) -> QueuedSentence:
+        sentence = QueuedSentence(text, on_start=on_start)
         self._queue.append(sentence)
         return sentence
 
-    def push(self, sentence: Sentence, payload: bytes) -> None:
+    def push_audio(self, sentence: QueuedSentence, payload: bytes) -> None:
         """Add codec bytes to a sentence that was begun; ignored after :meth:`clear`."""
         if sentence not in self._queue:
             return
         sentence.buffer += payload
-        sentence.queued += len(payload)
-        self._wake()
+        sentence.queued_bytes += len(payload)
+        self._resume_sending()
 
-    def shorten(self, sentence: Sentence, total: int) -> None:
+    def truncate_sentence(self, sentence: QueuedSentence, total: int) -> None:
         """Drop what lies behind ``total`` bytes of a sentence, as far as it has not been sent."""
-        keep = max(total // self._frame * self._frame - sentence.sent, 0)
-        sentence.queued -= max(len(sentence.buffer) - keep, 0)
+        keep = max(total // self._frame * self._frame - sentence.sent_bytes, 0)
+        sentence.queued_bytes -= max(len(sentence.buffer) - keep, 0)
         del sentence.buffer[keep:]
 
-    def complete(self, sentence: Sentence) -> None:
+    def complete_sentence(self, sentence: QueuedSentence) -> None:
         sentence.is_complete = True
-        self._wake()
+        self._resume_sending()
 
     def pause(self) -> None:
         """Stop where we are and keep what waits; :meth:`resume` goes on and :meth:`clear` drops it."""
@@ -106,12 +106,12 @@ class Playback:
 
     def resume(self) -> None:
         self.is_paused = False
-        self._wake()
+        self._resume_sending()
 
-    def _wake(self) -> None:
+    def _resume_sending(self) -> None:
         if self.is_paused:
             return
-        if not self._is_running and self._ready():
+        if not self._is_running and self._has_frame_ready():
             self._is_running = True
             now = self._loop.time()
             # Still audible from before: go on seamlessly. Otherwise a new epoch begins, with the lead at once.
@@ -119,11 +119,11 @@ class Playback:
                 self._epoch = now
                 self._first_beat = None
                 self._frames_since_epoch = 0
-            self._send_until(self._due(now))
+            self._send_until(self._count_due_frames(now))
             if self._is_running:
                 self._metronome.add(self)
 
-    def _ready(self) -> bool:
+    def _has_frame_ready(self) -> bool:
         while self._queue:
             head = self._queue[0]
             if len(head.buffer) >= self._frame or (head.is_complete and head.buffer):
@@ -133,20 +133,20 @@ class Playback:
             self._finish(head)
         return False
 
-    def _finish(self, sentence: Sentence) -> None:
+    def _finish(self, sentence: QueuedSentence) -> None:
         self._queue.popleft()
-        if sentence.sent:
+        if sentence.sent_bytes:
             self._marks_sent += 1
             self._leg.send_mark(f"s{self._marks_sent}")
         self._changed.set()
 
-    def tick(self, beat: float) -> bool:
+    def send_due_frames(self, beat: float) -> bool:
         """Send the frames that are due at this beat; False when nothing is left (:class:`Metronome` forgets us)."""
         if self._first_beat is None:
             self._first_beat = beat
-        return self._send_until(self._due(beat))
+        return self._send_until(self._count_due_frames(beat))
 
-    def _due(self, at: float) -> int:
+    def _count_due_frames(self, at: float) -> int:
         """Frames since the epoch that may have left by ``at``: the lead at once, then exactly one a beat.
 
         Counted in beats and not in time since the epoch, which would fall on both sides of a frame's edge as the loop
@@ -159,33 +159,33 @@ class Playback:
     def _send_until(self, due: int) -> bool:
         now = self._loop.time()
         while self._frames_since_epoch < due:
-            if not self._ready():
+            if not self._has_frame_ready():
                 self._is_running = False
                 self._changed.set()
                 return False
-            self._send(self._queue[0], now)
+            self._send_frame(self._queue[0], now)
         return True
 
-    def _send(self, head: Sentence, now: float) -> None:
+    def _send_frame(self, head: QueuedSentence, now: float) -> None:
         frame = bytes(head.buffer[: self._frame])
         del head.buffer[: self._frame]
         if len(frame) < self._frame:
-            frame += self._leg.codec.silence[len(frame) :]
+            frame += self._leg.codec.silence_frame[len(frame) :]
         self._leg.send_frame(frame)
         # on the recording a frame stands where it is heard, not where the lead put it on the wire
         heard_at = self._epoch + self._frames_since_epoch * FRAME_S
         if self._recorder is not None:
-            self._recorder.agent(heard_at - self._t0, frame)
+            self._recorder.record_agent(heard_at - self._t0, frame)
         self._frames_since_epoch += 1
         self._audible_until = heard_at + FRAME_S
-        head.sent += self._frame
+        head.sent_bytes += self._frame
         if head.first_frame_at is None:
             head.first_frame_at = max(now, heard_at)
             if head.on_start is not None:
                 head.on_start()
         head.last_frame_at = heard_at + FRAME_S
 
-    def clear(self) -> int:
+    def drop_unheard(self) -> int:
         """Drop everything that was not heard, here and at the far end; return the dropped milliseconds."""
         dropped = sum(len(sentence.buffer) for sentence in self._queue)
         left = max(0.0, self._audible_until - self._loop.time())
@@ -195,7 +195,7 @@ class Playback:
         self._is_running = False
         self._frames_since_epoch = 0
         self._audible_until = min(self._audible_until, self._loop.time())
-        self._leg.clear()
+        self._leg.clear_buffer()
         self._marks_back = self._marks_sent
         self._changed.set()
         return round(dropped / self.bytes_per_s * 1000 + left * 1000)

@@ -22,7 +22,7 @@ class SentenceSplitter:
     def push(self, delta: str) -> list[str]:
         self._text += delta
         done: list[str] = []
-        while (cut := self._cut()) is not None:
+        while (cut := self._find_cut()) is not None:
             piece, self._text = self._text[:cut].strip(), self._text[cut:].lstrip()
             if piece:
                 done.append(piece)
@@ -35,7 +35,7 @@ class SentenceSplitter:
         self._is_first = True
         return [rest] if rest else []
 
-    def _cut(self) -> int | None:
+    def _find_cut(self) -> int | None:
         for match in _END.finditer(self._text):
             if "\n" in match.group() or not _ABBREVIATION.search(self._text[: match.start()]):
                 return match.end()

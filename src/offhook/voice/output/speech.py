@@ -10,15 +10,15 @@ import numpy as np
 from offhook.kit.audio import Codec, Resampler, Samples
 from offhook.models.ports import LineTts, ModelError, Tts
 from offhook.voice.dialog.llm_chain import Emit
-from offhook.voice.input.dictionary import NO_WORDS, Dictionary
-from offhook.voice.output.playback import Playback, Sentence
-from offhook.voice.ports import Sound
-from offhook.voice.safety.model_failover import OFFLINE, Circuit
+from offhook.voice.input.dictionary import EMPTY_DICTIONARY, SpeechDictionary
+from offhook.voice.output.playback import Playback, QueuedSentence
+from offhook.voice.ports import RecordedSound
+from offhook.voice.safety.model_failover import OFFLINE_PROVIDER, ModelFailover
 from offhook.voice.usage_counter import UsageCounter
 
 # A vendor answers in 0.1 to 0.4 s; past this the caller would hear a hole.
-FIRST_BYTE_S: Final = 1.5
-GAP_S: Final = 1.5
+FIRST_BYTE_TIMEOUT_S: Final = 1.5
+CHUNK_TIMEOUT_S: Final = 1.5
 # Unhurried English speech, for a voice that has not finished a sentence yet.
 CHARS_PER_S: Final = 14
 MIN_LEARNED_CHARS: Final = 12
@@ -63,7 +63,7 @@ class CannedSpeech:
             self._cache[key] = np.concatenate([*parts, resampler.push(b"", is_last=True)])
 
 
-class Speaker:
+class CallSpeaker:
     """The voices of one call as one. Raises :class:`AllModelsFailed` when none is left."""
 
     def __init__(
@@ -74,52 +74,52 @@ class Speaker:
         ttss: Sequence[Tts],
         emit: Emit,
         usage: UsageCounter,
-        dictionary: Dictionary = NO_WORDS,
+        dictionary: SpeechDictionary = EMPTY_DICTIONARY,
     ) -> None:
         self._playback = playback
         self._codec = codec
         self._ttss = [_at_rate(tts, codec.sample_rate) for tts in ttss]
         self._usage = usage
-        self._circuit = Circuit([tts.ref for tts in ttss], emit)
+        self._circuit = ModelFailover([tts.model_ref for tts in ttss], emit)
         self._bytes_per_char: dict[int, float] = {}
         self._dictionary = dictionary
         self.canned = CannedSpeech(self._ttss[0], codec)
 
     async def say(
-        self, text: str, into: list[Sentence], *, on_byte: Callable[[], None], on_start: Callable[[], None]
+        self, text: str, into: list[QueuedSentence], *, on_byte: Callable[[], None], on_start: Callable[[], None]
     ) -> None:
         """Synthesize one stretch into the playback queue; returns when all of it is queued, not played.
 
         What is queued is appended to ``into`` at once. A voice that dies half-way leaves an entry with the words that it
         got out, and the next voice says the rest.
         """
-        if self._circuit.ref.provider == OFFLINE:
-            self._circuit.reconsider()
+        if self._circuit.current_ref.provider == OFFLINE_PROVIDER:
+            self._circuit.return_to_preferred()
         rest, begins = text, on_start
         while rest:
-            sentence = self._playback.begin(rest, begins)
+            sentence = self._playback.begin_sentence(rest, begins)
             into.append(sentence)
             try:
-                await self._synthesise(sentence, on_byte)
+                await self._synthesize_sentence(sentence, on_byte)
             except ModelError as error:
-                said = self._cut(sentence)
-                self._circuit.report(error)
+                said = self._truncate_to_spoken(sentence)
+                self._circuit.report_failure(error)
                 if said or not self._circuit.should_retry(error, even_slow=False):
                     self._circuit.fail_over(error)
                 rest, begins = rest[len(said) :].lstrip(), _nothing if said else begins
             else:
                 self._learn(sentence)
-                self._circuit.works()
+                self._circuit.mark_success()
                 return
             finally:
-                self._playback.complete(sentence)
+                self._playback.complete_sentence(sentence)
 
-    def _learn(self, sentence: Sentence) -> None:
+    def _learn(self, sentence: QueuedSentence) -> None:
         """How long this voice takes for a character, from a sentence that it spoke to the end."""
-        if sentence.queued and len(sentence.text) >= MIN_LEARNED_CHARS:
-            self._bytes_per_char[self._circuit.current] = sentence.queued / len(sentence.text)
+        if sentence.queued_bytes and len(sentence.text) >= MIN_LEARNED_CHARS:
+            self._bytes_per_char[self._circuit.current] = sentence.queued_bytes / len(sentence.text)
 
-    def _cut(self, sentence: Sentence) -> str:
+    def _truncate_to_spoken(self, sentence: QueuedSentence) -> str:
         """Shorten a sentence whose voice died to the whole words that it got out, and return these.
 
         Voices do not say where their words are: the place is reckoned by how long this voice takes for a character.
@@ -127,18 +127,18 @@ class Speaker:
         text = sentence.text
         usual = self._playback.bytes_per_s / CHARS_PER_S
         per_char = self._bytes_per_char.get(self._circuit.current, usual)
-        reached = min(len(text), int(sentence.queued / per_char))
+        reached = min(len(text), int(sentence.queued_bytes / per_char))
         end = len(text) if reached == len(text) else max(text.rfind(" ", 0, reached + 1), 0)
-        self._playback.shorten(sentence, int(end * per_char))
+        self._playback.truncate_sentence(sentence, int(end * per_char))
         sentence.text = text[:end]
         return sentence.text
 
-    async def _synthesise(self, sentence: Sentence, on_byte: Callable[[], None]) -> None:
+    async def _synthesize_sentence(self, sentence: QueuedSentence, on_byte: Callable[[], None]) -> None:
         tts = self._ttss[self._circuit.current]
-        self._usage.tts(tts.ref, sentence.text)
+        self._usage.add_tts_text(tts.model_ref, sentence.text)
         resampler = Resampler(tts.sample_rate, self._codec.sample_rate)
-        chunks = tts.speak(self._dictionary.pronounced(sentence.text))
-        limit = FIRST_BYTE_S
+        chunks = tts.speak(self._dictionary.apply_pronunciations(sentence.text))
+        limit = FIRST_BYTE_TIMEOUT_S
         try:
             while True:
                 try:
@@ -148,27 +148,27 @@ class Speaker:
                     break
                 except TimeoutError:
                     raise ModelError("tts_stalled", f"No audio for {limit:g} s.", retryable=True) from None
-                if limit is FIRST_BYTE_S:
+                if limit is FIRST_BYTE_TIMEOUT_S:
                     on_byte()
-                limit = GAP_S
-                self._playback.push(sentence, self._codec.encode(resampler.push(chunk)))
-            self._playback.push(sentence, self._codec.encode(resampler.push(b"", is_last=True)))
+                limit = CHUNK_TIMEOUT_S
+                self._playback.push_audio(sentence, self._codec.encode(resampler.push(chunk)))
+            self._playback.push_audio(sentence, self._codec.encode(resampler.push(b"", is_last=True)))
         finally:
             await _close(chunks)
 
-    def play(self, sound: Sound, on_start: Callable[[], None]) -> Sentence:
+    def play_sound(self, sound: RecordedSound, on_start: Callable[[], None]) -> QueuedSentence:
         """Queue a recording; it is played, interrupted and counted like a sentence of its transcript."""
-        sentence = self._playback.begin(sound.transcript, on_start)
-        self._playback.push(sentence, self._codec.encode(sound.samples))
-        self._playback.complete(sentence)
+        sentence = self._playback.begin_sentence(sound.transcript, on_start)
+        self._playback.push_audio(sentence, self._codec.encode(sound.samples))
+        self._playback.complete_sentence(sentence)
         return sentence
 
-    def say_canned(self, text: str, on_start: Callable[[], None]) -> Sentence:
+    def say_canned(self, text: str, on_start: Callable[[], None]) -> QueuedSentence:
         """Queue a phrase without asking anyone: from the cache, or the attention tone when it is not there."""
         audio = self.canned.get(text)
-        sentence = self._playback.begin(text if audio is not None else "", on_start)
-        self._playback.push(sentence, audio if audio is not None else attention_tone(self._codec))
-        self._playback.complete(sentence)
+        sentence = self._playback.begin_sentence(text if audio is not None else "", on_start)
+        self._playback.push_audio(sentence, audio if audio is not None else attention_tone(self._codec))
+        self._playback.complete_sentence(sentence)
         return sentence
 
 

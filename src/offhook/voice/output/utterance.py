@@ -7,10 +7,10 @@ from functools import partial
 from offhook.voice import events
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.events import TurnTiming
-from offhook.voice.output.playback import Playback, Sentence
+from offhook.voice.output.playback import Playback, QueuedSentence
 from offhook.voice.output.sentence_splitter import SentenceSplitter
-from offhook.voice.output.speech import Speaker
-from offhook.voice.ports import Sound
+from offhook.voice.output.speech import CallSpeaker
+from offhook.voice.ports import RecordedSound
 
 
 class Utterance:
@@ -19,7 +19,7 @@ class Utterance:
     def __init__(
         self,
         *,
-        speaker: Speaker,
+        speaker: CallSpeaker,
         playback: Playback,
         emit: Emit,
         since_start: Callable[[], float],
@@ -31,69 +31,71 @@ class Utterance:
         self._now = since_start
         self.timing = timing
         self._splitter = SentenceSplitter()
-        self._waiting: asyncio.Queue[str | Sound | None] = asyncio.Queue()
-        self._sentences: list[Sentence] = []
+        self._waiting: asyncio.Queue[str | RecordedSound | None] = asyncio.Queue()
+        self._sentences: list[QueuedSentence] = []
         self._task: asyncio.Task[None] | None = None
         self._frozen: str | None = None
 
     # -- text in --------------------------------------------------------------------------------------------------
 
-    def add(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         """A piece of a model's stream."""
         if self.timing.first_token is None:
             self.timing.first_token = self._now()
         for sentence in self._splitter.push(text):
-            self._put(sentence)
+            self._queue_sentence(sentence)
 
-    def add_fixed(self, text: str, sound: Sound | None = None) -> None:
+    def add_scripted(self, text: str, sound: RecordedSound | None = None) -> None:
         """A written sentence, or the recording of it."""
         self.flush()
         if self.timing.first_token is None:
             self.timing.first_token = self._now()
-        self._put(text if sound is None else sound)
+        self._queue_sentence(text if sound is None else sound)
 
     def flush(self) -> None:
         """Speak what waits for the end of its sentence (a node was left, a tool runs, the turn is over)."""
         for sentence in self._splitter.flush():
-            self._put(sentence)
+            self._queue_sentence(sentence)
 
-    def _put(self, sentence: str | Sound) -> None:
+    def _queue_sentence(self, sentence: str | RecordedSound) -> None:
         if self.timing.first_sentence is None:
             self.timing.first_sentence = self._now()
         if self._task is None:
-            self._task = asyncio.create_task(self._speak())
+            self._task = asyncio.create_task(self._speak_queue())
         self._waiting.put_nowait(sentence)
 
     def say_canned(self, text: str, *, is_answer: bool = True) -> None:
         """A phrase that asks no vendor. A filler is no answer: the turn's timing goes on."""
 
-        started = partial(self._started, text, is_answer=is_answer)
+        started = partial(self._on_sentence_start, text, is_answer=is_answer)
         self._sentences.append(self._speaker.say_canned(text, started))
 
     # -- audio out ------------------------------------------------------------------------------------------------
 
-    async def _speak(self) -> None:
+    async def _speak_queue(self) -> None:
         while (text := await self._waiting.get()) is not None:
-            if isinstance(text, Sound):
-                self._first_byte()
-                self._sentences.append(self._speaker.play(text, partial(self._started, text.transcript)))
+            if isinstance(text, RecordedSound):
+                self._on_first_byte()
+                self._sentences.append(
+                    self._speaker.play_sound(text, partial(self._on_sentence_start, text.transcript))
+                )
                 continue
             await self._speaker.say(
-                text, self._sentences, on_byte=self._first_byte, on_start=partial(self._started, text)
+                text, self._sentences, on_byte=self._on_first_byte, on_start=partial(self._on_sentence_start, text)
             )
 
-    def _first_byte(self) -> None:
+    def _on_first_byte(self) -> None:
         if self.timing.first_byte is None:
             self.timing.first_byte = self._now()
 
-    def _started(self, text: str, *, is_answer: bool = True) -> None:
+    def _on_sentence_start(self, text: str, *, is_answer: bool = True) -> None:
         if is_answer and self.timing.first_frame is None:
             self.timing.first_frame = self._now()
             if self.timing.caller_stopped is not None:
                 self._emit(events.TURN_TIMED, self.timing.as_dict())
         self._emit(events.AGENT_SPEAKING, {"text": text})
 
-    async def check(self) -> None:
+    async def raise_if_failed(self) -> None:
         """Raise what the voice raised, if it did: nobody should go on generating for a dead voice."""
         if self._task is not None and self._task.done():
             await self._task
@@ -113,24 +115,24 @@ class Utterance:
 
     # -- what was heard -------------------------------------------------------------------------------------------
 
-    def freeze(self, now: float) -> str:
+    def freeze_heard(self, now: float) -> str:
         """The caller interrupts at loop time ``now``: what was heard until then is what :meth:`heard` returns."""
         if self._frozen is None:
-            self._frozen = self.heard(now)
+            self._frozen = self.heard_text(now)
         return self._frozen
 
-    def heard(self, now: float) -> str:
+    def heard_text(self, now: float) -> str:
         """The words that left for the caller by loop time ``now``."""
         if self._frozen is not None:
             return self._frozen
         rate = self._playback.bytes_per_s
-        return " ".join(text for sentence in self._sentences if (text := sentence.heard(now, rate)))
+        return " ".join(text for sentence in self._sentences if (text := sentence.heard_text(now, rate)))
 
     @property
     def is_audible(self) -> bool:
         return any(sentence.first_frame_at is not None for sentence in self._sentences)
 
-    def span(self) -> tuple[float, float] | None:
+    def audible_span(self) -> tuple[float, float] | None:
         """Loop times of the first and the last frame that left, or None."""
         sent = [s for s in self._sentences if s.first_frame_at is not None]
         if not sent:

@@ -3,16 +3,16 @@
 import asyncio
 from typing import Final
 
-from offhook.voice.ports import CallLeg, CallOver, HandoverFailed
+from offhook.voice.ports import CallLeg, EndCallRequest, HandoverFailed
 
 # A carrier that does not answer the hang-up must not keep the run open.
-HANG_UP_S: Final = 5.0
+HANG_UP_TIMEOUT_S: Final = 5.0
 
 
-class Parting:
+class CallTermination:
     """``over``: what a tool ended the conversation with, whatever the call then really ended of."""
 
-    def __init__(self, over: CallOver | None, end_reason: str) -> None:
+    def __init__(self, over: EndCallRequest | None, end_reason: str) -> None:
         self._over = over
         self._is_chosen = over is not None and over.reason == end_reason
 
@@ -25,12 +25,12 @@ class Parting:
     def tags(self) -> tuple[str, ...]:
         return self._over.tags if self._over is not None and self._is_chosen else ()
 
-    async def part(self, leg: CallLeg) -> list[str]:
+    async def execute(self, leg: CallLeg) -> list[str]:
         """Hand the caller over, or hang up, which is also what follows a hand-over that failed; tags of what failed."""
         failed: list[str] = []
         over = self._over
         try:
-            async with asyncio.timeout(HANG_UP_S):
+            async with asyncio.timeout(HANG_UP_TIMEOUT_S):
                 if over is not None and not self._is_chosen and over.abandon is not None:
                     await over.abandon()
                 elif over is not None and self._is_chosen and over.handover is not None:
@@ -39,7 +39,7 @@ class Parting:
         except (HandoverFailed, TimeoutError):
             failed.append("handover_failed")
         try:
-            async with asyncio.timeout(HANG_UP_S):
+            async with asyncio.timeout(HANG_UP_TIMEOUT_S):
                 await leg.hang_up()
         except TimeoutError:
             failed.append("hang_up_timed_out")

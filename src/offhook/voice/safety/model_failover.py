@@ -12,12 +12,12 @@ from offhook.voice.events import Emit
 # A vendor's trouble seldom passes sooner, and each attempt costs the caller a wait.
 RETRY_AFTER_S: Final = 20.0
 # The offline models take over for want of anything else: a vendor that stumbled is asked once more before them.
-OFFLINE: Final = "builtin"
+OFFLINE_PROVIDER: Final = "builtin"
 # What is wrong with this request and not with the vendor.
-_OF_THE_REQUEST: Final = frozenset({"llm_content_filtered", "llm_malformed_tool_call"})
+_REQUEST_ERRORS: Final = frozenset({"llm_content_filtered", "llm_malformed_tool_call"})
 
 
-class Circuit:
+class ModelFailover:
     """The models of one kind in one call, by index, best first.
 
     A model that failed is not asked again in this call unless its failure was ``retryable``: then after
@@ -34,13 +34,13 @@ class Circuit:
         self.current = 0
 
     @property
-    def ref(self) -> ModelRef:
+    def current_ref(self) -> ModelRef:
         return self._refs[self.current]
 
     @property
-    def next_one(self) -> ModelRef | None:
+    def next_ref(self) -> ModelRef | None:
         """Who would take over now."""
-        index = self._best()
+        index = self._next_available()
         return None if index is None else self._refs[index]
 
     def should_retry(self, error: ModelError, *, even_slow: bool) -> bool:
@@ -48,17 +48,21 @@ class Circuit:
 
         ``even_slow``: also when it was too slow and there is nobody behind it at all.
         """
-        behind = self.next_one
-        if not error.retryable or self._has_retried or not (behind is None or behind.provider == OFFLINE):
+        behind = self.next_ref
+        if not error.retryable or self._has_retried or not (behind is None or behind.provider == OFFLINE_PROVIDER):
             return False
         if error.code.endswith(("_stalled", "_timeout")) and not (even_slow and behind is None):
             return False
         self._has_retried = True
         return True
 
-    def report(self, error: ModelError) -> None:
+    def report_failure(self, error: ModelError) -> None:
         """Say what happened; the model stays the current one."""
-        data: dict[str, Any] = {"kind": self.ref.kind, "provider": self.ref.provider, "model": self.ref.model}
+        data: dict[str, Any] = {
+            "kind": self.current_ref.kind,
+            "provider": self.current_ref.provider,
+            "model": self.current_ref.model,
+        }
         told = {"code": error.code, "message": str(error), "retryable": error.retryable}
         self._emit(events.MODEL_FAILED, {**data, **told})
 
@@ -68,37 +72,40 @@ class Circuit:
         failed, now = self.current, self._loop.time()
         count = self._failures[failed] = self._failures.get(failed, 0) + 1
         wait_s = RETRY_AFTER_S * 2 ** (count - 1)
-        if error.code in _OF_THE_REQUEST:
+        if error.code in _REQUEST_ERRORS:
             wait_s = 0.001
         elif not error.retryable:
             wait_s = float("inf")
         self._closed_until[failed] = now + max(wait_s, error.retry_after_s or 0.0)
-        index = self._best()
+        index = self._next_available()
         if index is None:
-            raise AllModelsFailed(self.ref.kind, error) from error
-        before, self.current = self.ref, index
-        self._moved(before)
+            raise AllModelsFailed(self.current_ref.kind, error) from error
+        before, self.current = self.current_ref, index
+        self._emit_failover(before)
 
-    def reconsider(self) -> None:
+    def return_to_preferred(self) -> None:
         """Go back to a better model whose time has come."""
-        index = self._best()
+        index = self._next_available()
         if index is not None and index < self.current:
-            before, self.current = self.ref, index
-            self._moved(before)
+            before, self.current = self.current_ref, index
+            self._emit_failover(before)
 
-    def works(self) -> None:
+    def mark_success(self) -> None:
         """The current model has answered."""
         self._has_retried = False
         if self._failures.pop(self.current, None) is not None:
             self._closed_until.pop(self.current, None)
 
-    def _best(self) -> int | None:
+    def _next_available(self) -> int | None:
         now = self._loop.time()
         open_ones = (i for i in range(len(self._refs)) if i != self.current and self._closed_until.get(i, 0.0) <= now)
         return next(open_ones, None)
 
-    def _moved(self, before: ModelRef) -> None:
-        data = {"kind": before.kind, "from": before.provider, "to": self.ref.provider}
-        if before.provider == self.ref.provider:
-            data |= {"from": f"{before.provider}/{before.model}", "to": f"{self.ref.provider}/{self.ref.model}"}
+    def _emit_failover(self, before: ModelRef) -> None:
+        data = {"kind": before.kind, "from": before.provider, "to": self.current_ref.provider}
+        if before.provider == self.current_ref.provider:
+            data |= {
+                "from": f"{before.provider}/{before.model}",
+                "to": f"{self.current_ref.provider}/{self.current_ref.model}",
+            }
         self._emit(events.FAILED_OVER, data)

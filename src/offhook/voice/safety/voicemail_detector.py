@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from offhook.kit.audio import Samples
-from offhook.models.ports import LlmRequest, Message
+from offhook.models.ports import LlmMessage, LlmRequest
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.errors import AllModelsFailed
 from offhook.voice.input.beep_detector import BeepDetector
 
 VoicemailAction = Literal["hang_up", "message", "continue"]
 # After this long somebody talks with us, whatever it is.
-WITHIN_S: Final = 30.0
+MAX_DETECTION_S: Final = 30.0
 # A pause as long as this and the next words are another utterance. Machines do not wait for an answer.
-PAUSE_S: Final = 1.2
+MIN_PAUSE_S: Final = 1.2
 # A beep after less speech than this is a phone that was switched on, not the end of a greeting.
-GREETING_S: Final = 1.0
+MIN_GREETING_S: Final = 1.0
 # Fewer words are what people say when they pick up.
 MIN_WORDS_TO_ASK: Final = 5
 # A machine that never beeps: it records once it has been silent for this long.
-QUIET_S: Final = 2.0
+MIN_QUIET_S: Final = 2.0
 MAX_WAIT_S: Final = 20.0
 INSTRUCTION: Final = (
     "Somebody was called and these are the first words that were heard. Decide whether they come from an answering"
@@ -55,7 +55,7 @@ class VoicemailConfig:
     instruction: str = ""
 
 
-class VoicemailWatch:
+class VoicemailDetector:
     """Notes what is heard of one outbound call and calls ``on_found`` once, with who noticed.
 
     By: ``transcript`` (what is said), ``greeting_length``, ``beep``, ``model``. All times are seconds since the start.
@@ -67,67 +67,67 @@ class VoicemailWatch:
         self._config = config
         self._now = since_start
         self._on_found = on_found
-        self._beeps = BeepDetector(self._beeped)
+        self._beeps = BeepDetector(self._on_beep)
         self._asking: asyncio.Task[None] | None = None
         self._speech_from: float | None = None
         self._heard_at = 0.0
         self._speech_s = 0.0
         self._turns = 0
-        self.is_found = False
+        self.is_detected = False
         self.beep_at: float | None = None
 
     @property
     def is_listening(self) -> bool:
-        return self._config.is_on and (self.is_found or self._now() <= WITHIN_S)
+        return self._config.is_on and (self.is_detected or self._now() <= MAX_DETECTION_S)
 
-    def feed(self, samples_8k: Samples) -> None:
+    def feed_audio(self, samples_8k: Samples) -> None:
         self._beeps.push(samples_8k)
 
-    def caller_speaks(self) -> None:
+    def on_caller_speaking(self) -> None:
         """Called again and again while the caller speaks."""
         now = self._now()
-        if self._speech_from is None or now - self._heard_at > PAUSE_S:
+        if self._speech_from is None or now - self._heard_at > MIN_PAUSE_S:
             self._speech_from = now
         self._speech_s += min(now - self._heard_at, 0.1)
         self._heard_at = now
-        if not self._turns and now - self._speech_from >= self._config.long_speech_s and now <= WITHIN_S:
-            self._find("greeting_length")
+        if not self._turns and now - self._speech_from >= self._config.long_speech_s and now <= MAX_DETECTION_S:
+            self._report_detection("greeting_length")
 
-    def turn_ended(self, text: str, llm: LlmChain) -> None:
-        if not self.is_listening or self.is_found:
+    def on_turn_ended(self, text: str, llm: LlmChain) -> None:
+        if not self.is_listening or self.is_detected:
             return
         self._turns += 1
         if _GREETING.search(text) is not None:
-            self._find("transcript")
+            self._report_detection("transcript")
         elif self._config.asks_model and self._turns == 1 and len(text.split()) >= MIN_WORDS_TO_ASK:
-            self._asking = asyncio.create_task(self._ask(text, llm))
+            self._asking = asyncio.create_task(self._ask_model(text, llm))
 
-    async def _ask(self, text: str, llm: LlmChain) -> None:
-        messages = [Message("system", self._config.instruction or INSTRUCTION), Message("user", text)]
+    async def _ask_model(self, text: str, llm: LlmChain) -> None:
+        messages = [LlmMessage("system", self._config.instruction or INSTRUCTION), LlmMessage("user", text)]
         try:
-            answer = await llm.ask(LlmRequest(messages=messages, temperature=0.0, response_schema=_SCHEMA))
+            answer = await llm.complete_text(LlmRequest(messages=messages, temperature=0.0, response_schema=_SCHEMA))
             found = json.loads(answer[answer.index("{") : answer.rindex("}") + 1])
         except (AllModelsFailed, ValueError):
             return
         if isinstance(found, dict) and found.get("is_voicemail") is True:
-            self._find("model")
+            self._report_detection("model")
 
-    def _beeped(self) -> None:
+    def _on_beep(self) -> None:
         self.beep_at = self._now()
-        if self._speech_s >= GREETING_S and not self._turns:
-            self._find("beep")
+        if self._speech_s >= MIN_GREETING_S and not self._turns:
+            self._report_detection("beep")
 
-    def _find(self, by: str) -> None:
-        if not self.is_found and self._config.is_on:
+    def _report_detection(self, by: str) -> None:
+        if not self.is_detected and self._config.is_on:
             self._on_found(by)
 
-    async def until_it_records(self) -> None:
+    async def wait_until_recording(self) -> None:
         """Return when a message may be left: after the beep, or when the machine has said nothing for a while."""
         found_at = self._now()
         while self._now() - found_at < MAX_WAIT_S:
             if self.beep_at is not None and self.beep_at >= found_at - 3:
                 return
-            if self._now() - max(self._heard_at, found_at - QUIET_S / 2) >= QUIET_S:
+            if self._now() - max(self._heard_at, found_at - MIN_QUIET_S / 2) >= MIN_QUIET_S:
                 return
             await asyncio.sleep(0.05)
 

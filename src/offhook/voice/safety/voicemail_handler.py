@@ -5,23 +5,23 @@ from collections.abc import Callable
 
 from offhook.kit.audio import Samples
 from offhook.voice import events
-from offhook.voice.agent_turns import Floor
-from offhook.voice.call_context import Line
+from offhook.voice.agent_turns import AgentTurns
+from offhook.voice.call_context import CallContext
 from offhook.voice.dialog.conversation import Conversation
 from offhook.voice.dialog.llm_chain import LlmChain
-from offhook.voice.safety.voicemail_detector import VoicemailConfig, VoicemailWatch
+from offhook.voice.safety.voicemail_detector import VoicemailConfig, VoicemailDetector
 
 
-class MachineAnswer:
+class VoicemailHandler:
     """Of one call. ``is_outbound``: only who was called can be a machine. ``on_end`` gets the end reason."""
 
     def __init__(
         self,
         config: VoicemailConfig,
         *,
-        line: Line,
+        line: CallContext,
         conversation: Conversation,
-        floor: Floor,
+        floor: AgentTurns,
         is_outbound: bool,
         on_end: Callable[[str], None],
     ) -> None:
@@ -31,31 +31,31 @@ class MachineAnswer:
         self._floor = floor
         self._is_outbound = is_outbound
         self._on_end = on_end
-        self._watch = VoicemailWatch(config, since_start=line.since_start, on_found=self.found)
+        self._watch = VoicemailDetector(config, since_start=line.since_start, on_found=self.on_detected)
         self._leaving: asyncio.Task[None] | None = None
 
     @property
-    def is_found(self) -> bool:
-        return self._watch.is_found
+    def is_detected(self) -> bool:
+        return self._watch.is_detected
 
     @property
-    def ears(self) -> Callable[[Samples], None] | None:
+    def audio_tap(self) -> Callable[[Samples], None] | None:
         """Who wants to hear the caller's audio at 8 kHz; None when the question is settled."""
-        return self._watch.feed if self._is_outbound and self._watch.is_listening else None
+        return self._watch.feed_audio if self._is_outbound and self._watch.is_listening else None
 
-    def caller_speaks(self) -> None:
+    def on_caller_speaking(self) -> None:
         if self._is_outbound and self._watch.is_listening:
-            self._watch.caller_speaks()
+            self._watch.on_caller_speaking()
 
-    def turn_ended(self, text: str, llm: LlmChain) -> None:
+    def on_turn_ended(self, text: str, llm: LlmChain) -> None:
         if self._is_outbound:
-            self._watch.turn_ended(text, llm)
+            self._watch.on_turn_ended(text, llm)
 
-    def found(self, by: str) -> None:
-        """A machine took the call; ``by`` says who noticed (carrier, or as in :class:`VoicemailWatch`). Idempotent."""
-        if self.is_found:
+    def on_detected(self, by: str) -> None:
+        """A machine took the call; ``by`` says who noticed (carrier, or as in :class:`VoicemailDetector`). Idempotent."""
+        if self.is_detected:
             return
-        self._watch.is_found = True
+        self._watch.is_detected = True
         # One that is already saying goodbye says it to the machine.
         action = "continue" if self._floor.is_closing else self._config.action
         self._line.emit(events.VOICEMAIL_DETECTED, {"by": by, "action": action})
@@ -66,12 +66,14 @@ class MachineAnswer:
             self._on_end("voicemail")
 
     async def _leave_message(self) -> None:
-        await self._watch.until_it_records()
-        said = await self._conversation.fixed(self._config.message or None, self._config.recording_id, "hang_up")
+        await self._watch.wait_until_recording()
+        said = await self._conversation.scripted_speech(
+            self._config.message or None, self._config.recording_id, "hang_up"
+        )
         if said is None:
             self._on_end("voicemail")
         else:
-            self._floor.close(said.text, "voicemail", said.sound)
+            self._floor.end_with_phrase(said.text, "voicemail", said.sound)
 
     def close(self) -> None:
         self._watch.close()

@@ -9,14 +9,14 @@ from offhook.voice.dialog.llm_chain import Emit
 
 PERIOD_S: Final = 0.2
 # While a tool is at work the caller is told again after this long.
-FILLER_AGAIN_S: Final = 6.0
+FILLER_INTERVAL_S: Final = 6.0
 
 
-class Watched(Protocol):
+class WatchedCall(Protocol):
     """What the watchdog sees and may do. Times are loop times; it depends on no other part of the turn."""
 
     @property
-    def owes_since(self) -> float | None:
+    def reply_due_since(self) -> float | None:
         """Since when an answer is due; None when the floor is the caller's."""
         ...
 
@@ -30,8 +30,8 @@ class Watched(Protocol):
     def caller_active_at(self) -> float: ...
     @property
     def is_caller_speaking(self) -> bool: ...
-    def poll(self) -> None: ...
-    def fill(self) -> None: ...
+    def poll_turn(self) -> None: ...
+    def say_filler(self) -> None: ...
     def give_up(self) -> None: ...
     def prompt_idle(self, count: int) -> None: ...
     def end_idle(self) -> None: ...
@@ -39,10 +39,10 @@ class Watched(Protocol):
     def end_duration(self) -> None: ...
 
 
-class Watchdog:
+class CallWatchdog:
     """One task of one call; ``run`` until it is cancelled."""
 
-    def __init__(self, watched: Watched, config: CallConfig, emit: Emit, started_at: float) -> None:
+    def __init__(self, watched: WatchedCall, config: CallConfig, emit: Emit, started_at: float) -> None:
         self._watched = watched
         self._config = config
         self._emit = emit
@@ -59,7 +59,7 @@ class Watchdog:
         while not self._is_over:
             await asyncio.sleep(PERIOD_S)
             now = loop.time()
-            self._watched.poll()
+            self._watched.poll_turn()
             self._watch_duration(now)
             self._watch_answer(now)
             self._watch_idle(now)
@@ -68,26 +68,26 @@ class Watchdog:
 
     def _watch_answer(self, now: float) -> None:
         watched, config = self._watched, self._config
-        owes = watched.owes_since
+        owes = watched.reply_due_since
         if owes is None or watched.is_audible or self._is_over:
             return
         silent = now - max(owes, watched.last_audible_at)
         if self._filled_for != owes:
             if silent >= config.filler_after_s:
                 self._filled_for, self._fill_at = owes, now
-                self._act("filler", "tool_slow" if watched.is_tool_running else "no_answer", silent)
-                watched.fill()
+                self._emit_action("filler", "tool_slow" if watched.is_tool_running else "no_answer", silent)
+                watched.say_filler()
         elif watched.is_tool_running:
-            if now - self._fill_at >= FILLER_AGAIN_S:
+            if now - self._fill_at >= FILLER_INTERVAL_S:
                 self._fill_at = now
-                self._act("filler", "tool_slow", silent)
-                watched.fill()
+                self._emit_action("filler", "tool_slow", silent)
+                watched.say_filler()
         elif silent >= config.give_up_after_s:
             self._is_over = True
-            self._act("end", "no_answer", silent)
+            self._emit_action("end", "no_answer", silent)
             watched.give_up()
 
-    def _act(self, step: str, reason: str, silent_s: float) -> None:
+    def _emit_action(self, step: str, reason: str, silent_s: float) -> None:
         self._emit(events.WATCHDOG_ACTED, {"step": step, "reason": reason, "silent_ms": round(silent_s * 1000)})
 
     # -- nobody speaks --------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ class Watchdog:
         if active > self._idle_from:
             self._idle_prompts = 0
         self._idle_from = max(self._idle_from, active, watched.last_audible_at)
-        if watched.owes_since is not None or watched.is_audible or watched.is_caller_speaking or self._is_over:
+        if watched.reply_due_since is not None or watched.is_audible or watched.is_caller_speaking or self._is_over:
             self._idle_from = now
             return
         idle = now - self._idle_from

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.orgs import Caller, audit
+from offhook.orgs import Caller, write_audit_entry
 from offhook.workflows import publication, repository, service
-from offhook.workflows.ports import NoTools, ToolCatalogue
+from offhook.workflows.ports import NoTools, ToolCatalog
 
 SLUGS: Final = ("appointment_booking", "order_status", "survey")
 
@@ -27,7 +27,7 @@ def demo_agent(slug: str) -> dict[str, Any]:
 
 
 async def ensure_demo(
-    session: AsyncSession, organization_id: int, created_by: int | None, *, tools: ToolCatalogue | None = None
+    session: AsyncSession, organization_id: int, created_by: int | None, *, tools: ToolCatalog | None = None
 ) -> list[int]:
     """Create and publish the demo agents in an organization that has no workflow; the ids of what was created.
 
@@ -40,8 +40,8 @@ async def ensure_demo(
     created = []
     for slug in reversed(SLUGS):  # lists show the newest first
         agent = demo_agent(slug)
-        workflow = await service.create(session, caller, agent["name"], agent["definition"])
-        await publication.publish(session, tools or NoTools(), caller, workflow.id)
+        workflow = await service.create_workflow(session, caller, agent["name"], agent["definition"])
+        await publication.publish_draft(session, tools or NoTools(), caller, workflow.id)
         created.append(workflow.id)
-    await audit(session, caller, "workflow.demo_created", data={"workflow_ids": created})
+    await write_audit_entry(session, caller, "workflow.demo_created", data={"workflow_ids": created})
     return created

@@ -17,20 +17,20 @@ async def list_folders(
     org: CurrentOrg, session: Session, response: Response, part: SliceParams
 ) -> list[FolderResponse]:
     """By name; `X-Total-Count` is the length of the whole list."""
-    rows, total = await folders.listing(session, org.organization_id, limit=part.limit, offset=part.offset)
+    rows, total = await folders.list_folders(session, org.organization_id, limit=part.limit, offset=part.offset)
     set_total(response, total)
     return [FolderResponse.model_validate(row) for row in rows]
 
 
 @router.post("/", response_model=FolderResponse, operation_id="create_folder")
 async def create_folder(body: FolderRequest, org: RequireMember, session: Session) -> FolderResponse:
-    folder = await folders.create(session, org, body.name)
+    folder = await folders.create_folder(session, org, body.name)
     return FolderResponse(id=folder.id, name=folder.name, created_at=folder.created_at, workflow_count=0)
 
 
 @router.put("/{folder_id}", response_model=FolderResponse, operation_id="rename_folder")
 async def rename_folder(folder_id: Id, body: FolderRequest, org: RequireMember, session: Session) -> FolderResponse:
-    folder = await folders.rename(session, org, folder_id, body.name)
+    folder = await folders.rename_folder(session, org, folder_id, body.name)
     count = await folders.workflow_count(session, org.organization_id, folder_id)
     return FolderResponse(id=folder.id, name=body.name, created_at=folder.created_at, workflow_count=count)
 
@@ -38,5 +38,5 @@ async def rename_folder(folder_id: Id, body: FolderRequest, org: RequireMember, 
 @router.delete("/{folder_id}", response_model=DeletedResponse, operation_id="delete_folder")
 async def delete_folder(folder_id: Id, org: RequireMember, session: Session) -> DeletedResponse:
     """Its workflows stay, in no folder."""
-    await folders.delete(session, org, folder_id)
+    await folders.delete_folder(session, org, folder_id)
     return DeletedResponse(id=folder_id)

@@ -6,47 +6,47 @@ from typing import Any
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.orgs import Caller, audit
+from offhook.orgs import Caller, write_audit_entry
 from offhook.workflows import repository
 from offhook.workflows.errors import FolderNameTaken, FolderNotFound
 from offhook.workflows.repository import MAX_ID
 from offhook.workflows.tables import WorkflowFolder
 
 
-async def listing(
+async def list_folders(
     session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[Row[Any]], int]:
     """Folders by name, each with its number of workflows, and how many folders there are in all."""
-    return await repository.folders(session, organization_id, limit=limit, offset=offset)
+    return await repository.list_folders(session, organization_id, limit=limit, offset=offset)
 
 
-async def create(session: AsyncSession, caller: Caller, name: str) -> WorkflowFolder:
+async def create_folder(session: AsyncSession, caller: Caller, name: str) -> WorkflowFolder:
     """FolderNameTaken (409)."""
     folder = await repository.add_folder(session, caller.organization_id, name)
     if folder is None:
         raise FolderNameTaken
-    await audit(session, caller, "folder.created", f"folder:{folder.id}", {"name": name})
+    await write_audit_entry(session, caller, "folder.created", f"folder:{folder.id}", {"name": name})
     return folder
 
 
-async def rename(session: AsyncSession, caller: Caller, folder_id: int, name: str) -> WorkflowFolder:
+async def rename_folder(session: AsyncSession, caller: Caller, folder_id: int, name: str) -> WorkflowFolder:
     """FolderNotFound (404), FolderNameTaken (409)."""
-    folder = await get(session, caller.organization_id, folder_id)
+    folder = await get_folder(session, caller.organization_id, folder_id)
     if not await repository.rename_folder(session, caller.organization_id, folder, name):
         raise FolderNameTaken
-    await audit(session, caller, "folder.renamed", f"folder:{folder_id}", {"name": name})
+    await write_audit_entry(session, caller, "folder.renamed", f"folder:{folder_id}", {"name": name})
     return folder
 
 
-async def delete(session: AsyncSession, caller: Caller, folder_id: int) -> None:
+async def delete_folder(session: AsyncSession, caller: Caller, folder_id: int) -> None:
     """Its workflows stay, in no folder. FolderNotFound (404)."""
     name = await repository.delete_folder(session, caller.organization_id, folder_id) if folder_id <= MAX_ID else None
     if name is None:
         raise FolderNotFound
-    await audit(session, caller, "folder.deleted", f"folder:{folder_id}", {"name": name})
+    await write_audit_entry(session, caller, "folder.deleted", f"folder:{folder_id}", {"name": name})
 
 
-async def get(session: AsyncSession, organization_id: int, folder_id: int) -> WorkflowFolder:
+async def get_folder(session: AsyncSession, organization_id: int, folder_id: int) -> WorkflowFolder:
     """FolderNotFound (404)."""
     folder = None
     if 0 < folder_id <= MAX_ID:

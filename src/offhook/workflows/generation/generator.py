@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from offhook.models.ports import Llm, LlmRequest, Message, ModelError, TextDelta
+from offhook.models.ports import Llm, LlmMessage, LlmRequest, ModelError, TextDelta
 from offhook.workflows.errors import GenerationFailed, GenerationTimedOut
-from offhook.workflows.generation.outline import Outline, definition_of, outline_by_rules
-from offhook.workflows.validation import validate
+from offhook.workflows.generation.outline import WorkflowOutline, definition_of, outline_by_rules
+from offhook.workflows.validation import validate_definition
 
-TIMEOUT_S: Final = 120.0
-_ATTEMPTS: Final = 2
-_TOLD_ERRORS: Final = 20
+GENERATION_TIMEOUT_S: Final = 120.0
+_MAX_ATTEMPTS: Final = 2
+_MAX_REPORTED_ERRORS: Final = 20
 _TEXT: Final = {"type": "string"}
 
 
@@ -51,7 +51,7 @@ when to go on. Write in the language of the description."""
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class AgentBrief:
     """What the agent is for. ``call_type`` is inbound or outbound."""
 
     call_type: str
@@ -59,38 +59,38 @@ class Brief:
     activity: str
 
     @property
-    def name(self) -> str:
+    def workflow_name(self) -> str:
         """Of a workflow, which has at most 200 characters."""
         kind = f" - {self.call_type.upper()}"
         return self.use_case[: 200 - len(kind)] + kind
 
 
-async def write_definition(llm: Llm, brief: Brief) -> dict[str, Any]:
+async def write_definition(llm: Llm, brief: AgentBrief) -> dict[str, Any]:
     """A definition that passes validation. A model that fails twice, or its vendor: GenerationFailed (502), which says
     why; GenerationTimedOut (504)."""
-    if llm.ref.provider == "builtin":
+    if llm.model_ref.provider == "builtin":
         return definition_of(outline_by_rules(brief.call_type, brief.use_case, brief.activity))
-    messages = [Message("system", INSTRUCTIONS), Message("user", _asked(brief))]
+    messages = [LlmMessage("system", INSTRUCTIONS), LlmMessage("user", _describe_brief(brief))]
     problems: list[str] = []
-    for _ in range(_ATTEMPTS):
-        text = await _ask(llm, messages)
-        definition, problems = await asyncio.to_thread(_read, text)
+    for _ in range(_MAX_ATTEMPTS):
+        text = await _ask_model(llm, messages)
+        definition, problems = await asyncio.to_thread(_parse_answer, text)
         if not problems:
             return definition
-        told = "\n".join(problems[:_TOLD_ERRORS])
-        messages += [Message("assistant", text), Message("user", f"This cannot be used. Write it again:\n{told}")]
+        told = "\n".join(problems[:_MAX_REPORTED_ERRORS])
+        messages += [LlmMessage("assistant", text), LlmMessage("user", f"This cannot be used. Write it again:\n{told}")]
     raise GenerationFailed(f"The language model wrote no usable workflow: {problems[0]}")
 
 
-def _asked(brief: Brief) -> str:
+def _describe_brief(brief: AgentBrief) -> str:
     who = "is called by customers" if brief.call_type == "inbound" else "calls customers"
     return f"The agent {who}. Use case: {brief.use_case}\n\nWhat it does:\n{brief.activity}"
 
 
-async def _ask(llm: Llm, messages: Sequence[Message]) -> str:
+async def _ask_model(llm: Llm, messages: Sequence[LlmMessage]) -> str:
     request = LlmRequest(messages=list(messages), response_schema=SCHEMA)
     try:
-        async with asyncio.timeout(TIMEOUT_S):
+        async with asyncio.timeout(GENERATION_TIMEOUT_S):
             pieces = [event.text async for event in llm.stream(request) if isinstance(event, TextDelta)]
     except ModelError as error:
         raise GenerationFailed(f"The language model failed: {error}") from error
@@ -99,7 +99,7 @@ async def _ask(llm: Llm, messages: Sequence[Message]) -> str:
     return "".join(pieces)
 
 
-def _read(text: str) -> tuple[dict[str, Any], list[str]]:
+def _parse_answer(text: str) -> tuple[dict[str, Any], list[str]]:
     """``(definition, problems)``: the definition counts when there is no problem."""
     start, end = text.find("{"), text.rfind("}")
     try:
@@ -109,8 +109,8 @@ def _read(text: str) -> tuple[dict[str, Any], list[str]]:
     if not isinstance(found, Mapping):
         return {}, ["The answer is not one JSON object."]
     try:
-        definition = definition_of(Outline.parse(found))
+        definition = definition_of(WorkflowOutline.from_model_answer(found))
     except ValueError as wrong:
         return {}, [str(wrong)]
-    report = validate(definition)
+    report = validate_definition(definition)
     return definition, [f"{issue.kind} {issue.id or ''} {issue.message}".strip() for issue in report.errors]

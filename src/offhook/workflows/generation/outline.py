@@ -29,7 +29,7 @@ _SMALL: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class OutlineStep:
     """``data`` is the node's data without its position."""
 
     id: str
@@ -38,7 +38,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class OutlineEdge:
     source: str
     target: str
     label: str
@@ -46,34 +46,39 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
-    steps: Sequence[Step]
-    ways: Sequence[Way]
+class WorkflowOutline:
+    steps: Sequence[OutlineStep]
+    edges: Sequence[OutlineEdge]
 
     @classmethod
-    def parse(cls, found: Mapping[str, Any]) -> "Outline":
+    def from_model_answer(cls, found: Mapping[str, Any]) -> "WorkflowOutline":
         """From a model's JSON ``{nodes, edges}``. ValueError: one sentence on what it is not."""
         steps = [
-            Step(
-                _text(node, "id"),
-                _text(node, "type"),
+            OutlineStep(
+                _require_text(node, "id"),
+                _require_text(node, "type"),
                 {key: node[key] for key in ("name", "prompt", "greeting") if _is_filled(node.get(key))},
             )
-            for node in _objects(found, "nodes")
+            for node in _require_objects(found, "nodes")
         ]
         ways = [
-            Way(_text(edge, "source"), _text(edge, "target"), _text(edge, "label"), _text(edge, "condition"))
-            for edge in _objects(found, "edges")
+            OutlineEdge(
+                _require_text(edge, "source"),
+                _require_text(edge, "target"),
+                _require_text(edge, "label"),
+                _require_text(edge, "condition"),
+            )
+            for edge in _require_objects(found, "edges")
         ]
         return cls(steps, ways)
 
 
-def definition_of(outline: Outline) -> dict[str, Any]:
+def definition_of(outline: WorkflowOutline) -> dict[str, Any]:
     """The definition, with every node where a person would look for it: a row for each step away from the start."""
-    places = _places(outline)
+    places = _layout_nodes(outline)
     return {
         "nodes": [
-            {"id": step.id, "type": step.kind, "position": places[step.id], "data": _declared(step)}
+            {"id": step.id, "type": step.kind, "position": places[step.id], "data": _declared_fields(step)}
             for step in outline.steps
         ],
         "edges": [
@@ -83,69 +88,71 @@ def definition_of(outline: Outline) -> dict[str, Any]:
                 "target": way.target,
                 "data": {"label": way.label, "condition": way.condition},
             }
-            for number, way in enumerate(outline.ways, 1)
+            for number, way in enumerate(outline.edges, 1)
         ],
         "viewport": {"x": 0, "y": 0, "zoom": 1},
     }
 
 
-def outline_by_rules(call_type: str, use_case: str, activity: str) -> Outline:
+def outline_by_rules(call_type: str, use_case: str, activity: str) -> WorkflowOutline:
     """A line of steps, one for each thing that the description names, which the built-in model can walk along."""
     tasks = [task for part in _BREAK.split(activity) if (task := _BULLET.sub("", part).strip(" .,:"))]
     tasks = tasks[:MAX_STEPS] or [use_case]
     greeting = (
-        f"Hello, thank you for calling. I can help you with {_lower(use_case)}. Shall we begin?"
+        f"Hello, thank you for calling. I can help you with {_lower_first(use_case)}. Shall we begin?"
         if call_type == "inbound"
-        else f"Hello, I am calling about {_lower(use_case)}. Do you have a moment?"
+        else f"Hello, I am calling about {_lower_first(use_case)}. Do you have a moment?"
     )
     steps = [
-        Step("1", "startCall", {"name": "Greeting", "greeting": greeting, "prompt": f"Greet the person. {use_case}."})
+        OutlineStep(
+            "1", "startCall", {"name": "Greeting", "greeting": greeting, "prompt": f"Greet the person. {use_case}."}
+        )
     ]
-    steps += [Step(str(number), "agentNode", _task(task)) for number, task in enumerate(tasks, 2)]
+    steps += [OutlineStep(str(number), "agentNode", _task_data(task)) for number, task in enumerate(tasks, 2)]
     last = str(len(steps) + 1)
     goodbye = {"name": "Goodbye", "prompt": "Thank the person and say goodbye.", "offline_say": "Thank you, goodbye."}
-    steps.append(Step(last, "endCall", goodbye))
-    ways = [Way("1", "2", "Begin", "The person has answered and wants to go on")]
-    ways += [Way(str(n), str(n + 1), "Go on", "The person has answered") for n in range(2, int(last))]
-    ways.append(Way("1", last, "Not now", "The person does not want to talk, or has no time"))
-    steps.append(Step(str(int(last) + 1), "globalNode", {"name": "Role", "prompt": f"{use_case}. {activity}"}))
-    return Outline(steps, ways)
+    steps.append(OutlineStep(last, "endCall", goodbye))
+    ways = [OutlineEdge("1", "2", "Begin", "The person has answered and wants to go on")]
+    ways += [OutlineEdge(str(n), str(n + 1), "Go on", "The person has answered") for n in range(2, int(last))]
+    ways.append(OutlineEdge("1", last, "Not now", "The person does not want to talk, or has no time"))
+    steps.append(OutlineStep(str(int(last) + 1), "globalNode", {"name": "Role", "prompt": f"{use_case}. {activity}"}))
+    return WorkflowOutline(steps, ways)
 
 
-def _task(task: str) -> dict[str, Any]:
+def _task_data(task: str) -> dict[str, Any]:
     asked = _ASK_FOR.match(task)
-    data: dict[str, Any] = {"name": _title(task), "prompt": task[0].upper() + task[1:] + "."}
+    data: dict[str, Any] = {"name": _task_title(task), "prompt": task[0].upper() + task[1:] + "."}
     if asked is None:
         return {**data, "offline_say": f"{data['prompt']} Is that all right?"}
     thing = _YOU.sub("you", _YOUR.sub("your", asked[1]))
     whether = _WHETHER.search(thing)
     question = f"May I ask whether {whether[1]}?" if whether else f"Could you tell me {thing}?"
     variable = {
-        "name": _slug(thing),
+        "name": _variable_name(thing),
         "type": "boolean" if whether else "string",
         "prompt": task,
     }
     return {**data, "offline_say": question, "extraction_enabled": True, "extraction_variables": [variable]}
 
 
-def _title(text: str) -> str:
+def _task_title(text: str) -> str:
     words = [word for word in _WORD.findall(text) if word.lower() not in _SMALL][:4]
     return " ".join(words).capitalize()[:60] or "Step"
 
 
-def _slug(text: str) -> str:
+def _variable_name(text: str) -> str:
     words = [word.lower() for word in _WORD.findall(text) if word.lower() not in _SMALL | {"your", "you"}][:4]
     return re.sub(r"[^a-z0-9_]", "", "_".join(words))[:60] or "answer"
 
 
-def _lower(text: str) -> str:
+def _lower_first(text: str) -> str:
     """The first letter small, unless the word is an abbreviation."""
     return text if text[:2].isupper() else text[:1].lower() + text[1:]
 
 
-def _places(outline: Outline) -> dict[str, dict[str, int]]:
+def _layout_nodes(outline: WorkflowOutline) -> dict[str, dict[str, int]]:
     targets: dict[str, list[str]] = defaultdict(list)
-    for way in outline.ways:
+    for way in outline.edges:
         targets[way.source].append(way.target)
     start = next((step.id for step in outline.steps if step.kind == "startCall"), None)
     rows: dict[str, int] = {} if start is None else {start: 0}
@@ -165,7 +172,7 @@ def _places(outline: Outline) -> dict[str, dict[str, int]]:
     return places
 
 
-def _declared(step: Step) -> dict[str, Any]:
+def _declared_fields(step: OutlineStep) -> dict[str, Any]:
     """Only fields of the node's kind: a model may put a greeting anywhere."""
     if step.kind not in KINDS:
         return dict(step.data)
@@ -173,14 +180,14 @@ def _declared(step: Step) -> dict[str, Any]:
     return {key: value for key, value in step.data.items() if key in names}
 
 
-def _objects(found: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+def _require_objects(found: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     items = found.get(name)
     if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
         raise ValueError(f"{name} is not an array of objects.")
     return items
 
 
-def _text(item: Mapping[str, Any], key: str) -> str:
+def _require_text(item: Mapping[str, Any], key: str) -> str:
     value = item.get(key)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)

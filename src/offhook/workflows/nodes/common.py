@@ -17,11 +17,11 @@ UNCONNECTED: Final = GraphConstraints(min_incoming=0, max_incoming=0, min_outgoi
 UNCONNECTED_ONCE: Final = UNCONNECTED.model_copy(update={"max_instances": 1})
 
 
-def prop(name: str, kind: PropertyType, display_name: str, description: str, **more: Any) -> PropertySpec:
+def define_property(name: str, kind: PropertyType, display_name: str, description: str, **more: Any) -> PropertySpec:
     return PropertySpec(name=name, type=kind, display_name=display_name, description=description, **more)
 
 
-def options(*pairs: tuple[str, str]) -> list[PropertyOption]:
+def property_options(*pairs: tuple[str, str]) -> list[PropertyOption]:
     return [PropertyOption(value=value, label=label) for value, label in pairs]
 
 
@@ -30,7 +30,7 @@ def shown_if(field: str, *values: Any) -> DisplayOptions:
 
 
 def name_property(default: str) -> PropertySpec:
-    return prop(
+    return define_property(
         "name",
         "string",
         "Name",
@@ -42,7 +42,7 @@ def name_property(default: str) -> PropertySpec:
 
 
 def prompt_property(description: str) -> PropertySpec:
-    return prop(
+    return define_property(
         "prompt",
         "mention_textarea",
         "Prompt",
@@ -55,7 +55,7 @@ def prompt_property(description: str) -> PropertySpec:
 
 
 def interrupt_property(default: bool) -> PropertySpec:
-    return prop(
+    return define_property(
         "allow_interrupt",
         "boolean",
         "Allow interruption",
@@ -65,7 +65,7 @@ def interrupt_property(default: bool) -> PropertySpec:
 
 
 def global_prompt_property(default: bool) -> PropertySpec:
-    return prop(
+    return define_property(
         "add_global_prompt",
         "boolean",
         "Add global prompt",
@@ -77,28 +77,28 @@ def global_prompt_property(default: bool) -> PropertySpec:
 def say_properties() -> list[PropertySpec]:
     """The fixed sentences: instead of a model turn always, or only where no language model is configured."""
     return [
-        prop(
+        define_property(
             "say",
             "mention_textarea",
             "Fixed sentence",
             "Spoken word for word on entering the node instead of a model turn. Supports {{variables}}.",
         ),
-        prop(
+        define_property(
             "say_type",
             "options",
             "Fixed sentence type",
             "Whether the fixed sentence is spoken from text or played from a recording.",
             default="text",
-            options=options(("text", "Text"), ("audio", "Recording")),
+            options=property_options(("text", "Text"), ("audio", "Recording")),
         ),
-        prop(
+        define_property(
             "say_recording_id",
             "recording_ref",
             "Fixed recording",
             "The recording to play on entering the node; the fixed sentence stands in when it is gone.",
             display_options=shown_if("say_type", "audio"),
         ),
-        prop(
+        define_property(
             "offline_say",
             "mention_textarea",
             "Offline sentence",
@@ -110,19 +110,19 @@ def say_properties() -> list[PropertySpec]:
 
 def listening_properties() -> list[PropertySpec]:
     return [
-        prop(
+        define_property(
             "examples",
             "json",
             "Example phrases",
             "A list of phrases that a caller may say at this node; helps speech recognition and the offline model.",
             llm_hint='An array of strings, e.g. ["on monday", "next week"].',
         ),
-        prop(
+        define_property(
             "expects",
             "multi_options",
             "Expected words",
             "Ready-made vocabularies that a caller may use at this node. Empty: found from the texts of the node.",
-            options=options(
+            options=property_options(
                 ("yes_no", "Yes or no"),
                 ("digits", "Digits"),
                 ("days", "Days"),
@@ -136,14 +136,14 @@ def listening_properties() -> list[PropertySpec]:
 def extraction_properties() -> list[PropertySpec]:
     when_on = shown_if("extraction_enabled", True)
     return [
-        prop(
+        define_property(
             "extraction_enabled",
             "boolean",
             "Extract variables",
             "Whether variables are read from the conversation when it leaves this node.",
             default=False,
         ),
-        prop(
+        define_property(
             "extraction_prompt",
             "string",
             "Extraction instructions",
@@ -151,24 +151,26 @@ def extraction_properties() -> list[PropertySpec]:
             editor="textarea",
             display_options=when_on,
         ),
-        prop(
+        define_property(
             "extraction_variables",
             "fixed_collection",
             "Variables",
             "The variables to read, each with a name, a type and a hint.",
             display_options=when_on,
             properties=[
-                prop("name", "string", "Name", "Name under which the value is kept, e.g. first_name.", required=True),
-                prop(
+                define_property(
+                    "name", "string", "Name", "Name under which the value is kept, e.g. first_name.", required=True
+                ),
+                define_property(
                     "type",
                     "options",
                     "Type",
                     "Type of the value.",
                     default="string",
                     required=True,
-                    options=options(("string", "Text"), ("number", "Number"), ("boolean", "Yes or no")),
+                    options=property_options(("string", "Text"), ("number", "Number"), ("boolean", "Yes or no")),
                 ),
-                prop("prompt", "string", "Hint", "What to look for in the conversation."),
+                define_property("prompt", "string", "Hint", "What to look for in the conversation."),
             ],
         ),
     ]
@@ -176,28 +178,28 @@ def extraction_properties() -> list[PropertySpec]:
 
 def reference_properties() -> list[PropertySpec]:
     return [
-        prop(
+        define_property(
             "tool_uuids",
             "tool_refs",
             "Tools",
             "Tools that the agent may use at this node.",
             llm_hint="Ids from list_tools.",
         ),
-        prop(
+        define_property(
             "document_refs",
             "document_refs",
             "Documents",
             "Knowledge-base documents that the agent may look up at this node.",
             llm_hint="Ids from list_documents.",
         ),
-        prop(
+        define_property(
             "document_uuids",
             "document_refs",
             "Documents (other name)",
             "Another name of document_refs; both are read.",
             llm_hint="Prefer document_refs.",
         ),
-        prop(
+        define_property(
             "mcp_tool_filters",
             "json",
             "MCP functions",

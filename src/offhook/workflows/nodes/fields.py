@@ -63,11 +63,11 @@ def _check_row(spec: PropertySpec, row: Any, field: str) -> Iterator[FieldProble
         )
 
 
-def _text(spec: PropertySpec, value: Any) -> str | None:
+def _check_text(spec: PropertySpec, value: Any) -> str | None:
     return None if isinstance(value, str) else "Input should be a valid string"
 
 
-def _number(spec: PropertySpec, value: Any) -> str | None:
+def _check_number(spec: PropertySpec, value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < math.inf:
         return "Input should be a valid number"
     if spec.min_value is not None and value < spec.min_value:
@@ -77,42 +77,42 @@ def _number(spec: PropertySpec, value: Any) -> str | None:
     return None
 
 
-def _boolean(spec: PropertySpec, value: Any) -> str | None:
+def _check_boolean(spec: PropertySpec, value: Any) -> str | None:
     return None if isinstance(value, bool) else "Input should be a valid boolean"
 
 
-def _option(spec: PropertySpec, value: Any) -> str | None:
+def _check_option(spec: PropertySpec, value: Any) -> str | None:
     allowed = [option.value for option in spec.options or ()]
     return None if value in allowed else f"Input should be one of: {', '.join(map(str, allowed))}"
 
 
-def _option_list(spec: PropertySpec, value: Any) -> str | None:
+def _check_option_list(spec: PropertySpec, value: Any) -> str | None:
     if not isinstance(value, list):
         return "Input should be a list"
-    return next((message for item in value if (message := _option(spec, item))), None)
+    return next((message for item in value if (message := _check_option(spec, item))), None)
 
 
-def _rows(spec: PropertySpec, value: Any) -> str | None:
+def _check_rows(spec: PropertySpec, value: Any) -> str | None:
     return None if isinstance(value, list) else "Input should be a list"
 
 
-def _json(spec: PropertySpec, value: Any) -> str | None:
+def _check_json(spec: PropertySpec, value: Any) -> str | None:
     return None if isinstance(value, Mapping | list) else "Input should be a JSON object or list"
 
 
-def _tool_refs(spec: PropertySpec, value: Any) -> str | None:
+def _check_tool_refs(spec: PropertySpec, value: Any) -> str | None:
     is_right = isinstance(value, list) and all(isinstance(item, str) for item in value)
     return None if is_right else "Input should be a list of ids"
 
 
-def _document_refs(spec: PropertySpec, value: Any) -> str | None:
+def _check_document_refs(spec: PropertySpec, value: Any) -> str | None:
     is_right = isinstance(value, list) and all(
         isinstance(item, str | int) and not isinstance(item, bool) for item in value
     )
     return None if is_right else "Input should be a list of ids"
 
 
-def _url(spec: PropertySpec, value: Any) -> str | None:
+def _check_url(spec: PropertySpec, value: Any) -> str | None:
     if not isinstance(value, str):
         return "Input should be a valid string"
     # an address may begin with a variable, and may still be empty in a node that is switched off
@@ -121,17 +121,17 @@ def _url(spec: PropertySpec, value: Any) -> str | None:
 
 
 _CHECKS: Final[dict[str, Callable[[PropertySpec, Any], str | None]]] = {
-    "string": _text,
-    "mention_textarea": _text,
-    "url": _url,
-    "recording_ref": _text,
-    "credential_ref": _text,
-    "number": _number,
-    "boolean": _boolean,
-    "options": _option,
-    "multi_options": _option_list,
-    "fixed_collection": _rows,
-    "json": _json,
-    "tool_refs": _tool_refs,
-    "document_refs": _document_refs,
+    "string": _check_text,
+    "mention_textarea": _check_text,
+    "url": _check_url,
+    "recording_ref": _check_text,
+    "credential_ref": _check_text,
+    "number": _check_number,
+    "boolean": _check_boolean,
+    "options": _check_option,
+    "multi_options": _check_option_list,
+    "fixed_collection": _check_rows,
+    "json": _check_json,
+    "tool_refs": _check_tool_refs,
+    "document_refs": _check_document_refs,
 }

@@ -4,7 +4,7 @@ from offhook.workflows.nodes.common import UNCONNECTED_ONCE, name_property
 from offhook.workflows.nodes.spec import NodeKind, NodeSpec
 
 
-def _service(name: str, display_name: str) -> NodeKind:
+def _integration_kind(name: str, display_name: str) -> NodeKind:
     return NodeKind(
         spec=NodeSpec(
             name=name,
@@ -20,6 +20,6 @@ def _service(name: str, display_name: str) -> NodeKind:
     )
 
 
-TUNER = _service("tuner", "Tuner")
-NOVEUM = _service("noveum", "Noveum")
-PAYGENT = _service("paygent", "Paygent")
+TUNER = _integration_kind("tuner", "Tuner")
+NOVEUM = _integration_kind("noveum", "Noveum")
+PAYGENT = _integration_kind("paygent", "Paygent")

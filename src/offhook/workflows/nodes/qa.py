@@ -1,25 +1,25 @@
 """QA Analysis: a model reads the finished call and rates it."""
 
-from offhook.workflows.nodes.common import UNCONNECTED, name_property, options, prop, shown_if
+from offhook.workflows.nodes.common import UNCONNECTED, define_property, name_property, property_options, shown_if
 from offhook.workflows.nodes.spec import NodeExample, NodeKind, NodeSpec, PropertySpec
 
 
 def _model_properties() -> list[PropertySpec]:
     own = shown_if("qa_use_workflow_llm", False)
     return [
-        prop(
+        define_property(
             "qa_use_workflow_llm",
             "boolean",
             "Use the workflow's model",
             "Whether the model of the workflow rates the call, or one of its own.",
             default=True,
         ),
-        prop(
+        define_property(
             "qa_provider",
             "options",
             "Provider",
             "Vendor of the rating model. Its key is the one of the organization's model configuration.",
-            options=options(
+            options=property_options(
                 ("openai", "OpenAI"),
                 ("anthropic", "Anthropic"),
                 ("google", "Google"),
@@ -27,7 +27,9 @@ def _model_properties() -> list[PropertySpec]:
             ),
             display_options=own,
         ),
-        prop("qa_model", "string", "Model", "Name of the rating model.", default="default", display_options=own),
+        define_property(
+            "qa_model", "string", "Model", "Name of the rating model.", default="default", display_options=own
+        ),
     ]
 
 
@@ -41,16 +43,16 @@ KIND = NodeKind(
         icon="ClipboardCheck",
         properties=[
             name_property("QA Analysis"),
-            prop("qa_enabled", "boolean", "Enabled", "Whether calls are rated.", default=True),
+            define_property("qa_enabled", "boolean", "Enabled", "Whether calls are rated.", default=True),
             *_model_properties(),
-            prop(
+            define_property(
                 "qa_system_prompt",
                 "string",
                 "Instructions",
                 "What the rating looks at. Empty: general instructions.",
                 editor="textarea",
             ),
-            prop(
+            define_property(
                 "qa_min_call_duration",
                 "number",
                 "Shortest call",
@@ -58,8 +60,10 @@ KIND = NodeKind(
                 default=15,
                 min_value=0,
             ),
-            prop("qa_voicemail_calls", "boolean", "Rate voicemail", "Whether voicemail is rated too.", default=False),
-            prop(
+            define_property(
+                "qa_voicemail_calls", "boolean", "Rate voicemail", "Whether voicemail is rated too.", default=False
+            ),
+            define_property(
                 "qa_sample_rate",
                 "number",
                 "Share of calls",

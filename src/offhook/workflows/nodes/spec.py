@@ -26,37 +26,37 @@ PropertyType = Literal[
 NodeCategory = Literal["call_node", "global_node", "trigger", "integration"]
 
 
-class _Strict(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class DisplayOptions(_Strict):
+class DisplayOptions(_StrictModel):
     """``show``: visible when every named field has one of the values; ``hide``: hidden when any has."""
 
     show: dict[str, list[Any]] | None = None
     hide: dict[str, list[Any]] | None = None
 
 
-class PropertyOption(_Strict):
+class PropertyOption(_StrictModel):
     value: str | int | bool | float
     label: str
     description: str | None = None
 
 
-class NumberInputOptions(_Strict):
+class NumberInputOptions(_StrictModel):
     fractional: bool | None = False
 
 
-class PropertyLayoutOptions(_Strict):
+class PropertyLayoutOptions(_StrictModel):
     column_span: int | None = Field(default=None, ge=1, le=12)
 
 
-class PropertyRendererOptions(_Strict):
+class PropertyRendererOptions(_StrictModel):
     layout: PropertyLayoutOptions | None = None
     number_input: NumberInputOptions | None = None
 
 
-class PropertySpec(_Strict):
+class PropertySpec(_StrictModel):
     """One field of a node's ``data``. ``description`` is for people, ``llm_hint`` for programs that write agents."""
 
     name: str
@@ -79,13 +79,13 @@ class PropertySpec(_Strict):
     renderer_options: PropertyRendererOptions | None = None
 
 
-class NodeExample(_Strict):
+class NodeExample(_StrictModel):
     name: str
     description: str | None = None
     data: dict[str, Any]
 
 
-class GraphConstraints(_Strict):
+class GraphConstraints(_StrictModel):
     min_incoming: int | None = None
     max_incoming: int | None = None
     min_outgoing: int | None = None
@@ -94,7 +94,7 @@ class GraphConstraints(_Strict):
     max_instances: int | None = None
 
 
-class NodeSpec(_Strict):
+class NodeSpec(_StrictModel):
     name: str
     display_name: str
     description: str = Field(min_length=1)

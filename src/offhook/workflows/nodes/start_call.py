@@ -2,9 +2,9 @@
 
 from offhook.workflows.nodes.common import (
     check_phrases,
+    define_property,
     name_property,
-    options,
-    prop,
+    property_options,
     shown_if,
     speaking_properties,
     understanding_properties,
@@ -22,22 +22,22 @@ from offhook.workflows.nodes.spec import (
 
 def _greeting_properties() -> list[PropertySpec]:
     return [
-        prop(
+        define_property(
             "greeting_type",
             "options",
             "Greeting type",
             "Whether the greeting is spoken from text or played from a recording.",
             default="text",
-            options=options(("text", "Text"), ("audio", "Recording")),
+            options=property_options(("text", "Text"), ("audio", "Recording")),
         ),
-        prop(
+        define_property(
             "greeting",
             "mention_textarea",
             "Greeting",
             "The first words of the agent, spoken at once, before any model is asked. Supports {{variables}}.",
             display_options=shown_if("greeting_type", "text"),
         ),
-        prop(
+        define_property(
             "greeting_recording_id",
             "recording_ref",
             "Greeting recording",
@@ -49,14 +49,14 @@ def _greeting_properties() -> list[PropertySpec]:
 
 def _delay_properties() -> list[PropertySpec]:
     return [
-        prop(
+        define_property(
             "delayed_start",
             "boolean",
             "Wait before greeting",
             "Whether the agent listens first, so that somebody who answers can say hello.",
             default=False,
         ),
-        prop(
+        define_property(
             "delayed_start_duration",
             "number",
             "Seconds to wait",
@@ -73,31 +73,31 @@ def _delay_properties() -> list[PropertySpec]:
 def _pre_call_properties() -> list[PropertySpec]:
     when_on = shown_if("pre_call_fetch_mode", "always", "inbound", "outbound")
     return [
-        prop(
+        define_property(
             "pre_call_fetch_mode",
             "options",
             "Ask before the call",
             "For which calls an address of yours is asked for variables before the agent speaks.",
             default="disabled",
-            options=options(
+            options=property_options(
                 ("disabled", "Never"), ("always", "Every call"), ("inbound", "Inbound"), ("outbound", "Outbound")
             ),
         ),
-        prop(
+        define_property(
             "pre_call_fetch_url",
             "url",
             "Address to ask",
             "Receives a POST with the caller's and the called number and answers with variables.",
             display_options=when_on,
         ),
-        prop(
+        define_property(
             "pre_call_fetch_credential_uuid",
             "credential_ref",
             "Credential",
             "Credential that is sent to that address.",
             display_options=when_on,
         ),
-        prop(
+        define_property(
             "pre_call_fetch_enabled",
             "boolean",
             "Ask before every call (old form)",

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from offhook.workflows.nodes.common import name_property, prop
+from offhook.workflows.nodes.common import define_property, name_property
 from offhook.workflows.nodes.spec import FieldProblem, GraphConstraints, NodeExample, NodeKind, NodeSpec
 
 MAX_PATH: Final = 36
@@ -37,8 +37,8 @@ KIND = NodeKind(
         icon="Webhook",
         properties=[
             name_property("API Trigger"),
-            prop("enabled", "boolean", "Enabled", "Whether the address answers.", default=True),
-            prop(
+            define_property("enabled", "boolean", "Enabled", "Whether the address answers.", default=True),
+            define_property(
                 "trigger_path",
                 "string",
                 "Path",

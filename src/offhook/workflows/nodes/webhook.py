@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from offhook.workflows.nodes.common import UNCONNECTED, name_property, options, prop
+from offhook.workflows.nodes.common import UNCONNECTED, define_property, name_property, property_options
 from offhook.workflows.nodes.spec import FieldProblem, NodeExample, NodeKind, NodeSpec
 
 DEFAULT_PAYLOAD: Final = {
@@ -33,28 +33,30 @@ KIND = NodeKind(
         icon="Link2",
         properties=[
             name_property("Webhook"),
-            prop("enabled", "boolean", "Enabled", "Whether the address is told.", default=True),
-            prop(
+            define_property("enabled", "boolean", "Enabled", "Whether the address is told.", default=True),
+            define_property(
                 "http_method",
                 "options",
                 "Method",
                 "HTTP method of the request.",
                 default="POST",
-                options=options(*((method, method) for method in ("GET", "POST", "PUT", "PATCH", "DELETE"))),
+                options=property_options(*((method, method) for method in ("GET", "POST", "PUT", "PATCH", "DELETE"))),
             ),
-            prop("endpoint_url", "url", "Address", "Where the request goes."),
-            prop("credential_uuid", "credential_ref", "Credential", "Credential that is sent with the request."),
-            prop(
+            define_property("endpoint_url", "url", "Address", "Where the request goes."),
+            define_property(
+                "credential_uuid", "credential_ref", "Credential", "Credential that is sent with the request."
+            ),
+            define_property(
                 "custom_headers",
                 "fixed_collection",
                 "Headers",
                 "Headers that are added to the request.",
                 properties=[
-                    prop("key", "string", "Name", "Name of the header.", required=True),
-                    prop("value", "string", "Value", "Value of the header.", required=True),
+                    define_property("key", "string", "Name", "Name of the header.", required=True),
+                    define_property("value", "string", "Value", "Value of the header.", required=True),
                 ],
             ),
-            prop(
+            define_property(
                 "payload_template",
                 "json",
                 "Body",

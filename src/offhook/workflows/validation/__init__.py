@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from offhook.workflows.graph import Graph, parse_graph
+from offhook.workflows.graph import WorkflowGraph, parse_graph
 from offhook.workflows.tool_facts import ToolFacts
 from offhook.workflows.validation.connections import check_degrees, check_instances, check_transitions, kind_warnings
 from offhook.workflows.validation.flow import flow_warnings
-from offhook.workflows.validation.issues import Issue, Report
+from offhook.workflows.validation.issues import ValidationIssue, ValidationReport
 from offhook.workflows.validation.references import (
     check_tools,
     check_trigger_paths,
@@ -17,23 +17,23 @@ from offhook.workflows.validation.references import (
 )
 from offhook.workflows.validation.structure import check_structure
 
-__all__ = ["Issue", "Report", "trigger_conflict", "trigger_paths", "validate"]
+__all__ = ["ValidationIssue", "ValidationReport", "trigger_conflict", "trigger_paths", "validate_definition"]
 
 
-def validate(
+def validate_definition(
     definition: Mapping[str, Any],
     *,
     tools: Mapping[str, ToolFacts] | None = None,
     template_variables: Collection[str] = (),
-) -> Report:
+) -> ValidationReport:
     """Check a definition in full. Never raises, whatever the definition is.
 
     ``tools``: facts by tool id, unknown ids left out; None when nobody looked. ``template_variables``: names that the workflow itself sets.
     """
     facts = tools or {}
     graph = parse_graph(definition)
-    return Report(
-        errors=tuple(_errors(definition, graph, facts)),
+    return ValidationReport(
+        errors=tuple(_iter_errors(definition, graph, facts)),
         warnings=(
             *kind_warnings(graph),
             *flow_warnings(graph, facts),
@@ -43,13 +43,15 @@ def validate(
     )
 
 
-def trigger_conflict(node_id: str | None) -> Issue:
+def trigger_conflict(node_id: str | None) -> ValidationIssue:
     """The error of a trigger whose path belongs to another workflow."""
     message = "Trigger path is already in use. Choose another path, or leave it empty to have one made."
-    return Issue("node", node_id, "data.trigger_path", "trigger_conflict", message)
+    return ValidationIssue("node", node_id, "data.trigger_path", "trigger_conflict", message)
 
 
-def _errors(definition: Mapping[str, Any], graph: Graph, tools: Mapping[str, ToolFacts]) -> Iterator[Issue]:
+def _iter_errors(
+    definition: Mapping[str, Any], graph: WorkflowGraph, tools: Mapping[str, ToolFacts]
+) -> Iterator[ValidationIssue]:
     structural = list(check_structure(definition))
     yield from structural
     if not structural:  # the rest would only repeat in other words what is already wrong

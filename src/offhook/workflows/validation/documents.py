@@ -4,17 +4,17 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from offhook.knowledge.service import DocumentFacts
-from offhook.workflows.graph import Graph
-from offhook.workflows.validation.issues import Issue
+from offhook.workflows.graph import WorkflowGraph
+from offhook.workflows.validation.issues import ValidationIssue
 
-_WHY: Final = {
+_UNUSABLE_REASONS: Final = {
     "archived": "is archived",
     "failed": "could not be read",
     "processing": "is still being read",
 }
 
 
-def document_warnings(graph: Graph, documents: Mapping[str, DocumentFacts]) -> Iterator[Issue]:
+def document_warnings(graph: WorkflowGraph, documents: Mapping[str, DocumentFacts]) -> Iterator[ValidationIssue]:
     """``documents``: facts by reference; references that are no document of the organization are left out."""
     for node in graph.nodes.values():
         field = "data.document_refs" if node.data.get("document_refs") else "data.document_uuids"
@@ -22,7 +22,9 @@ def document_warnings(graph: Graph, documents: Mapping[str, DocumentFacts]) -> I
             facts = documents.get(ref)
             if facts is None:
                 message = f"There is no document {ref!r}: “{node.name}” does without it"
-                yield Issue("node", node.id, field, "document_unknown", message)
-            elif facts.status in _WHY:
-                message = f"The document “{facts.name}” {_WHY[facts.status]}: “{node.name}” does without it"
-                yield Issue("node", node.id, field, f"document_{facts.status}", message)
+                yield ValidationIssue("node", node.id, field, "document_unknown", message)
+            elif facts.status in _UNUSABLE_REASONS:
+                message = (
+                    f"The document “{facts.name}” {_UNUSABLE_REASONS[facts.status]}: “{node.name}” does without it"
+                )
+                yield ValidationIssue("node", node.id, field, f"document_{facts.status}", message)

@@ -2,41 +2,43 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from offhook.workflows.graph import Graph, Node
+from offhook.workflows.graph import Node, WorkflowGraph
 from offhook.workflows.nodes import KINDS
 from offhook.workflows.tool_facts import ToolFacts
-from offhook.workflows.validation.issues import Issue
+from offhook.workflows.validation.issues import ValidationIssue
 
 
-def flow_warnings(graph: Graph, tools: Mapping[str, ToolFacts]) -> Iterator[Issue]:
+def flow_warnings(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Iterator[ValidationIssue]:
     steps = [node for node in graph.nodes.values() if node.kind in KINDS and KINDS[node.kind].is_conversational]
-    forward = {node.id: [edge.target for edge in graph.outgoing(node.id)] for node in steps}
+    forward = {node.id: [edge.target for edge in graph.edges_from(node.id)] for node in steps}
     backward: dict[str, list[str]] = {node.id: [] for node in steps}
     for source, targets in forward.items():
         for target in targets:
             backward.get(target, []).append(source)
     if graph.start_id is not None:
-        reached = _reach([graph.start_id], forward)
+        reached = _reachable_from([graph.start_id], forward)
         for node in steps:
             if node.id not in reached:
-                yield _warn(node, "node_unreachable", f"“{node.name}” is never reached from the Start Call")
-    ending = _reach([node.id for node in steps if _ends(node, tools)], backward)
+                yield _node_warning(node, "node_unreachable", f"“{node.name}” is never reached from the Start Call")
+    ending = _reachable_from([node.id for node in steps if _ends_call(node, tools)], backward)
     stuck = {node.id for node in steps if node.id not in ending}
     looping: set[str] = set()
-    for component in _components(stuck, forward):
+    for component in _strong_components(stuck, forward):
         is_loop = len(component) > 1 or any(member in forward[member] for member in component)
         is_closed = all(target in component for member in component for target in forward[member])
         if is_loop and is_closed:
             looping.update(component)
             first = next(node for node in steps if node.id in component)
             names = ", ".join(f"“{graph.nodes[member].name}”" for member in forward if member in component)
-            yield _warn(first, "loop_without_exit", f"A conversation that comes to {names:.200} can never leave it")
+            yield _node_warning(
+                first, "loop_without_exit", f"A conversation that comes to {names:.200} can never leave it"
+            )
     for node in steps:
         if node.id in stuck - looping:
-            yield _warn(node, "node_without_end", f"No way leads from “{node.name}” to an End Call")
+            yield _node_warning(node, "node_without_end", f"No way leads from “{node.name}” to an End Call")
 
 
-def _ends(node: Node, tools: Mapping[str, ToolFacts]) -> bool:
+def _ends_call(node: Node, tools: Mapping[str, ToolFacts]) -> bool:
     return node.kind == "endCall" or any(
         facts.ends_call or facts.is_transfer
         for uuid in node.tool_uuids
@@ -44,11 +46,11 @@ def _ends(node: Node, tools: Mapping[str, ToolFacts]) -> bool:
     )
 
 
-def _warn(node: Node, code: str, message: str) -> Issue:
-    return Issue("node", node.id, None, code, message)
+def _node_warning(node: Node, code: str, message: str) -> ValidationIssue:
+    return ValidationIssue("node", node.id, None, code, message)
 
 
-def _reach(roots: Iterable[str], neighbours: Mapping[str, Collection[str]]) -> set[str]:
+def _reachable_from(roots: Iterable[str], neighbours: Mapping[str, Collection[str]]) -> set[str]:
     reached = {root for root in roots if root in neighbours}
     waiting = list(reached)
     while waiting:
@@ -59,7 +61,7 @@ def _reach(roots: Iterable[str], neighbours: Mapping[str, Collection[str]]) -> s
     return reached
 
 
-def _components(members: set[str], forward: Mapping[str, list[str]]) -> Iterator[set[str]]:
+def _strong_components(members: set[str], forward: Mapping[str, list[str]]) -> Iterator[set[str]]:
     """Strongly connected components among ``members`` (Kosaraju, without recursion: graphs may be long chains)."""
     inside = {node_id: [target for target in forward[node_id] if target in members] for node_id in forward}
     inside = {node_id: targets for node_id, targets in inside.items() if node_id in members}
@@ -71,7 +73,7 @@ def _components(members: set[str], forward: Mapping[str, list[str]]) -> Iterator
     for node_id in reversed(_finishing_order(inside)):
         if node_id in done:
             continue
-        component = _reach([node_id], {key: reverse[key] for key in reverse if key not in done})
+        component = _reachable_from([node_id], {key: reverse[key] for key in reverse if key not in done})
         done.update(component)
         yield component
 

@@ -7,7 +7,7 @@ IssueKind = Literal["node", "edge", "workflow"]
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
+class ValidationIssue:
     """``id`` is the node's or the edge's, None for the workflow; ``field`` is dotted, e.g. ``data.prompt``."""
 
     kind: IssueKind
@@ -21,11 +21,11 @@ class Issue:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ValidationReport:
     """Errors keep a workflow from being published; warnings do not."""
 
-    errors: tuple[Issue, ...] = ()
-    warnings: tuple[Issue, ...] = ()
+    errors: tuple[ValidationIssue, ...] = ()
+    warnings: tuple[ValidationIssue, ...] = ()
 
     @property
     def is_valid(self) -> bool:

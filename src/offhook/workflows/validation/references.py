@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from offhook.workflows.graph import Graph, Node, parse_graph
-from offhook.workflows.template import variables
+from offhook.workflows.graph import Node, WorkflowGraph, parse_graph
+from offhook.workflows.template import find_variables
 from offhook.workflows.tool_facts import ToolFacts
-from offhook.workflows.validation.issues import Issue
+from offhook.workflows.validation.issues import ValidationIssue
 
 # What every run has by itself, whoever started it.
 RUN_VARIABLES: Final = frozenset(
@@ -48,24 +48,24 @@ def trigger_paths(definition: Mapping[str, Any]) -> Iterator[tuple[str | None, s
             yield (node_id if isinstance(node_id, str) else None), path
 
 
-def check_trigger_paths(definition: Mapping[str, Any]) -> Iterator[Issue]:
+def check_trigger_paths(definition: Mapping[str, Any]) -> Iterator[ValidationIssue]:
     counts: Counter[str] = Counter()
     for node_id, path in trigger_paths(definition):
         counts[path] += 1
         if counts[path] == 2:
             message = "Trigger path is duplicated in this workflow."
-            yield Issue("node", node_id, "data.trigger_path", "trigger_path_duplicate", message)
+            yield ValidationIssue("node", node_id, "data.trigger_path", "trigger_path_duplicate", message)
 
 
-def check_tools(graph: Graph, tools: Mapping[str, ToolFacts]) -> Iterator[Issue]:
+def check_tools(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Iterator[ValidationIssue]:
     """Function names must differ within a node: those of its tools among each other and from those of its edges."""
     for node in graph.nodes.values():
-        taken = {edge.tool_name for edge in graph.outgoing(node.id)}
+        taken = {edge.tool_name for edge in graph.edges_from(node.id)}
         for uuid in dict.fromkeys(node.tool_uuids):
             for name in _function_names(node, uuid, tools.get(uuid)):
                 if name in taken:
                     message = f"The tool name “{name}” is already used at this node by an edge or another tool"
-                    yield Issue("node", node.id, "data.tool_uuids", "tool_name_duplicate", message)
+                    yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_name_duplicate", message)
                 taken.add(name)
 
 
@@ -73,51 +73,55 @@ def _function_names(node: Node, uuid: str, facts: ToolFacts | None) -> Sequence[
     """What the model is offered of a tool at this node."""
     if facts is None or facts.is_archived:
         return []
-    return [custom_tool_name(facts.name)] if facts.functions is None else facts.offered(_mcp_filter(node, uuid))
+    return (
+        [custom_tool_name(facts.name)]
+        if facts.functions is None
+        else facts.offered_functions(_get_mcp_filter(node, uuid))
+    )
 
 
-def _mcp_filter(node: Node, uuid: str) -> object:
+def _get_mcp_filter(node: Node, uuid: str) -> object:
     filters = node.data.get("mcp_tool_filters")
     return filters.get(uuid) if isinstance(filters, Mapping) else None
 
 
-def tool_warnings(graph: Graph, tools: Mapping[str, ToolFacts]) -> Iterator[Issue]:
+def tool_warnings(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Iterator[ValidationIssue]:
     for node in graph.nodes.values():
         for uuid in dict.fromkeys(node.tool_uuids):
             facts = tools.get(uuid)
             if facts is None:
                 message = f"There is no tool {uuid!r}: “{node.name}” does without it"
-                yield Issue("node", node.id, "data.tool_uuids", "tool_unknown", message)
+                yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_unknown", message)
                 continue
             if facts.is_archived:
                 message = f"The tool “{facts.name}” is archived: “{node.name}” does without it"
-                yield Issue("node", node.id, "data.tool_uuids", "tool_archived", message)
+                yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_archived", message)
                 continue
-            if facts.functions is not None and not facts.offered(_mcp_filter(node, uuid)):
+            if facts.functions is not None and not facts.offered_functions(_get_mcp_filter(node, uuid)):
                 message = f"The tool “{facts.name}” offers no function here: read its server's catalogue, or its filter"
-                yield Issue("node", node.id, "data.tool_uuids", "tool_without_functions", message)
-            if facts.is_transfer and not facts.has_fallback and not graph.outgoing(node.id):
+                yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_without_functions", message)
+            if facts.is_transfer and not facts.has_fallback and not graph.edges_from(node.id):
                 message = f"When the transfer “{facts.name}” fails, “{node.name}” has no way to go on"
-                yield Issue("node", node.id, "data.tool_uuids", "transfer_without_fallback", message)
+                yield ValidationIssue("node", node.id, "data.tool_uuids", "transfer_without_fallback", message)
             if facts.timeout_s is None and not facts.is_transfer and not facts.ends_call:
                 message = f"The tool “{facts.name}” has no timeout: a caller may wait for ever"
-                yield Issue("node", node.id, "data.tool_uuids", "tool_without_timeout", message)
+                yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_without_timeout", message)
 
 
-def variable_warnings(graph: Graph, template_variables: Collection[str]) -> Iterator[Issue]:
+def variable_warnings(graph: WorkflowGraph, template_variables: Collection[str]) -> Iterator[ValidationIssue]:
     """Variables without a default that neither the workflow nor every run sets; a caller of the API may still."""
-    for kind, id_, field, path in _never_set_ones(graph, template_variables):
-        yield Issue(kind, id_, f"data.{field}", "variable_never_set", _never_set(path))
+    for kind, id_, field, path in _iter_never_set(graph, template_variables):
+        yield ValidationIssue(kind, id_, f"data.{field}", "variable_never_set", _never_set(path))
 
 
 def needed_variables(definition: Mapping[str, Any], template_variables: Collection[str]) -> list[str]:
     """Names, in order, that whoever starts a run must pass, because agent texts use them and nothing else sets them."""
-    found = _never_set_ones(parse_graph(definition), template_variables)
+    found = _iter_never_set(parse_graph(definition), template_variables)
     return list(dict.fromkeys(path.split(".")[0] for _, _, _, path in found))
 
 
-def _never_set_ones(
-    graph: Graph, template_variables: Collection[str]
+def _iter_never_set(
+    graph: WorkflowGraph, template_variables: Collection[str]
 ) -> Iterator[tuple[Literal["node", "edge"], str, str, str]]:
     """``(kind, id, field, path)`` of each use."""
     known = set(template_variables) | RUN_VARIABLES
@@ -125,20 +129,20 @@ def _never_set_ones(
         known.update(str(variable["name"]) for variable in node.extraction_variables)
     for node in graph.nodes.values():
         for field in _SPOKEN_FIELDS:
-            for path in _unset(node.data.get(field), known):
+            for path in _unset_variables(node.data.get(field), known):
                 yield "node", node.id, field, path
     for group in graph.edges.values():
         for edge in group:
             for field, text in (("condition", edge.condition), ("transition_speech", edge.transition_speech)):
-                for path in _unset(text, known):
+                for path in _unset_variables(text, known):
                     yield "edge", edge.id, field, path
 
 
-def _unset(text: object, known: Collection[str]) -> list[str]:
+def _unset_variables(text: object, known: Collection[str]) -> list[str]:
     if not isinstance(text, str):
         return []
     missing: dict[str, None] = {}
-    for variable in variables(text):
+    for variable in find_variables(text):
         path = variable.path
         for prefix in ("initial_context.", "gathered_context.", "extracted_variables."):
             path = path.removeprefix(prefix)

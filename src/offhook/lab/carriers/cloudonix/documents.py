@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from offhook.lab.carriers.core.callbacks import Callback, form_callback, json_callback
-from offhook.lab.carriers.core.calls import Call
-from offhook.lab.carriers.core.conference_audio import Room, Seat
-from offhook.lab.carriers.core.documents import Source
-from offhook.lab.carriers.core.stream import Stream
+from offhook.lab.carriers.core.callbacks import OutgoingCallback, form_callback, json_callback
+from offhook.lab.carriers.core.calls import EmulatedCall
+from offhook.lab.carriers.core.conference_audio import ConferenceRoom, RoomSeat
+from offhook.lab.carriers.core.documents import DocumentSource
+from offhook.lab.carriers.core.stream import MediaStream
 from offhook.lab.carriers.core.twilio_media import TwilioLikeStream
-from offhook.lab.carriers.core.twiml import Twiml
+from offhook.lab.carriers.core.twiml import TwimlRunner
 
 if TYPE_CHECKING:
     from offhook.lab.carriers.cloudonix.server import CloudonixEmulator
@@ -29,23 +29,23 @@ class CloudonixStream(TwilioLikeStream):
         return {name: self.start_body[name] for name in ("callSid", "session")}
 
 
-class CloudonixDocuments(Twiml):
+class CloudonixDocuments(TwimlRunner):
     """Requests are JSON when they are posted and a query when they are not; GET is the default."""
 
     default_method = "GET"
 
-    def __init__(self, owner: "CloudonixEmulator", call: Call) -> None:
+    def __init__(self, owner: "CloudonixEmulator", call: EmulatedCall) -> None:
         super().__init__(owner, call)
         self.cloudonix = owner
 
-    def request(self, source: Source, extra: Mapping[str, str]) -> Callback:
+    def build_request(self, source: DocumentSource, extra: Mapping[str, str]) -> OutgoingCallback:
         body = self.cloudonix.voice_fields(self.call)
         if source.method.upper() == "POST":
             return json_callback("answer", source.url, {**body, **extra}, call_id=self.call.id)
         query = [(name, str(value)) for name, value in {**body, **extra}.items() if not isinstance(value, dict)]
         return form_callback("answer", source.url, query, method="GET", call_id=self.call.id)
 
-    def new_stream(self, url: str, attributes: Mapping[str, str], parameters: Mapping[str, str]) -> Stream:
+    def new_stream(self, url: str, attributes: Mapping[str, str], parameters: Mapping[str, str]) -> MediaStream:
         start = {
             "accountSid": self.cloudonix.domain,
             "callSid": self.call.extra["call_sid"],
@@ -53,7 +53,7 @@ class CloudonixDocuments(Twiml):
             "tracks": ["inbound"],
             "from": self.call.from_number,
             "to": self.call.to_number,
-            "context": self.cloudonix.direction(self.call),
+            "context": self.cloudonix.call_direction(self.call),
             "customParameters": dict(parameters),
             "mediaFormat": {"encoding": "audio/x-mulaw", "sampleRate": 8000, "channels": 1},
         }
@@ -61,29 +61,29 @@ class CloudonixDocuments(Twiml):
             self.owner.new_id("stream"),
             url,
             start,
-            tunnels=self.owner.post.tunnels,
+            tunnels=self.owner.callback_sender.tunnels,
             fault=self.owner.chaos.for_socket(),
         )
         stream.knows_marks = self.cloudonix.knows_marks
         return stream
 
-    def _post(self, kind: str, attributes: Mapping[str, str], body: Mapping[str, Any]) -> None:
+    def _send_callback(self, kind: str, attributes: Mapping[str, str], body: Mapping[str, Any]) -> None:
         said = {
             "Session": self.call.id,
             "Domain": self.cloudonix.domain,
             "CallSid": self.call.extra["call_sid"],
             **body,
         }
-        url = self.full(attributes.get("statusCallback", ""))
-        self.owner.post.post(json_callback(kind, url, said, call_id=self.call.id))
+        url = self.absolute_url(attributes.get("statusCallback", ""))
+        self.owner.callback_sender.enqueue(json_callback(kind, url, said, call_id=self.call.id))
 
-    def tell_stream(self, stream: Stream, attributes: Mapping[str, str], event: str) -> None:
-        self._post(f"stream:{event}", attributes, {"StreamSid": stream.id, "StreamEvent": event})
+    def report_stream(self, stream: MediaStream, attributes: Mapping[str, str], event: str) -> None:
+        self._send_callback(f"stream:{event}", attributes, {"StreamSid": stream.id, "StreamEvent": event})
 
-    def configure_child(self, child: Call, attributes: Mapping[str, str]) -> None:
-        child.extra["callback"] = self.full(attributes.get("statusCallback", ""))
+    def configure_child(self, child: EmulatedCall, attributes: Mapping[str, str]) -> None:
+        child.extra["callback"] = self.absolute_url(attributes.get("statusCallback", ""))
 
-    def dialled(self, child: Call | None) -> Mapping[str, str]:
+    def dial_result_fields(self, child: EmulatedCall | None) -> Mapping[str, str]:
         if child is None:
             return {"DialCallStatus": "answered"}
         status = "completed" if child.answered.is_set() else self.cloudonix.status_of(child)
@@ -93,8 +93,10 @@ class CloudonixDocuments(Twiml):
             "DialCallDuration": str(child.duration_s),
         }
 
-    def tell_conference(self, room: Room, seat: Seat, attributes: Mapping[str, str], event: str) -> None:
+    def report_conference(
+        self, room: ConferenceRoom, seat: RoomSeat, attributes: Mapping[str, str], event: str
+    ) -> None:
         wanted = attributes.get("statusCallbackEvent", "").split()
         if event in wanted or event.partition("-")[2] in wanted:
             body = {"StatusCallbackEvent": event, "ConferenceSid": room.sid, "FriendlyName": room.name}
-            self._post(f"conference:{event}", attributes, body)
+            self._send_callback(f"conference:{event}", attributes, body)

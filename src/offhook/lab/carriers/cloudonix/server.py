@@ -8,13 +8,13 @@ from typing import Any, Final, Literal
 from offhook.kit.clock import Clock
 from offhook.lab.carriers.cloudonix import applications
 from offhook.lab.carriers.cloudonix.documents import CloudonixDocuments
-from offhook.lab.carriers.core.callbacks import Callback, json_callback
-from offhook.lab.carriers.core.calls import Call, Status
-from offhook.lab.carriers.core.documents import Source
-from offhook.lab.carriers.core.emulator import Emulator, Number
-from offhook.lab.carriers.core.number_formats import plus
-from offhook.lab.carriers.core.phones import Voice, hum
-from offhook.lab.carriers.core.rest import Reply, Request
+from offhook.lab.carriers.core.callbacks import OutgoingCallback, json_callback
+from offhook.lab.carriers.core.calls import EmulatedCall, Status
+from offhook.lab.carriers.core.documents import DocumentSource
+from offhook.lab.carriers.core.emulator import CarrierEmulator, EmulatedNumber
+from offhook.lab.carriers.core.number_formats import with_plus
+from offhook.lab.carriers.core.phones import Voice, hum_words
+from offhook.lab.carriers.core.rest import RestReply, RestRequest
 
 # What updates say in each status, in order; they repeat themselves, at least ten of them a call.
 _UPDATES: Final[Mapping[Status, tuple[str, ...]]] = {
@@ -34,13 +34,13 @@ _ENDED: Final = {
 }
 
 
-class CloudonixEmulator(Emulator):
+class CloudonixEmulator(CarrierEmulator):
     """``domain_settings``: ``callback`` (updates of every session) and ``cdr`` addresses. Applications by name;
     ``point_at`` sets the first one's address. Numbers' settings: ``application``."""
 
     name = "cloudonix"
 
-    def __init__(self, *, clock: Clock | None = None, voice: Voice = hum) -> None:
+    def __init__(self, *, clock: Clock | None = None, voice: Voice = hum_words) -> None:
         super().__init__(clock=clock, voice=voice)
         self.domain = f"lab{secrets.token_hex(3)}.cloudonix.net"
         self.bearer_token = f"XI{secrets.token_hex(16).upper()}"
@@ -57,13 +57,13 @@ class CloudonixEmulator(Emulator):
         self.knows_marks = True
         # ?? the documentation speaks of signatures on updates and CDRs and shows none: they carry the key as well
         self.proves_updates = True
-        self.post.user_agent = "cloudonix/2.0"
+        self.callback_sender.user_agent = "cloudonix/2.0"
         own = "/customers/self/domains/{domain}"
-        self.route("POST", "/calls/{domain}/application", self._create)
-        self.route("POST", "/calls/{domain}/sessions/{token}/application", self._switch)
-        self.route("GET", f"{own}/sessions", self._list)
-        self.route("GET", f"{own}/sessions/{{token}}", self._fetch)
-        self.route("DELETE", f"{own}/sessions/{{token}}", self._hang_up)
+        self.add_route("POST", "/calls/{domain}/application", self._create_session)
+        self.add_route("POST", "/calls/{domain}/sessions/{token}/application", self._switch_document)
+        self.add_route("GET", f"{own}/sessions", self._list_sessions)
+        self.add_route("GET", f"{own}/sessions/{{token}}", self._fetch_session)
+        self.add_route("DELETE", f"{own}/sessions/{{token}}", self._hang_up)
         applications.add_routes(self, own)
 
     @property
@@ -84,22 +84,22 @@ class CloudonixEmulator(Emulator):
 
     # who may ask
 
-    def guard(self, request: Request) -> Reply | None:
-        if request.bearer() != self.bearer_token:
-            return Reply(401, {"message": "Insufficient authority"})
+    def check_request(self, request: RestRequest) -> RestReply | None:
+        if request.bearer_token() != self.bearer_token:
+            return RestReply(401, {"message": "Insufficient authority"})
         if not self.has_room_for_request():
             return self.rate_limited()
         parts = request.path.strip("/").split("/")
         named = next((parts[at + 1] for at, part in enumerate(parts[:-1]) if part in ("calls", "domains")), "")
         # a domain may be named without its suffix
-        return None if named in ("", self.domain, self.domain.partition(".")[0]) else self.missing(request)
+        return None if named in ("", self.domain, self.domain.partition(".")[0]) else self.not_found_reply(request)
 
-    def missing(self, request: Request) -> Reply:
-        return Reply(404, "Not found", content_type="text/plain")
+    def not_found_reply(self, request: RestRequest) -> RestReply:
+        return RestReply(404, "Not found", content_type="text/plain")
 
-    def sign(self, callback: Callback) -> Mapping[str, str]:
+    def sign_callback(self, callback: OutgoingCallback) -> Mapping[str, str]:
         """A static key, nothing else."""
-        call = self.call(callback.call_id)
+        call = self.find_call(callback.call_id)
         headers = {"X-CX-Domain": self.domain, "X-CX-Source": "voice-app", "X-CX-Session": call.id if call else ""}
         if callback.forgery == "unsigned" or (not self.proves_updates and callback.kind.startswith(("status", "cdr"))):
             return headers
@@ -108,27 +108,27 @@ class CloudonixEmulator(Emulator):
 
     # webhooks
 
-    def new_call(self, direction: Literal["inbound", "outbound"], *arguments: Any, **named: Any) -> Call:
+    def new_call(self, direction: Literal["inbound", "outbound"], *arguments: Any, **named: Any) -> EmulatedCall:
         call = super().new_call(direction, *arguments, **named)
         # a name that REST does not know
         call.extra["call_sid"] = str(uuid.uuid4())
         return call
 
-    def direction(self, call: Call) -> str:
+    def call_direction(self, call: EmulatedCall) -> str:
         return "inbound" if call.direction == "inbound" else "outbound-api"
 
-    def status_of(self, call: Call) -> str:
+    def status_of(self, call: EmulatedCall) -> str:
         if call.status != "ended":
             return {"queued": "new", "initiated": "new", "ringing": "ringing", "answered": "connected"}[call.status]
         return "completed" if call.answered.is_set() else _ENDED[call.cause or "failed"][0]
 
-    def voice_fields(self, call: Call) -> dict[str, Any]:
+    def voice_fields(self, call: EmulatedCall) -> dict[str, Any]:
         return {
             "CallSid": call.extra["call_sid"],
             "From": call.from_number,
             "To": call.to_number,
             "CallerName": "",
-            "Direction": self.direction(call),
+            "Direction": self.call_direction(call),
             "CallStatus": "in-progress" if call.answered.is_set() else "ringing",
             "Session": call.id,
             "Domain": self.domain,
@@ -136,7 +136,7 @@ class CloudonixEmulator(Emulator):
             "SessionData": {"token": call.id, "profile": {"trunk-sip-headers": {}}},
         }
 
-    def session(self, call: Call, status: str | None = None) -> dict[str, Any]:
+    def render_session(self, call: EmulatedCall, status: str | None = None) -> dict[str, Any]:
         """The session as REST and updates show it; times in milliseconds."""
         times = {"callStartTime": call.created_at, "callAnswerTime": call.answered_at, "callEndTime": call.ended_at}
         return {
@@ -144,23 +144,23 @@ class CloudonixEmulator(Emulator):
             "domain": self.domain,
             "callerId": call.from_number,
             "destination": call.to_number,
-            "direction": self.direction(call),
+            "direction": self.call_direction(call),
             "status": status or self.status_of(call),
             **{name: int(at.timestamp() * 1000) if at else None for name, at in times.items()},
         }
 
-    def reports(self, call: Call, status: Status) -> None:
+    def send_status(self, call: EmulatedCall, status: Status) -> None:
         words = _UPDATES.get(status) or (self.status_of(call),) * 2
         url = call.extra.get("callback") or self.domain_settings["callback"]
         for number, word in enumerate(words):
-            body = self.session(call, word)
+            body = self.render_session(call, word)
             # an object or a list of one, for no reason that is documented
             said = [body] if number % 2 else body
-            self.post.post(json_callback(f"status:{word}", url, said, call_id=call.id))
+            self.callback_sender.enqueue(json_callback(f"status:{word}", url, said, call_id=call.id))
         if status == "ended" and call.parent is None:
-            self._tell_cdr(call)
+            self._send_cdr(call)
 
-    def _tell_cdr(self, call: Call) -> None:
+    def _send_cdr(self, call: EmulatedCall) -> None:
         disposition = "ANSWER" if call.answered.is_set() else _ENDED[call.cause or "failed"][1]
         until = call.ended_at or self.now()
         body = {
@@ -177,72 +177,72 @@ class CloudonixEmulator(Emulator):
             "billsec": call.duration_s,
             "timestamp": int(until.timestamp()),
             "vapp_server": "lab",
-            "session": self.session(call),
+            "session": self.render_session(call),
         }
-        self.post.post(json_callback("cdr", self.domain_settings["cdr"], body, call_id=call.id))
+        self.callback_sender.enqueue(json_callback("cdr", self.domain_settings["cdr"], body, call_id=call.id))
 
-    async def arrives(self, call: Call, number: Number) -> None:
+    async def deliver_inbound(self, call: EmulatedCall, number: EmulatedNumber) -> None:
         application = self.applications.get(number.settings.get("application", self.application), {})
         if not application.get("url"):
             call.end("unreachable", "carrier")
             return
-        source = Source(application["url"], application.get("method") or "GET")
-        await CloudonixDocuments(self, call).run(source)
+        source = DocumentSource(application["url"], application.get("method") or "GET")
+        await CloudonixDocuments(self, call).run_document(source)
 
     # sessions
 
-    async def _create(self, request: Request) -> Reply:
+    async def _create_session(self, request: RestRequest) -> RestReply:
         body = request.json
         to = str(body.get("destination") or "")
         # the specification of 2021 says callerId, the documentation caller-id
         sender = str(body.get("caller-id") or body.get("callerId") or "")
-        source = self._source(body)
+        source = self._read_source(body)
         if not to.lstrip("+").isdigit() or not sender or source is None:
             missing = "destination" if not to else "caller-id" if not sender else "application, url or cxml"
-            return Reply(400, f"Missing {missing}", content_type="text/plain")
-        call = self.new_call("outbound", plus(sender), plus(to))
+            return RestReply(400, f"Missing {missing}", content_type="text/plain")
+        call = self.new_call("outbound", with_plus(sender), with_plus(to))
         call.extra["callback"] = str(body.get("callback") or "")
 
-        async def answered() -> None:
-            await CloudonixDocuments(self, call).run(source)
+        async def on_answered() -> None:
+            await CloudonixDocuments(self, call).run_document(source)
 
-        self.place(call, float(body.get("timeout") or 60), answered)
+        self.place_call(call, float(body.get("timeout") or 60), on_answered)
         said = {"domainId": 1, "subscriberId": 1, "destination": to, "direction": "outbound-api", "token": call.id}
-        return Reply(200, said)
+        return RestReply(200, said)
 
-    def _source(self, body: Mapping[str, Any]) -> Source | None:
+    def _read_source(self, body: Mapping[str, Any]) -> DocumentSource | None:
         if text := body.get("cxml"):
-            return Source(text=str(text))
+            return DocumentSource(text=str(text))
         if str(body.get("url") or "").startswith(("http://", "https://")):
-            return Source(str(body["url"]), str(body.get("method") or "GET"))
+            return DocumentSource(str(body["url"]), str(body.get("method") or "GET"))
         application = self.applications.get(str(body.get("application") or ""))
-        return Source(application["url"], application.get("method") or "GET") if application else None
+        return DocumentSource(application["url"], application.get("method") or "GET") if application else None
 
-    def _live(self, request: Request) -> Call | None:
-        call = self.call(request.parts["token"])
+    def _find_live_session(self, request: RestRequest) -> EmulatedCall | None:
+        call = self.find_call(request.parts["token"])
         return call if call is not None and not call.is_over else None
 
-    async def _switch(self, request: Request) -> Reply:
+    async def _switch_document(self, request: RestRequest) -> RestReply:
         """Another document for a live session."""
-        call, source = self._live(request), self._source(request.json)
+        call, source = self._find_live_session(request), self._read_source(request.json)
         if call is None:
-            return self.missing(request)
+            return self.not_found_reply(request)
         if source is None or not call.answered.is_set():
-            return Reply(400, "Nothing to switch to, or not connected yet", content_type="text/plain")
-        call.run(CloudonixDocuments(self, call).run(source))
-        call.connect(None)
-        return Reply(200, {"token": call.id})
+            return RestReply(400, "Nothing to switch to, or not connected yet", content_type="text/plain")
+        call.run_program(CloudonixDocuments(self, call).run_document(source))
+        call.connect_to(None)
+        return RestReply(200, {"token": call.id})
 
-    async def _list(self, request: Request) -> Reply:
-        return Reply(200, [self.session(call) for call in self.live_calls])
+    async def _list_sessions(self, request: RestRequest) -> RestReply:
+        return RestReply(200, [self.render_session(call) for call in self.live_calls])
 
-    async def _fetch(self, request: Request) -> Reply:
-        call = self._live(request)
-        return Reply(200, self.session(call)) if call is not None else self.missing(request)
+    async def _fetch_session(self, request: RestRequest) -> RestReply:
+        call = self._find_live_session(request)
+        return RestReply(200, self.render_session(call)) if call is not None else self.not_found_reply(request)
 
-    async def _hang_up(self, request: Request) -> Reply:
-        call = self._live(request)
+    async def _hang_up(self, request: RestRequest) -> RestReply:
+        call = self._find_live_session(request)
         if call is None:
-            return self.missing(request)
+            return self.not_found_reply(request)
         call.end("normal" if call.answered.is_set() else "canceled", "api")
-        return Reply(204)
+        return RestReply(204)

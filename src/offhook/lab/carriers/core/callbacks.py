@@ -9,15 +9,15 @@ from urllib.parse import urlencode, urlsplit
 
 import httpx2
 
-from offhook.kit.tasks import Tasks
-from offhook.lab.carriers.core.chaos import Chaos, PostFault
+from offhook.kit.tasks import TaskTracker
+from offhook.lab.carriers.core.chaos import CallbackFault, ChaosSwitches
 
 Form = Sequence[tuple[str, str]]
-ANSWER_WITHIN_S: Final = 15.0
+ANSWER_TIMEOUT_S: Final = 15.0
 
 
 @dataclass(slots=True)
-class Callback:
+class OutgoingCallback:
     """One request to us. ``kind`` names it (``"answer"``, ``"status:completed"``, ``"event:call.hangup"``); ``url``
     is the public one with its query; ``status`` None: it got no answer. ``secret``: forged ones have a wrong one."""
 
@@ -47,40 +47,40 @@ class Callback:
         return dict(self.form)
 
 
-def form_callback(kind: str, url: str, form: Form, *, method: str = "POST", call_id: str = "") -> Callback:
+def form_callback(kind: str, url: str, form: Form, *, method: str = "POST", call_id: str = "") -> OutgoingCallback:
     """A form in the body, or in the query when it is a GET."""
     if method.upper() == "GET":
         url = f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(form)}"
-        return Callback(kind, "GET", url, call_id=call_id, form=form)
+        return OutgoingCallback(kind, "GET", url, call_id=call_id, form=form)
     kind_of_body = "application/x-www-form-urlencoded; charset=UTF-8"
-    return Callback(kind, "POST", url, urlencode(form).encode(), kind_of_body, call_id=call_id, form=form)
+    return OutgoingCallback(kind, "POST", url, urlencode(form).encode(), kind_of_body, call_id=call_id, form=form)
 
 
-def json_callback(kind: str, url: str, body: Any, *, call_id: str = "") -> Callback:
-    return Callback(kind, "POST", url, json.dumps(body).encode(), "application/json", call_id=call_id)
+def json_callback(kind: str, url: str, body: Any, *, call_id: str = "") -> OutgoingCallback:
+    return OutgoingCallback(kind, "POST", url, json.dumps(body).encode(), "application/json", call_id=call_id)
 
 
 @dataclass(slots=True)
-class Tunnel:
+class ProxyTunnel:
     """A public origin (``https://voice.example.org``) and where it really is; requests then carry X-Forwarded-*."""
 
     public: str
     real: str
 
-    def leads(self, url: str) -> bool:
-        return _origin(url) == _origin(self.public)
+    def matches_url(self, url: str) -> bool:
+        return _origin_of(url) == _origin_of(self.public)
 
 
-def _origin(url: str) -> tuple[str, str]:
+def _origin_of(url: str) -> tuple[str, str]:
     """Scheme family and host: the socket of a public address goes the same way as its pages."""
     parts = urlsplit(url)
     return parts.scheme.replace("ws", "http", 1), parts.netloc.lower()
 
 
-def through(tunnels: Sequence[Tunnel], url: str) -> tuple[str, dict[str, str]]:
+def route_through(tunnels: Sequence[ProxyTunnel], url: str) -> tuple[str, dict[str, str]]:
     """The address to really connect to, and the headers that a reverse proxy adds."""
     for tunnel in tunnels:
-        if tunnel.leads(url):
+        if tunnel.matches_url(url):
             public, real = urlsplit(url), urlsplit(tunnel.real)
             scheme = real.scheme.replace("http", "ws", 1) if public.scheme.startswith("ws") else real.scheme
             proto = "https" if public.scheme in {"https", "wss"} else "http"
@@ -94,51 +94,51 @@ def through(tunnels: Sequence[Tunnel], url: str) -> tuple[str, dict[str, str]]:
     return url, {}
 
 
-class PostOffice:
+class CallbackSender:
     """``sent`` is all that was tried, with its answers; ``lost`` what chaos swallowed; ``held`` what waits."""
 
-    def __init__(self, chaos: Chaos, sign: Callable[[Callback], Mapping[str, str]]) -> None:
+    def __init__(self, chaos: ChaosSwitches, sign: Callable[[OutgoingCallback], Mapping[str, str]]) -> None:
         self._chaos = chaos
         self._sign = sign
-        self._tasks = Tasks()
-        self._boxes: dict[str, asyncio.Queue[Callback]] = {}
-        self._swapped: dict[str, Callback] = {}
+        self._tasks = TaskTracker()
+        self._boxes: dict[str, asyncio.Queue[OutgoingCallback]] = {}
+        self._swapped: dict[str, OutgoingCallback] = {}
         self._pending = 0
         self._idle = asyncio.Event()
         self._idle.set()
         self._client: httpx2.AsyncClient | None = None
-        self.sent: list[Callback] = []
-        self.lost: list[Callback] = []
-        self.held: list[Callback] = []
-        self.tunnels: list[Tunnel] = []
+        self.sent: list[OutgoingCallback] = []
+        self.lost: list[OutgoingCallback] = []
+        self.held: list[OutgoingCallback] = []
+        self.tunnels: list[ProxyTunnel] = []
         # how we are reached (None: by the network); set it before the emulator runs
         self.transport: httpx2.AsyncBaseTransport | None = None
         self.user_agent = "lab"
         # how often in all, how long between, and which answers are fine
         self.attempts = 1
         self.retry_after_s = 0.2
-        self.is_fine: Callable[[int], bool] = lambda status: status < 500
+        self.is_accepted: Callable[[int], bool] = lambda status: status < 500
 
     def open(self) -> None:
-        self._client = httpx2.AsyncClient(transport=self.transport, trust_env=False, timeout=ANSWER_WITHIN_S)
+        self._client = httpx2.AsyncClient(transport=self.transport, trust_env=False, timeout=ANSWER_TIMEOUT_S)
 
     async def close(self) -> None:
         await self._tasks.close()
         if self._client is not None:
             await self._client.aclose()
 
-    def post(self, callback: Callback) -> None:
+    def enqueue(self, callback: OutgoingCallback) -> None:
         """Send it after what was posted for the same call before; does not wait."""
         if not callback.url:
             return
-        self._begin()
+        self._add_pending()
         box = self._boxes.get(callback.call_id)
         if box is None:
             box = self._boxes[callback.call_id] = asyncio.Queue()
-            self._tasks.start(self._work(box), name="lab.callbacks")
+            self._tasks.start(self._drain_queue(box), name="lab.callbacks")
         box.put_nowait(callback)
 
-    async def fetch(self, callback: Callback) -> Callback:
+    async def send_now(self, callback: OutgoingCallback) -> OutgoingCallback:
         """Send it now and wait for the answer (a document); chaos may lose or forge it."""
         fault = self._chaos.for_callback(callback.kind)
         if fault is not None and fault.what == "late":
@@ -146,46 +146,46 @@ class PostOffice:
         if fault is not None and fault.what == "lost":
             self.lost.append(callback)
             return callback
-        return (await self._as_troubled(callback, fault))[0]
+        return (await self._deliver_with_fault(callback, fault))[0]
 
-    async def release(self, *callbacks: Callback) -> list[Callback]:
+    async def release_held(self, *callbacks: OutgoingCallback) -> list[OutgoingCallback]:
         """Send held ones, in this order (all of them in theirs when none is named); with their answers."""
         chosen = list(callbacks) or list(self.held)
         done = []
         for callback in chosen:
             if callback in self.held:
                 self.held.remove(callback)
-            done.append(await self.deliver(callback))
+            done.append(await self.deliver_signed(callback))
         return done
 
-    async def again(self, callback: Callback, **changes: Any) -> Callback:
+    async def send_again(self, callback: OutgoingCallback, **changes: Any) -> OutgoingCallback:
         """The very same request once more, signature and all; ``changes`` alter it after it was signed."""
-        return await self._transmit(replace(callback, status=None, answer=b"", error="", **changes))
+        return await self._send_request(replace(callback, status=None, answer=b"", error="", **changes))
 
-    async def settled(self) -> None:
+    async def wait_idle(self) -> None:
         """Wait until nothing is on its way any more."""
         await self._idle.wait()
 
     # inside
 
-    def _begin(self) -> None:
+    def _add_pending(self) -> None:
         self._pending += 1
         self._idle.clear()
 
-    def _end(self) -> None:
+    def _remove_pending(self) -> None:
         self._pending -= 1
         if not self._pending:
             self._idle.set()
 
-    async def _work(self, box: "asyncio.Queue[Callback]") -> None:
+    async def _drain_queue(self, box: "asyncio.Queue[OutgoingCallback]") -> None:
         while True:
             callback = await box.get()
             try:
-                await self._handle(callback)
+                await self._handle_callback(callback)
             finally:
-                self._end()
+                self._remove_pending()
 
-    async def _handle(self, callback: Callback) -> None:
+    async def _handle_callback(self, callback: OutgoingCallback) -> None:
         if self._chaos.holds_callbacks:
             self.held.append(callback)
             return
@@ -193,47 +193,49 @@ class PostOffice:
         if fault is not None and fault.what == "lost":
             self.lost.append(callback)
         elif fault is not None and fault.what == "late":
-            self._begin()
-            self._tasks.start(self._later(callback, fault.seconds), name="lab.late")
+            self._add_pending()
+            self._tasks.start(self._deliver_later(callback, fault.seconds), name="lab.late")
         elif fault is not None and fault.what == "swapped":
             self._swapped[callback.call_id] = callback
-            self._begin()
+            self._add_pending()
         else:
-            await self._as_troubled(callback, fault)
+            await self._deliver_with_fault(callback, fault)
             if (waiting := self._swapped.pop(callback.call_id, None)) is not None:
-                await self.deliver(waiting)
-                self._end()
+                await self.deliver_signed(waiting)
+                self._remove_pending()
 
-    async def _later(self, callback: Callback, seconds: float) -> None:
+    async def _deliver_later(self, callback: OutgoingCallback, seconds: float) -> None:
         try:
             await asyncio.sleep(seconds)
-            await self.deliver(callback)
+            await self.deliver_signed(callback)
         finally:
-            self._end()
+            self._remove_pending()
 
-    async def _as_troubled(self, callback: Callback, fault: PostFault | None) -> list[Callback]:
+    async def _deliver_with_fault(
+        self, callback: OutgoingCallback, fault: CallbackFault | None
+    ) -> list[OutgoingCallback]:
         if fault is not None and fault.what in ("forged", "unsigned", "altered"):
             callback.forgery = fault.what
-        answers = [await self.deliver(callback)]
+        answers = [await self.deliver_signed(callback)]
         if fault is not None and fault.what == "twice":
-            answers.append(await self.again(callback))
+            answers.append(await self.send_again(callback))
         return answers
 
-    async def deliver(self, callback: Callback) -> Callback:
+    async def deliver_signed(self, callback: OutgoingCallback) -> OutgoingCallback:
         """Sign and send, again while the answer is not fine and the carrier still tries."""
         for attempt in range(1, self.attempts + 1):
             callback.attempt = attempt
             callback.headers = dict(self._sign(callback))
-            await self._transmit(callback)
-            if callback.status is not None and self.is_fine(callback.status):
+            await self._send_request(callback)
+            if callback.status is not None and self.is_accepted(callback.status):
                 break
             if attempt < self.attempts:
                 await asyncio.sleep(self.retry_after_s)
         return callback
 
-    async def _transmit(self, callback: Callback) -> Callback:
+    async def _send_request(self, callback: OutgoingCallback) -> OutgoingCallback:
         assert self._client is not None, "the emulator is not running"
-        url, forwarded = through(self.tunnels, callback.url)
+        url, forwarded = route_through(self.tunnels, callback.url)
         body = callback.body
         if callback.forgery == "altered":
             url, body = (url, body.replace(b"1", b"2")) if body else (f"{url}&altered=1", body)

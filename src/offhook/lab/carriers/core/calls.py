@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any, Final, Literal, Protocol
 
 from offhook.kit.audio import FRAME_S
-from offhook.kit.tasks import Tasks
-from offhook.lab.carriers.core.phones import HungUp, Phone, Plan, Side
-from offhook.lab.carriers.core.stream import Stream
+from offhook.kit.tasks import TaskTracker
+from offhook.lab.carriers.core.phones import AudioPeer, EmulatedPhone, PhoneDisconnected, PhonePlan
+from offhook.lab.carriers.core.stream import MediaStream
 from offhook.telephony.media.simulated_phone import MAX_CATCH_UP_S
 
 Status = Literal["queued", "initiated", "ringing", "answered", "ended"]
@@ -19,32 +19,32 @@ Who = Literal["caller", "callee", "api", "carrier"]
 _ORDER: Final = ("queued", "initiated", "ringing", "answered", "ended")
 
 
-class Switchboard(Protocol):
+class CallObserver(Protocol):
     """What a call tells its carrier."""
 
     def now(self) -> datetime: ...
 
-    def reports(self, call: "Call", status: Status) -> None:
+    def send_status(self, call: "EmulatedCall", status: Status) -> None:
         """The call has just entered this status."""
         ...
 
-    def pressed(self, call: "Call", digit: str) -> None: ...
+    def report_digit(self, call: "EmulatedCall", digit: str) -> None: ...
 
 
 @dataclass(eq=False)
-class Call:
+class EmulatedCall:
     """``id`` is the carrier's name of this leg. ``spoken`` are the texts that the carrier said to the phone, ``played``
     the addresses of audio; ``errors`` what the carrier did not understand of our documents and commands;
     ``rejected`` the reason when we refused an inbound call. ``extra`` is the carrier's own."""
 
-    board: Switchboard
+    board: CallObserver
     id: str
     direction: Literal["inbound", "outbound"]
     from_number: str
     to_number: str
-    phone: Phone
-    plan: Plan
-    parent: "Call | None" = None
+    phone: EmulatedPhone
+    plan: PhonePlan
+    parent: "EmulatedCall | None" = None
     status: Status = "queued"
     cause: Cause | None = None
     ended_by: Who | None = None
@@ -52,8 +52,8 @@ class Call:
     spoken: list[str] = field(default_factory=list)
     played: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
-    streams: list[Stream] = field(default_factory=list)
-    children: list["Call"] = field(default_factory=list)
+    streams: list[MediaStream] = field(default_factory=list)
+    children: list["EmulatedCall"] = field(default_factory=list)
     extra: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -62,14 +62,14 @@ class Call:
         self.ended_at: datetime | None = None
         self.ended = asyncio.Event()
         self.answered = asyncio.Event()
-        self.side: Side | None = None
-        self._tasks = Tasks()
+        self.peer: AudioPeer | None = None
+        self._tasks = TaskTracker()
         self._program: asyncio.Task[Any] | None = None
         self.phone.on_hang_up = self._hung_up_by_phone
-        self.phone.on_digit = lambda digit: self.board.pressed(self, digit)
+        self.phone.on_digit = lambda digit: self.board.report_digit(self, digit)
 
     @property
-    def stream(self) -> Stream | None:
+    def stream(self) -> MediaStream | None:
         """The last media socket."""
         return self.streams[-1] if self.streams else None
 
@@ -85,11 +85,11 @@ class Call:
         until = self.ended_at or self.board.now()
         return max(1, round((until - self.answered_at).total_seconds()))
 
-    def move(self, status: Status) -> None:
+    def advance_to(self, status: Status) -> None:
         """Go on to a status; never back."""
         if not self.is_over and _ORDER.index(status) > _ORDER.index(self.status):
             self.status = status
-            self.board.reports(self, status)
+            self.board.send_status(self, status)
 
     def answer(self) -> None:
         """The phone is off the hook: audio flows and its script begins."""
@@ -97,20 +97,20 @@ class Call:
             return
         self.answered_at = self.board.now()
         self.answered.set()
-        self.move("answered")
-        self._tasks.start(self._pace(), name="lab.phone")
+        self.advance_to("answered")
+        self._tasks.start(self._run_audio(), name="lab.phone")
         if self.plan.script is not None:
-            self._tasks.start(self._act(), name="lab.script")
+            self._tasks.start(self._run_script(), name="lab.script")
 
-    def connect(self, side: Side | None) -> None:
+    def connect_to(self, side: AudioPeer | None) -> None:
         """Connect the phone to this instead of what it was connected to."""
-        if self.side is not None and self.side is not side:
-            self.side.leave()
-        self.side = self.phone.side = side
-        if isinstance(side, Stream):
+        if self.peer is not None and self.peer is not side:
+            self.peer.leave()
+        self.peer = self.phone.peer = side
+        if isinstance(side, MediaStream):
             self.streams.append(side)
 
-    def run(self, program: Coroutine[Any, Any, Any]) -> None:
+    def run_program(self, program: Coroutine[Any, Any, Any]) -> None:
         """Let this steer the call, instead of what steered it."""
         if self.is_over:
             program.close()
@@ -119,7 +119,7 @@ class Call:
             self._program.cancel()
         self._program = self._tasks.start(program, name="lab.program")
 
-    def beside(self, work: Coroutine[Any, Any, Any]) -> None:
+    def run_beside(self, work: Coroutine[Any, Any, Any]) -> None:
         """Run something until the call ends."""
         if self.is_over:
             work.close()
@@ -133,9 +133,9 @@ class Call:
         self.cause, self.ended_by = cause, by
         self.ended_at = self.board.now()
         self.phone.stop()
-        if self.side is not None:
-            self.side.leave()
-        self.move("ended")
+        if self.peer is not None:
+            self.peer.leave()
+        self.advance_to("ended")
         self.ended.set()
         asyncio.get_running_loop().call_soon(self._stop_tasks, asyncio.current_task())
 
@@ -147,14 +147,14 @@ class Call:
             "normal" if self.answered.is_set() else "canceled", "caller" if self.direction == "inbound" else "callee"
         )
 
-    async def _act(self) -> None:
+    async def _run_script(self) -> None:
         assert self.plan.script is not None
         try:
             await self.plan.script(self.phone)
-        except HungUp:
+        except PhoneDisconnected:
             return
 
-    async def _pace(self) -> None:
+    async def _run_audio(self) -> None:
         loop = asyncio.get_running_loop()
         due = loop.time()
         while not self.is_over:
@@ -162,6 +162,6 @@ class Call:
             if now - due > MAX_CATCH_UP_S:
                 due = now
             while due <= now + 1e-6 and not self.is_over:
-                self.phone.beat()
+                self.phone.exchange_frame()
                 due += FRAME_S
             await asyncio.sleep(max(0.0, due - loop.time()))

@@ -11,7 +11,7 @@ RestFaultKind = Literal["rate_limited", "server_error", "hangs", "acts_then_fail
 
 
 @dataclass(slots=True)
-class PostFault:
+class CallbackFault:
     """What happens to the next ``times`` callbacks whose kind matches ``kind`` (``"status:completed"``, ``"answer"``,
     ``"status:*"``).
 
@@ -54,29 +54,29 @@ class SocketFault:
     times: int = 1
 
 
-_Fault = TypeVar("_Fault", PostFault, RestFault, SocketFault)
+_Fault = TypeVar("_Fault", CallbackFault, RestFault, SocketFault)
 
 
 @dataclass(slots=True)
-class Chaos:
+class ChaosSwitches:
     """Switches of one emulator; ``holds_callbacks`` keeps every callback in ``Emulator.held`` until it is released."""
 
-    callbacks: list[PostFault] = field(default_factory=list)
+    callbacks: list[CallbackFault] = field(default_factory=list)
     rest: list[RestFault] = field(default_factory=list)
     sockets: list[SocketFault] = field(default_factory=list)
     holds_callbacks: bool = False
 
-    def for_callback(self, kind: str) -> PostFault | None:
-        return _take(self.callbacks, lambda fault: fnmatchcase(kind, fault.kind))
+    def for_callback(self, kind: str) -> CallbackFault | None:
+        return _take_fault(self.callbacks, lambda fault: fnmatchcase(kind, fault.kind))
 
     def for_request(self, method: str, path: str) -> RestFault | None:
-        return _take(self.rest, lambda fault: fnmatchcase(f"{method} {path}", fault.request))
+        return _take_fault(self.rest, lambda fault: fnmatchcase(f"{method} {path}", fault.request))
 
     def for_socket(self) -> SocketFault | None:
-        return _take(self.sockets, lambda fault: True)
+        return _take_fault(self.sockets, lambda fault: True)
 
 
-def _take(faults: list[_Fault], fits: Callable[[_Fault], bool]) -> _Fault | None:
+def _take_fault(faults: list[_Fault], fits: Callable[[_Fault], bool]) -> _Fault | None:
     for fault in faults:
         if fault.times > 0 and fits(fault):
             fault.times -= 1

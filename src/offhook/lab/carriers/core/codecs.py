@@ -28,7 +28,7 @@ _TO_ALAW: Final = bytes(
 
 
 @dataclass(slots=True)
-class Transcoder:
+class AudioTranscoder:
     """One direction pair of one stream. ``big_endian`` is the byte order of what goes *to us* (L16 only)."""
 
     encoding: Encoding = "PCMU"
@@ -42,7 +42,7 @@ class Transcoder:
         self._up = Resampler(8000, self.rate)
         self._down = Resampler(self.rate, 8000)
 
-    def outgoing(self, mulaw: bytes) -> bytes:
+    def encode_outgoing(self, mulaw: bytes) -> bytes:
         """A phone's mu-law as the socket carries it."""
         if self.encoding == "PCMU":
             return mulaw
@@ -51,7 +51,7 @@ class Transcoder:
         samples = self._up.push(MULAW_8K.decode(mulaw).astype("<i2").tobytes())
         return samples.astype(">i2" if self.big_endian_to_us else "<i2").tobytes()
 
-    def incoming(self, payload: bytes) -> bytes:
+    def decode_incoming(self, payload: bytes) -> bytes:
         """What came over the socket as a phone's mu-law."""
         if self.encoding == "PCMU":
             return payload

@@ -8,27 +8,27 @@ from typing import Final
 import numpy as np
 
 from offhook.kit.audio import MULAW_8K
-from offhook.lab.carriers.core.phones import tone
+from offhook.lab.carriers.core.phones import make_tone
 from offhook.telephony.media.simulated_phone import FRAME, SILENCE
 
 ANNOUNCEMENT_HZ: Final = 700.0
 
 
-class Announcement:
-    """The carrier talks: implements ``Side``; ``over`` when it is said."""
+class ToneAnnouncement:
+    """The carrier talks: implements ``AudioPeer``; ``over`` when it is said."""
 
     def __init__(self, seconds: float) -> None:
-        self._left = bytearray(tone(seconds, ANNOUNCEMENT_HZ))
+        self._left = bytearray(make_tone(seconds, ANNOUNCEMENT_HZ))
         self.over = asyncio.Event()
 
-    def exchange(self, spoken: bytes) -> bytes | None:
+    def exchange_frame(self, spoken: bytes) -> bytes | None:
         frame = bytes(self._left[:FRAME])
         del self._left[:FRAME]
         if not self._left:
             self.over.set()
         return frame + SILENCE[len(frame) :]
 
-    def digit(self, digit: str) -> None:
+    def press_digit(self, digit: str) -> None:
         """Announcements do not listen."""
 
     def leave(self) -> None:
@@ -36,10 +36,10 @@ class Announcement:
 
 
 @dataclass(eq=False, slots=True)
-class Seat:
-    """One phone's place in a room: implements ``Side``; ``over`` when it has left, or the room has ended."""
+class RoomSeat:
+    """One phone's place in a room: implements ``AudioPeer``; ``over`` when it has left, or the room has ended."""
 
-    room: "Room"
+    room: "ConferenceRoom"
     label: str
     starts: bool = True
     ends: bool = False
@@ -47,37 +47,37 @@ class Seat:
     # what it said and others have not fetched yet: at most two frames, the phones' clocks beat apart
     said: dict[int, deque[bytes]] = field(default_factory=dict)
 
-    def exchange(self, spoken: bytes) -> bytes | None:
-        return self.room.exchange(self, spoken)
+    def exchange_frame(self, spoken: bytes) -> bytes | None:
+        return self.room.mix_frame(self, spoken)
 
-    def digit(self, digit: str) -> None:
+    def press_digit(self, digit: str) -> None:
         """Others hear the tone; nobody is told."""
 
     def leave(self) -> None:
         self.room.leave(self)
 
 
-class Room:
+class ConferenceRoom:
     """A bridge of two phones or a conference of many. ``has_started``: when two are in it and one of them may start."""
 
     def __init__(self, name: str, sid: str = "") -> None:
         self.name = name
         self.sid = sid
-        self.seats: list[Seat] = []
+        self.seats: list[RoomSeat] = []
         self.has_started = False
         # in the order of joining, for carriers that number members
         self.numbers: dict[str, int] = {}
         self.is_over = False
 
-    def join(self, label: str, *, starts: bool = True, ends: bool = False) -> Seat:
+    def join(self, label: str, *, starts: bool = True, ends: bool = False) -> RoomSeat:
         """A place; ``ends``: when this one leaves, the room is over for all."""
-        seat = Seat(self, label, starts, ends)
+        seat = RoomSeat(self, label, starts, ends)
         self.numbers[label] = len(self.numbers) + 1
         self.seats.append(seat)
         self.has_started = self.has_started or (len(self.seats) > 1 and any(one.starts for one in self.seats))
         return seat
 
-    def leave(self, seat: Seat) -> None:
+    def leave(self, seat: RoomSeat) -> None:
         if seat not in self.seats:
             return
         self.seats.remove(seat)
@@ -92,7 +92,7 @@ class Room:
             seat.over.set()
         self.seats.clear()
 
-    def exchange(self, seat: Seat, spoken: bytes) -> bytes | None:
+    def mix_frame(self, seat: RoomSeat, spoken: bytes) -> bytes | None:
         if not self.has_started:
             return None
         frames = []

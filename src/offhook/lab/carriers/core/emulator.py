@@ -11,18 +11,18 @@ from datetime import datetime
 from typing import Any, ClassVar, Literal, Self
 
 from offhook.kit.clock import Clock, SystemClock
-from offhook.kit.tasks import Tasks
-from offhook.lab.carriers.core.callbacks import Callback, PostOffice
-from offhook.lab.carriers.core.calls import Call, Cause, Status
-from offhook.lab.carriers.core.chaos import Chaos
-from offhook.lab.carriers.core.conference_audio import Announcement, Room
-from offhook.lab.carriers.core.phones import Phone, Phonebook, Plan, Voice, hum
+from offhook.kit.tasks import TaskTracker
+from offhook.lab.carriers.core.callbacks import CallbackSender, OutgoingCallback
+from offhook.lab.carriers.core.calls import Cause, EmulatedCall, Status
+from offhook.lab.carriers.core.chaos import ChaosSwitches
+from offhook.lab.carriers.core.conference_audio import ConferenceRoom, ToneAnnouncement
+from offhook.lab.carriers.core.phones import EmulatedPhone, PhoneDirectory, PhonePlan, Voice, hum_words
 from offhook.lab.carriers.core.rest import RestServer
-from offhook.lab.carriers.core.stream import Stream
+from offhook.lab.carriers.core.stream import MediaStream
 
 
 @dataclass(slots=True)
-class Number:
+class EmulatedNumber:
     """A number that the account owns, or (``is_owned`` False) that is for sale. ``settings`` are the carrier's."""
 
     e164: str
@@ -34,7 +34,7 @@ class Number:
 
 
 @dataclass(slots=True)
-class Limits:
+class EmulatorLimits:
     """``calls_per_second`` for calls placed by REST (None: no limit); ``requests_per_second`` for all requests; what is
     above either is queued or refused, as the carrier does it."""
 
@@ -43,25 +43,25 @@ class Limits:
     concurrent_calls: int | None = None
 
 
-class Emulator(RestServer):
+class CarrierEmulator(RestServer):
     """``credentials`` is what a user of Offhook types in for this account. See ``offhook.lab.carriers``."""
 
     name: ClassVar[str]
 
-    def __init__(self, *, clock: Clock | None = None, voice: Voice = hum) -> None:
-        self.chaos = Chaos()
+    def __init__(self, *, clock: Clock | None = None, voice: Voice = hum_words) -> None:
+        self.chaos = ChaosSwitches()
         super().__init__(self.chaos)
-        self.limits = Limits()
+        self.limits = EmulatorLimits()
         self.clock = clock or SystemClock()
         self.voice = voice
-        self.phones = Phonebook()
-        self.numbers: dict[str, Number] = {}
-        self.calls: list[Call] = []
-        self.rooms: dict[str, Room] = {}
+        self.phones = PhoneDirectory()
+        self.numbers: dict[str, EmulatedNumber] = {}
+        self.calls: list[EmulatedCall] = []
+        self.rooms: dict[str, ConferenceRoom] = {}
         # seconds of an announcement for each character
         self.announces_s = 0.01
-        self.post = PostOffice(self.chaos, self.sign)
-        self.tasks = Tasks()
+        self.callback_sender = CallbackSender(self.chaos, self.sign_callback)
+        self.tasks = TaskTracker()
         self._recent_calls: deque[float] = deque()
         self._recent_requests: deque[float] = deque()
         self._placing = asyncio.Lock()
@@ -75,11 +75,11 @@ class Emulator(RestServer):
         """The account as Offhook's telephony configuration names its fields."""
 
     @abstractmethod
-    def sign(self, callback: Callback) -> Mapping[str, str]:
+    def sign_callback(self, callback: OutgoingCallback) -> Mapping[str, str]:
         """The headers that prove a callback; with another secret when it is a forgery."""
 
     @abstractmethod
-    async def arrives(self, call: Call, number: Number) -> None:
+    async def deliver_inbound(self, call: EmulatedCall, number: EmulatedNumber) -> None:
         """Somebody calls one of our numbers: ask our address, and follow."""
 
     @abstractmethod
@@ -87,24 +87,24 @@ class Emulator(RestServer):
         """Calls to our numbers are answered at this address of ours."""
 
     @abstractmethod
-    def reports(self, call: Call, status: Status) -> None:
+    def send_status(self, call: EmulatedCall, status: Status) -> None:
         """Tell us of a call's progress, if anybody asked for it."""
 
-    def pressed(self, call: Call, digit: str) -> None:
+    def report_digit(self, call: EmulatedCall, digit: str) -> None:
         """Only some carriers report keys by webhook."""
 
-    def hello(self, to: str) -> Number:
+    def number_for(self, to: str) -> EmulatedNumber:
         """The number that is called; anything is ours that was not bought elsewhere."""
-        return self.numbers.get(to) or Number(to)
+        return self.numbers.get(to) or EmulatedNumber(to)
 
     # what tests do with it
 
     @asynccontextmanager
     async def running(self, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Self]:
         """Serve until the block ends; calls that are up are cut then."""
-        self.post.open()
+        self.callback_sender.open()
         try:
-            async with self.listening(host, port):
+            async with self.serve_rest(host, port):
                 yield self
         finally:
             self.chaos.holds_callbacks = False
@@ -112,38 +112,38 @@ class Emulator(RestServer):
             for call in self.calls:
                 call.end("failed", "carrier")
             await asyncio.sleep(0)
-            await self.post.close()
+            await self.callback_sender.close()
 
     @property
-    def callbacks(self) -> list[Callback]:
+    def callbacks(self) -> list[OutgoingCallback]:
         """All requests to us that were tried, answer documents too, with what we answered."""
-        return self.post.sent
+        return self.callback_sender.sent
 
     @property
-    def held(self) -> list[Callback]:
-        return self.post.held
+    def held_callbacks(self) -> list[OutgoingCallback]:
+        return self.callback_sender.held
 
-    def callbacks_of(self, kind: str) -> list[Callback]:
+    def callbacks_of(self, kind: str) -> list[OutgoingCallback]:
         """Those whose kind begins so."""
         return [callback for callback in self.callbacks if callback.kind.startswith(kind)]
 
-    def own(self, e164: str, **settings: Any) -> Number:
+    def add_number(self, e164: str, **settings: Any) -> EmulatedNumber:
         """The account has this number, with the carrier's own settings (see the carrier's module)."""
-        number = Number(e164, self.new_id("number"), settings=settings)
+        number = EmulatedNumber(e164, self.new_id("number"), settings=settings)
         self.numbers[e164] = number
         return number
 
-    def call_in(self, from_number: str, to_number: str, plan: Plan | None = None) -> Call:
+    def call_in(self, from_number: str, to_number: str, plan: PhonePlan | None = None) -> EmulatedCall:
         """Somebody calls one of our numbers; ``plan.script`` is the caller. Returns at once."""
-        call = self.new_call("inbound", from_number, to_number, plan or Plan())
-        call.move("ringing")
-        call.run(self.arrives(call, self.hello(to_number)))
+        call = self.new_call("inbound", from_number, to_number, plan or PhonePlan())
+        call.advance_to("ringing")
+        call.run_program(self.deliver_inbound(call, self.number_for(to_number)))
         return call
 
-    def call(self, call_id: str) -> Call | None:
+    def find_call(self, call_id: str) -> EmulatedCall | None:
         return next((call for call in self.calls if call.id == call_id), None)
 
-    async def next_call(self, *, after: int = 0, within_s: float = 10.0) -> Call:
+    async def next_call(self, *, after: int = 0, within_s: float = 10.0) -> EmulatedCall:
         """The call that is placed after the first ``after`` ones."""
         async with asyncio.timeout(within_s):
             while len(self.calls) <= after:
@@ -151,7 +151,7 @@ class Emulator(RestServer):
                 await self._placed.wait()
         return self.calls[after]
 
-    async def settled(self, within_s: float = 30.0) -> None:
+    async def wait_settled(self, within_s: float = 30.0) -> None:
         """Wait until every call is over and every callback was answered or given up."""
         async with asyncio.timeout(within_s):
             for call in list(self.calls):
@@ -160,7 +160,7 @@ class Emulator(RestServer):
                     await stream.over.wait()
             # who waited for these has its say
             await asyncio.sleep(0.01)
-            await self.post.settled()
+            await self.callback_sender.wait_idle()
 
     # for carriers
 
@@ -172,28 +172,28 @@ class Emulator(RestServer):
         return self.clock.now()
 
     def new_call(
-        self, direction: Literal["inbound", "outbound"], from_number: str, to_number: str, plan: Plan | None = None
-    ) -> Call:
+        self, direction: Literal["inbound", "outbound"], from_number: str, to_number: str, plan: PhonePlan | None = None
+    ) -> EmulatedCall:
         far = from_number if direction == "inbound" else to_number
-        phone = Phone(far, self.voice)
-        chosen = plan or self.phones.plan(to_number)
-        call = Call(self, self.new_id("call"), direction, from_number, to_number, phone, chosen)
+        phone = EmulatedPhone(far, self.voice)
+        chosen = plan or self.phones.plan_for(to_number)
+        call = EmulatedCall(self, self.new_id("call"), direction, from_number, to_number, phone, chosen)
         self.calls.append(call)
         self._placed.set()
         return call
 
-    def place(self, call: Call, timeout_s: float, answered: Callable[[], Awaitable[None]]) -> None:
+    def place_call(self, call: EmulatedCall, timeout_s: float, answered: Callable[[], Awaitable[None]]) -> None:
         """Ring the phone, and go on with ``answered`` when it does."""
-        call.run(self.ring(call, timeout_s, answered))
+        call.run_program(self.ring_phone(call, timeout_s, answered))
 
-    async def ring(self, call: Call, timeout_s: float, answered: Callable[[], Awaitable[None]]) -> None:
+    async def ring_phone(self, call: EmulatedCall, timeout_s: float, answered: Callable[[], Awaitable[None]]) -> None:
         """The same, for a program that waits."""
         plan = call.plan
-        call.move("initiated")
+        call.advance_to("initiated")
         if plan.pickup == "unreachable":
             call.end("unreachable", "carrier")
             return
-        call.move("ringing")
+        call.advance_to("ringing")
         gives_up = min(timeout_s, plan.gives_up_s if plan.gives_up_s is not None else timeout_s)
         await asyncio.sleep(gives_up if plan.pickup == "no_answer" else min(plan.ring_s, timeout_s))
         refused: dict[str, Cause] = {"busy": "busy", "rejects": "rejected", "no_answer": "no_answer"}
@@ -205,60 +205,60 @@ class Emulator(RestServer):
             call.answer()
             await answered()
 
-    async def say(self, call: Call, text: str) -> None:
+    async def say_text(self, call: EmulatedCall, text: str) -> None:
         """The carrier speaks to the phone, to the end of the text."""
         call.spoken.append(text)
-        announcement = Announcement(max(0.1, len(text) * self.announces_s))
-        call.connect(announcement)
+        announcement = ToneAnnouncement(max(0.1, len(text) * self.announces_s))
+        call.connect_to(announcement)
         await announcement.over.wait()
-        call.connect(None)
+        call.connect_to(None)
 
-    async def play(self, call: Call, url: str) -> None:
+    async def play_url(self, call: EmulatedCall, url: str) -> None:
         """Audio from an address: that it can be fetched is what is checked."""
         call.played.append(url)
         if url.startswith("http"):
-            fetched = await self.post.fetch(Callback("play", "GET", url, call_id=call.id))
+            fetched = await self.callback_sender.send_now(OutgoingCallback("play", "GET", url, call_id=call.id))
             if fetched.status != 200:
                 call.errors.append(f"could not fetch {url}: {fetched.status or fetched.error}")
                 return
-        announcement = Announcement(0.3)
-        call.connect(announcement)
+        announcement = ToneAnnouncement(0.3)
+        call.connect_to(announcement)
         await announcement.over.wait()
-        call.connect(None)
+        call.connect_to(None)
 
-    def attach(self, call: Call, stream: Stream) -> None:
+    def attach_stream(self, call: EmulatedCall, stream: MediaStream) -> None:
         """Open a media socket for this phone; ``stream.over`` when it is closed."""
-        call.connect(stream)
+        call.connect_to(stream)
         self.tasks.start(stream.run(), name="lab.stream")
 
-    def room(self, name: str) -> Room:
+    def get_room(self, name: str) -> ConferenceRoom:
         """The conference of this name; a new one when there is none, or it is over."""
         found = self.rooms.get(name)
         if found is None or found.is_over:
-            found = self.rooms[name] = Room(name, self.new_id("room"))
+            found = self.rooms[name] = ConferenceRoom(name, self.new_id("room"))
         return found
 
-    async def bridge(self, one: Call, other: Call) -> None:
+    async def bridge_calls(self, one: EmulatedCall, other: EmulatedCall) -> None:
         """Connect two answered phones until one of them is gone."""
-        room = Room("bridge")
+        room = ConferenceRoom("bridge")
         seats = [room.join(call.id, ends=True) for call in (one, other)]
-        one.connect(seats[0])
-        other.connect(seats[1])
+        one.connect_to(seats[0])
+        other.connect_to(seats[1])
         await seats[0].over.wait()
 
     @property
-    def live_calls(self) -> list[Call]:
+    def live_calls(self) -> list[EmulatedCall]:
         return [call for call in self.calls if not call.is_over]
 
     def has_room_for_request(self) -> bool:
         """Count one request; False when it is too many within a second."""
-        return _within(self._recent_requests, self.limits.requests_per_second)
+        return _count_within_rate(self._recent_requests, self.limits.requests_per_second)
 
     def has_room_for_call(self) -> bool:
         """Count one call; False when it is too many within a second (carriers that refuse)."""
-        return _within(self._recent_calls, self.limits.calls_per_second)
+        return _count_within_rate(self._recent_calls, self.limits.calls_per_second)
 
-    async def turn_to_call(self) -> None:
+    async def wait_for_call_slot(self) -> None:
         """Wait for one's turn (carriers that queue)."""
         async with self._placing:
             if not self.has_room_for_call():
@@ -266,7 +266,7 @@ class Emulator(RestServer):
                 self.has_room_for_call()
 
 
-def _within(recent: deque[float], per_second: float | None) -> bool:
+def _count_within_rate(recent: deque[float], per_second: float | None) -> bool:
     if per_second is None:
         return True
     now = asyncio.get_running_loop().time()

@@ -10,16 +10,16 @@ _CODES: Final = {"US": "1", "CA": "1", "GB": "44", "IN": "91", "DE": "49", "AU":
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class NumberOffer:
     e164: str
     friendly_name: str
     locality: str = ""
     region: str = ""
 
 
-def offers(
+def find_offers(
     country: str, kind: str = "local", *, area: str = "", contains: str = "", owned: Container[str] = ()
-) -> list[Offer] | None:
+) -> list[NumberOffer] | None:
     """What is for sale and not ``owned``; None for a country that the carrier does not serve."""
     code = _CODES.get(country)
     if code is None:
@@ -29,13 +29,14 @@ def offers(
     if code == "1":
         prefix = "800" if kind == "toll_free" else area or "415"
         found = [
-            Offer(f"+1{prefix}555{number:04}", f"({prefix}) 555-{number:04}", *_AREAS.get(prefix, ("", "")))
+            NumberOffer(f"+1{prefix}555{number:04}", f"({prefix}) 555-{number:04}", *_AREAS.get(prefix, ("", "")))
             for number in range(1, 200)
         ]
     else:
         prefix = area or "20"
         found = [
-            Offer(f"+{code}{prefix}5550{number:04}", f"+{code} {prefix} 5550 {number:04}") for number in range(1, 200)
+            NumberOffer(f"+{code}{prefix}5550{number:04}", f"+{code} {prefix} 5550 {number:04}")
+            for number in range(1, 200)
         ]
     free = [offer for offer in found if offer.e164 not in owned and contains in offer.e164]
     return free[:OFFERED]

@@ -16,11 +16,11 @@ def is_digits(text: str) -> bool:
     return _DIGITS.fullmatch(text) is not None
 
 
-def plus(number: str) -> str:
+def with_plus(number: str) -> str:
     """With a plus, however it was written."""
     return number if number.startswith("+") or not number[:1].isdigit() else f"+{number}"
 
 
-def bare(number: str) -> str:
+def without_plus(number: str) -> str:
     """Without its plus."""
     return number.removeprefix("+")

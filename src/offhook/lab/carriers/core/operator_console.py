@@ -2,31 +2,31 @@
 
 from typing import Any
 
-from offhook.lab.carriers.core.calls import Call
-from offhook.lab.carriers.core.emulator import Emulator
+from offhook.lab.carriers.core.calls import EmulatedCall
+from offhook.lab.carriers.core.emulator import CarrierEmulator
 from offhook.lab.carriers.core.number_formats import is_e164
 from offhook.lab.carriers.core.phones import BY_NUMBER, greets
-from offhook.lab.carriers.core.rest import LAB_PATH, Reply, Request
+from offhook.lab.carriers.core.rest import LAB_PATH, RestReply, RestRequest
 
 
-def add_desk(carrier: Emulator) -> None:
+def add_console(carrier: CarrierEmulator) -> None:
     """Serve them below ``/lab`` without a key."""
-    desk = _Desk(carrier)
-    carrier.route("GET", f"{LAB_PATH}/calls", desk.calls)
-    carrier.route("POST", f"{LAB_PATH}/call-in", desk.call_in)
-    carrier.route("POST", f"{LAB_PATH}/numbers", desk.own)
-    carrier.route("GET", f"{LAB_PATH}/callbacks", desk.callbacks)
+    desk = _OperatorConsole(carrier)
+    carrier.add_route("GET", f"{LAB_PATH}/calls", desk.list_calls)
+    carrier.add_route("POST", f"{LAB_PATH}/call-in", desk.call_in)
+    carrier.add_route("POST", f"{LAB_PATH}/numbers", desk.add_number)
+    carrier.add_route("GET", f"{LAB_PATH}/callbacks", desk.list_callbacks)
 
 
-class _Desk:
-    def __init__(self, carrier: Emulator) -> None:
+class _OperatorConsole:
+    def __init__(self, carrier: CarrierEmulator) -> None:
         self._carrier = carrier
 
-    async def calls(self, request: Request) -> Reply:
+    async def list_calls(self, request: RestRequest) -> RestReply:
         """Every call and how it went."""
-        return Reply(200, [_rendered(call) for call in self._carrier.calls])
+        return RestReply(200, [_render_call(call) for call in self._carrier.calls])
 
-    async def call_in(self, request: Request) -> Reply:
+    async def call_in(self, request: RestRequest) -> RestReply:
         """``{"from", "to", "says": [...]}``: somebody calls one of our numbers."""
         body = request.json
         caller, to = (
@@ -34,34 +34,34 @@ class _Desk:
             str(body.get("to") or next(iter(self._carrier.numbers), "")),
         )
         if not is_e164(caller) or to not in self._carrier.numbers:
-            return Reply(
+            return RestReply(
                 422, {"message": "from and to are E.164, and to is a number of the account (POST /lab/numbers)"}
             )
         says = [str(text) for text in body.get("says") or ("Hello?", "Yes, please.", "Thank you, goodbye.")]
         call = self._carrier.call_in(caller, to, BY_NUMBER.get(caller[-2:]) if "says" not in body else greets(*says))
-        return Reply(201, _rendered(call))
+        return RestReply(201, _render_call(call))
 
-    async def own(self, request: Request) -> Reply:
+    async def add_number(self, request: RestRequest) -> RestReply:
         """``{"number", "settings"?: {…}}``: the account has this number."""
         number = str(request.json.get("number") or "")
         if not is_e164(number):
-            return Reply(422, {"message": "number is E.164"})
-        owned = self._carrier.own(number, **(request.json.get("settings") or {}))
-        return Reply(201, {"number": owned.e164, "id": owned.id, "settings": owned.settings})
+            return RestReply(422, {"message": "number is E.164"})
+        owned = self._carrier.add_number(number, **(request.json.get("settings") or {}))
+        return RestReply(201, {"number": owned.e164, "id": owned.id, "settings": owned.settings})
 
-    async def callbacks(self, request: Request) -> Reply:
+    async def list_callbacks(self, request: RestRequest) -> RestReply:
         """What was sent to us, and what we answered."""
         sent = self._carrier.callbacks
         said = [
             (one.kind, one.method, one.url, one.status, one.error, one.answer.decode("utf-8", "replace"))
             for one in sent
         ]
-        return Reply(
+        return RestReply(
             200, [dict(zip(("kind", "method", "url", "status", "error", "answer"), one, strict=True)) for one in said]
         )
 
 
-def _rendered(call: Call) -> dict[str, Any]:
+def _render_call(call: EmulatedCall) -> dict[str, Any]:
     stream = call.stream
     return {
         "id": call.id,

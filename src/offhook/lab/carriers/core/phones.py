@@ -11,7 +11,7 @@ from offhook.kit.audio import FRAME_S, MULAW_8K
 from offhook.telephony.media.simulated_phone import FRAME, SILENCE, is_loud
 
 Voice = Callable[[str], Awaitable[bytes]]
-Script = Callable[["Phone"], Awaitable[None]]
+Script = Callable[["EmulatedPhone"], Awaitable[None]]
 Pickup = Literal["answers", "busy", "no_answer", "rejects", "unreachable"]
 Verdict = Literal["human", "machine", "fax", "unknown"]
 
@@ -19,67 +19,67 @@ WORD_S: Final = 0.2
 BEEP_HZ: Final = 1000
 
 
-class HungUp(Exception):
+class PhoneDisconnected(Exception):
     """The call is over; ends a script."""
 
 
-class Side(Protocol):
+class AudioPeer(Protocol):
     """What a phone is connected to: a media socket, other phones, an announcement."""
 
-    def exchange(self, spoken: bytes) -> bytes | None:
+    def exchange_frame(self, spoken: bytes) -> bytes | None:
         """Give 20 ms of mu-law from the phone and take 20 ms for it (None: nothing comes)."""
         ...
 
-    def digit(self, digit: str) -> None: ...
+    def press_digit(self, digit: str) -> None: ...
 
     def leave(self) -> None:
         """The phone is gone, or is connected to something else."""
         ...
 
 
-def tone(seconds: float, hz: float = 440.0) -> bytes:
+def make_tone(seconds: float, hz: float = 440.0) -> bytes:
     """A loud tone as mu-law at 8 kHz."""
     samples = np.sin(np.arange(int(8000 * seconds)) * 2 * np.pi * hz / 8000) * 8000
     return MULAW_8K.encode(samples.astype(np.int16))
 
 
-async def hum(text: str) -> bytes:
+async def hum_words(text: str) -> bytes:
     """The voice of phones that were given none: a tone, 0.2 s a word."""
-    return tone(WORD_S * max(1, len(text.split())))
+    return make_tone(WORD_S * max(1, len(text.split())))
 
 
-class Phone:
+class EmulatedPhone:
     """One telephone in one call. ``heard`` is all it heard since the answer (mu-law, silence included)."""
 
-    def __init__(self, number: str, voice: Voice = hum) -> None:
+    def __init__(self, number: str, voice: Voice = hum_words) -> None:
         self.number = number
         self.heard = bytearray()
         self.said: list[str] = []
         self.loud_frames = 0
         self.is_over = False
         self._voice = voice
-        self._mouth = bytearray()
+        self._outgoing = bytearray()
         self._changed = asyncio.Event()
         self._last_loud: int | None = None  # frames
         self._frames = 0
-        self.side: Side | None = None
+        self.peer: AudioPeer | None = None
         self.on_hang_up: Callable[[], None] = lambda: None
         self.on_digit: Callable[[str], None] = lambda digit: None
 
     # what a script says and hears
 
-    def talk(self, mulaw: bytes) -> None:
+    def queue_audio(self, mulaw: bytes) -> None:
         """Say this audio, after what is being said already."""
-        self._mouth += mulaw
+        self._outgoing += mulaw
 
-    async def says(self, text: str) -> None:
+    async def say_text(self, text: str) -> None:
         """Say it to its end."""
         self.said.append(text)
-        self.talk(await self._voice(text))
-        while self._mouth:
+        self.queue_audio(await self._voice(text))
+        while self._outgoing:
             await self.next_frame()
 
-    async def hears(self, quiet_s: float = 0.6) -> None:
+    async def wait_for_speech_end(self, quiet_s: float = 0.6) -> None:
         """Wait until the other side has talked, from now on, and been quiet for so long."""
         began = self._frames
         while (
@@ -87,25 +87,25 @@ class Phone:
         ):
             await self.next_frame()
 
-    async def hears_something(self) -> None:
+    async def wait_for_speech(self) -> None:
         """Wait until the other side talks."""
         began = self._frames
         while self._last_loud is None or self._last_loud <= began:
             await self.next_frame()
 
-    async def waits(self, seconds: float) -> None:
+    async def wait_seconds(self, seconds: float) -> None:
         """So many seconds of the line's own time."""
         until = self._frames + round(seconds / FRAME_S)
         while self._frames < until:
             await self.next_frame()
 
-    async def presses(self, digits: str) -> None:
+    async def press_keys(self, digits: str) -> None:
         """Press keys, one every 100 ms."""
         for digit in digits:
-            if self.side is not None:
-                self.side.digit(digit)
+            if self.peer is not None:
+                self.peer.press_digit(digit)
             self.on_digit(digit)
-            await self.waits(0.1)
+            await self.wait_seconds(0.1)
 
     def hang_up(self) -> None:
         self.on_hang_up()
@@ -116,7 +116,7 @@ class Phone:
             self._changed.clear()
             await self._changed.wait()
         if self.is_over:
-            raise HungUp
+            raise PhoneDisconnected
 
     @property
     def heard_speech_s(self) -> float:
@@ -125,12 +125,12 @@ class Phone:
 
     # the call's side
 
-    def beat(self) -> None:
+    def exchange_frame(self) -> None:
         """20 ms of both directions."""
-        spoken = bytes(self._mouth[:FRAME])
-        del self._mouth[:FRAME]
+        spoken = bytes(self._outgoing[:FRAME])
+        del self._outgoing[:FRAME]
         spoken += SILENCE[len(spoken) :]
-        frame = self.side.exchange(spoken) if self.side is not None else None
+        frame = self.peer.exchange_frame(spoken) if self.peer is not None else None
         self._frames += 1
         if frame is not None and is_loud(frame):
             self.loud_frames += 1
@@ -144,7 +144,7 @@ class Phone:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PhonePlan:
     """What a telephone does when it is called; times are seconds.
 
     ``gives_up_s``: after so long of ringing the network says that nobody answers (None: when the caller's own ring
@@ -161,110 +161,110 @@ class Plan:
     greeting_s: float = 0.0
     beeps: bool = True
 
-    def rings(self, seconds: float) -> "Plan":
+    def with_ring_time(self, seconds: float) -> "PhonePlan":
         return replace(self, ring_s=seconds)
 
 
-def answers(*texts: str, then_hangs_up: bool = False, ring_s: float = 0.1) -> Plan:
+def answers(*texts: str, then_hangs_up: bool = False, ring_s: float = 0.1) -> PhonePlan:
     """Answers; after each time the other side has talked, says the next text. Then listens, or hangs up."""
 
-    async def talks(phone: Phone) -> None:
+    async def run_script(phone: EmulatedPhone) -> None:
         for text in texts:
-            await phone.hears()
-            await phone.says(text)
+            await phone.wait_for_speech_end()
+            await phone.say_text(text)
         if then_hangs_up:
-            await phone.hears()
+            await phone.wait_for_speech_end()
             phone.hang_up()
 
-    return Plan(script=talks, ring_s=ring_s)
+    return PhonePlan(script=run_script, ring_s=ring_s)
 
 
-def greets(text: str = "Hello?", *more: str) -> Plan:
+def greets(text: str = "Hello?", *more: str) -> PhonePlan:
     """Answers and speaks first, as people do; then like :func:`answers`."""
     rest = answers(*more).script
 
-    async def talks(phone: Phone) -> None:
-        await phone.says(text)
+    async def run_script(phone: EmulatedPhone) -> None:
+        await phone.say_text(text)
         if rest is not None:
             await rest(phone)
 
-    return Plan(script=talks)
+    return PhonePlan(script=run_script)
 
 
-def scripted(script: Script) -> Plan:
-    return Plan(script=script)
+def scripted(script: Script) -> PhonePlan:
+    return PhonePlan(script=script)
 
 
-def silent() -> Plan:
+def silent() -> PhonePlan:
     """Answers and never says anything."""
-    return Plan()
+    return PhonePlan()
 
 
-def busy() -> Plan:
-    return Plan("busy")
+def busy() -> PhonePlan:
+    return PhonePlan("busy")
 
 
-def no_answer(gives_up_s: float | None = None) -> Plan:
-    return Plan("no_answer", gives_up_s=gives_up_s)
+def no_answer(gives_up_s: float | None = None) -> PhonePlan:
+    return PhonePlan("no_answer", gives_up_s=gives_up_s)
 
 
-def rejects() -> Plan:
+def rejects() -> PhonePlan:
     """Somebody presses the red button."""
-    return Plan("rejects")
+    return PhonePlan("rejects")
 
 
-def unreachable() -> Plan:
+def unreachable() -> PhonePlan:
     """No such number, or no way to it."""
-    return Plan("unreachable")
+    return PhonePlan("unreachable")
 
 
-def hangs_up_after(seconds: float) -> Plan:
-    async def leaves(phone: Phone) -> None:
-        await phone.waits(seconds)
+def hangs_up_after(seconds: float) -> PhonePlan:
+    async def run_script(phone: EmulatedPhone) -> None:
+        await phone.wait_seconds(seconds)
         phone.hang_up()
 
-    return Plan(script=leaves)
+    return PhonePlan(script=run_script)
 
 
-def interrupts(text: str, after_s: float = 0.4) -> Plan:
+def interrupts(text: str, after_s: float = 0.4) -> PhonePlan:
     """Talks into what the other side says, ``after_s`` after it began."""
 
-    async def barges_in(phone: Phone) -> None:
-        await phone.hears_something()
-        await phone.waits(after_s)
-        await phone.says(text)
+    async def run_script(phone: EmulatedPhone) -> None:
+        await phone.wait_for_speech()
+        await phone.wait_seconds(after_s)
+        await phone.say_text(text)
 
-    return Plan(script=barges_in)
+    return PhonePlan(script=run_script)
 
 
-def presses(digits: str) -> Plan:
+def presses(digits: str) -> PhonePlan:
     """Presses keys once the other side has talked."""
 
-    async def keys(phone: Phone) -> None:
-        await phone.hears()
-        await phone.presses(digits)
+    async def run_script(phone: EmulatedPhone) -> None:
+        await phone.wait_for_speech_end()
+        await phone.press_keys(digits)
 
-    return Plan(script=keys)
+    return PhonePlan(script=run_script)
 
 
-def voicemail(greeting_s: float = 1.0, *, beeps: bool = True, records_s: float | None = None) -> Plan:
+def voicemail(greeting_s: float = 1.0, *, beeps: bool = True, records_s: float | None = None) -> PhonePlan:
     """A machine: a greeting, a beep, and then it records; after ``records_s`` it hangs up."""
 
-    async def machine(phone: Phone) -> None:
-        phone.talk(tone(greeting_s))
-        await phone.waits(greeting_s + 0.1)
+    async def run_script(phone: EmulatedPhone) -> None:
+        phone.queue_audio(make_tone(greeting_s))
+        await phone.wait_seconds(greeting_s + 0.1)
         if beeps:
-            phone.talk(tone(0.4, BEEP_HZ))
+            phone.queue_audio(make_tone(0.4, BEEP_HZ))
         if records_s is not None:
-            await phone.waits(records_s)
+            await phone.wait_seconds(records_s)
             phone.hang_up()
 
-    return Plan(script=machine, verdict="machine", greeting_s=greeting_s, beeps=beeps)
+    return PhonePlan(script=run_script, verdict="machine", greeting_s=greeting_s, beeps=beeps)
 
 
 _PERSON = answers("Yes, please.", "Thank you, goodbye.", then_hangs_up=True)
 # The last two digits of +1 201 555 01xx, as in the sandbox.
-BY_NUMBER: Final[Mapping[str, Plan]] = {
+BY_NUMBER: Final[Mapping[str, PhonePlan]] = {
     "01": _PERSON,
     "02": busy(),
     "03": no_answer(5.0),
@@ -278,15 +278,15 @@ BY_NUMBER: Final[Mapping[str, Plan]] = {
 
 
 @dataclass(slots=True)
-class Phonebook:
+class PhoneDirectory:
     """Which number does what: ``plans`` by E.164 number, else by the table of numbers, else ``default``."""
 
-    plans: dict[str, Plan] = field(default_factory=dict)
-    default: Plan = _PERSON
+    plans: dict[str, PhonePlan] = field(default_factory=dict)
+    default: PhonePlan = _PERSON
 
-    def __setitem__(self, number: str, plan: Plan) -> None:
+    def __setitem__(self, number: str, plan: PhonePlan) -> None:
         self.plans[number] = plan
 
-    def plan(self, number: str) -> Plan:
+    def plan_for(self, number: str) -> PhonePlan:
         fixed = BY_NUMBER.get(number[-2:]) if number.startswith("+120155501") and len(number) == 12 else None
         return self.plans.get(number) or fixed or self.default

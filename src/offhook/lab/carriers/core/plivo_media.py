@@ -5,10 +5,10 @@ from binascii import Error
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-from offhook.lab.carriers.core.callbacks import Tunnel
+from offhook.lab.carriers.core.callbacks import ProxyTunnel
 from offhook.lab.carriers.core.chaos import SocketFault
-from offhook.lab.carriers.core.codecs import Transcoder
-from offhook.lab.carriers.core.stream import Stream
+from offhook.lab.carriers.core.codecs import AudioTranscoder
+from offhook.lab.carriers.core.stream import MediaStream
 
 MULAW: Final = "audio/x-mulaw"
 L16: Final = "audio/x-l16"
@@ -21,7 +21,7 @@ def content_type_of(text: str) -> tuple[str, int]:
     return (encoding.strip() or L16, int(rate) if rate.strip().isdigit() else 8000)
 
 
-class PlivoLikeStream(Stream):
+class PlivoLikeStream(MediaStream):
     """``needs_stream_id``: what we send has to name the stream. ``was_stopped``: we ended it by message."""
 
     needs_stream_id: ClassVar[bool] = False
@@ -36,12 +36,12 @@ class PlivoLikeStream(Stream):
         start_body: Mapping[str, Any],
         *,
         extra_headers: str = "",
-        tunnels: Sequence[Tunnel] = (),
+        tunnels: Sequence[ProxyTunnel] = (),
         fault: SocketFault | None = None,
     ) -> None:
         super().__init__(stream_id, url, tunnels=tunnels, fault=fault)
         self.asked = audio
-        self.both_ways = Transcoder(
+        self.both_ways = AudioTranscoder(
             "L16" if audio[0] == L16 else "PCMU", audio[1], big_endian_to_us=self.is_big_endian_to_us
         )
         self._start = start_body
@@ -50,17 +50,19 @@ class PlivoLikeStream(Stream):
         self._chunk = 0
         self.was_stopped = False
 
-    def _say(self, event: str, **body: Any) -> None:
+    def _send_event(self, event: str, **body: Any) -> None:
         self._sequence += 1
-        self.tell({"event": event, "sequenceNumber": self._sequence, **body})
+        self.send_message({"event": event, "sequenceNumber": self._sequence, **body})
 
-    def greet(self) -> None:
+    def send_greeting(self) -> None:
         """There is no ``connected``: start is first."""
         form = {"encoding": self.asked[0], "sampleRate": self.asked[1]}
-        self._say("start", start={**self._start, "streamId": self.id, "mediaFormat": form}, **self._extras())
+        self._send_event(
+            "start", start={**self._start, "streamId": self.id, "mediaFormat": form}, **self._extra_fields()
+        )
         self.state = "started"
 
-    def _extras(self) -> dict[str, str]:
+    def _extra_fields(self) -> dict[str, str]:
         return {"extra_headers": self._extra} if self._extra else {}
 
     def send_audio(self, mulaw: bytes) -> None:
@@ -69,19 +71,19 @@ class PlivoLikeStream(Stream):
             "track": "inbound",
             "timestamp": str((self._chunk - 1) * 20),
             "chunk": self._chunk,
-            "payload": b64encode(self.both_ways.outgoing(mulaw)).decode(),
+            "payload": b64encode(self.both_ways.encode_outgoing(mulaw)).decode(),
         }
-        self._say("media", streamId=self.id, media=media, **self._extras())
+        self._send_event("media", streamId=self.id, media=media, **self._extra_fields())
 
     def send_mark(self, name: str) -> None:
-        self._say("playedStream", name=name, **({"streamId": self.id} if self.plays_names_stream else {}))
+        self._send_event("playedStream", name=name, **({"streamId": self.id} if self.plays_names_stream else {}))
 
     def send_digit(self, digit: str) -> None:
         said = {"track": "inbound", "digit": digit, "timestamp": str(self._chunk * 20)}
-        self._say("dtmf", streamId=self.id, dtmf=said)
+        self._send_event("dtmf", streamId=self.id, dtmf=said)
 
-    def take(self, message: str | bytes) -> None:
-        found = self.read(message)
+    def on_message(self, message: str | bytes) -> None:
+        found = self.parse_message(message)
         event = found.get("event")
         if event != "playAudio":
             self.received.append(found)
@@ -91,11 +93,11 @@ class PlivoLikeStream(Stream):
             self.problems.append(f"{event}: streamId is {found.get('streamId')!r}")
             return
         try:
-            self._obey(event, found)
+            self._obey_event(event, found)
         except (KeyError, TypeError, ValueError, Error):
             self.problems.append(f"malformed {event}")
 
-    def _obey(self, event: Any, found: Mapping[str, Any]) -> None:
+    def _obey_event(self, event: Any, found: Mapping[str, Any]) -> None:
         if event == "playAudio":
             media = found["media"]
             kind = (str(media["contentType"]), int(media["sampleRate"]))
@@ -103,17 +105,17 @@ class PlivoLikeStream(Stream):
             if audio is None:
                 self.problems.append(f"audio of {kind[0]} at {kind[1]}")
                 return
-            self.play(audio.incoming(b64decode(media["payload"], validate=True)))
+            self.queue_audio(audio.decode_incoming(b64decode(media["payload"], validate=True)))
         elif event == "checkpoint":
-            self.mark(str(found["name"]))
+            self.queue_mark(str(found["name"]))
         elif event == "clearAudio":
             # what was cleared never reports that it was played
-            self.clear(returns_marks=False)
-            self._say("clearedAudio", streamId=self.id)
+            self.clear_playout(returns_marks=False)
+            self._send_event("clearedAudio", streamId=self.id)
         elif not self.obey_other(event):
             self.problems.append(f"unknown event {event!r}")
 
-    def audio_from_us(self, kind: tuple[str, int]) -> Transcoder | None:
+    def audio_from_us(self, kind: tuple[str, int]) -> AudioTranscoder | None:
         """How to read what we send; None for what cannot be played."""
         return self.both_ways if kind == self.asked else None
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 from xml.etree.ElementTree import Element
 
-from offhook.lab.carriers.core.callbacks import Callback, form_callback
-from offhook.lab.carriers.core.calls import Call
-from offhook.lab.carriers.core.conference_audio import Room, Seat
-from offhook.lab.carriers.core.documents import Documents, Goto, Source, is_yes, number_of
+from offhook.lab.carriers.core.callbacks import OutgoingCallback, form_callback
+from offhook.lab.carriers.core.calls import EmulatedCall
+from offhook.lab.carriers.core.conference_audio import ConferenceRoom, RoomSeat
+from offhook.lab.carriers.core.documents import DocumentRedirect, DocumentRunner, DocumentSource, is_yes, parse_number
 from offhook.lab.carriers.core.legs import ring_and_bridge
-from offhook.lab.carriers.core.number_formats import plus
+from offhook.lab.carriers.core.number_formats import with_plus
 from offhook.lab.carriers.core.plivo_media import PlivoLikeStream, content_type_of
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ DIAL_TIMEOUT_S: Final = 60.0
 EXTRA_HEADERS_BYTES: Final = 512
 
 
-class PlivoDocuments(Documents):
+class PlivoDocuments(DocumentRunner):
     """``request`` asks with the call's fields and ``Event=StartApp``."""
 
-    def __init__(self, owner: "PlivoLikeEmulator", call: Call) -> None:
+    def __init__(self, owner: "PlivoLikeEmulator", call: EmulatedCall) -> None:
         super().__init__(owner, call)
         self.carrier = owner
         self.verbs = {
@@ -45,24 +45,24 @@ class PlivoDocuments(Documents):
     @abstractmethod
     def new_stream(self, url: str, attributes: Mapping[str, str]) -> PlivoLikeStream: ...
 
-    def request(self, source: Source, extra: Mapping[str, str]) -> Callback:
+    def build_request(self, source: DocumentSource, extra: Mapping[str, str]) -> OutgoingCallback:
         event = {"Event": "StartApp"} if "Event" not in extra else {}
-        form = [*self.carrier.fields(self.call), *event.items(), *extra.items()]
+        form = [*self.carrier.call_fields(self.call), *event.items(), *extra.items()]
         return form_callback("answer", source.url, form, method=source.method, call_id=self.call.id)
 
-    async def before(self, verbs: Sequence[Element]) -> None:
+    async def prepare_call(self, verbs: Sequence[Element]) -> None:
         is_refusal = bool(verbs) and verbs[0].tag == "Hangup" and verbs[0].get("reason") is not None
         if self.call.direction == "outbound" or not is_refusal:
             self.call.answer()
 
     async def _speak(self, element: Element) -> None:
-        await self.owner.say(self.call, "".join(element.itertext()).strip())
+        await self.owner.say_text(self.call, "".join(element.itertext()).strip())
 
     async def _play(self, element: Element) -> None:
-        await self.owner.play(self.call, self.full(element.text or ""))
+        await self.owner.play_url(self.call, self.absolute_url(element.text or ""))
 
     async def _wait(self, element: Element) -> None:
-        await asyncio.sleep(number_of(element.get("length"), 1.0))
+        await asyncio.sleep(parse_number(element.get("length"), 1.0))
 
     async def _hangup(self, element: Element) -> None:
         if not self.call.answered.is_set():
@@ -72,7 +72,9 @@ class PlivoDocuments(Documents):
             self.call.end("normal", "api")
 
     async def _redirect(self, element: Element) -> None:
-        raise Goto(Source(self.full(element.text or ""), element.get("method", "POST")), {"Event": "Redirect"})
+        raise DocumentRedirect(
+            DocumentSource(self.absolute_url(element.text or ""), element.get("method", "POST")), {"Event": "Redirect"}
+        )
 
     async def _stream(self, element: Element) -> None:
         url, attributes = (element.text or "").strip(), element.attrib
@@ -86,24 +88,24 @@ class PlivoDocuments(Documents):
             self.call.end("failed", "carrier")
             return
         stream = self.new_stream(url, attributes)
-        self.owner.attach(self.call, stream)
+        self.owner.attach_stream(self.call, stream)
         await stream.opened.wait()
         if stream.failure:
             self.call.errors.append(f"the stream did not open: {stream.failure}")
-            self._tell_stream(stream, attributes, "DroppedStream")
-            self.call.connect(None)
+            self._report_stream(stream, attributes, "DroppedStream")
+            self.call.connect_to(None)
             return
-        self._tell_stream(stream, attributes, "StartStream")
+        self._report_stream(stream, attributes, "StartStream")
         if is_yes(attributes.get("keepCallAlive"), default=False):
             try:
                 await stream.over.wait()
             finally:
                 if self.carrier.tells_every_stop or stream.was_stopped:
-                    self._tell_stream(stream, attributes, "StopStream")
-            self.call.connect(None)
+                    self._report_stream(stream, attributes, "StopStream")
+            self.call.connect_to(None)
         # without keepCallAlive the document goes on at once, and its end is the call's
 
-    def _tell_stream(self, stream: PlivoLikeStream, attributes: Mapping[str, str], event: str) -> None:
+    def _report_stream(self, stream: PlivoLikeStream, attributes: Mapping[str, str], event: str) -> None:
         form = [
             ("Event", event),
             ("StreamID", stream.id),
@@ -111,9 +113,11 @@ class PlivoDocuments(Documents):
             ("ServiceURL", stream.url),
             ("Timestamp", self.owner.now().isoformat()),
         ]
-        url = self.full(attributes.get("statusCallbackUrl", ""))
+        url = self.absolute_url(attributes.get("statusCallbackUrl", ""))
         method = attributes.get("statusCallbackMethod", "POST")
-        self.owner.post.post(form_callback(f"stream:{event}", url, form, method=method, call_id=self.call.id))
+        self.owner.callback_sender.enqueue(
+            form_callback(f"stream:{event}", url, form, method=method, call_id=self.call.id)
+        )
 
     async def _dial(self, element: Element) -> None:
         number = element.find("Number")
@@ -122,15 +126,15 @@ class PlivoDocuments(Documents):
             self.call.errors.append("Dial without a Number")
             return
         child = self.owner.new_call(
-            "outbound", plus(element.get("callerId") or self.call.from_number), plus(to.strip())
+            "outbound", with_plus(element.get("callerId") or self.call.from_number), with_plus(to.strip())
         )
         child.parent = self.call
         self.call.children.append(child)
-        await ring_and_bridge(self.owner, self.call, child, number_of(element.get("timeout"), DIAL_TIMEOUT_S))
+        await ring_and_bridge(self.owner, self.call, child, parse_number(element.get("timeout"), DIAL_TIMEOUT_S))
         if action := element.get("action"):
             cause = self.carrier.hangup_of(child)
             form = [
-                *self.carrier.fields(self.call),
+                *self.carrier.call_fields(self.call),
                 ("DialStatus", "completed" if child.answered.is_set() else self.carrier.status_of(child)),
                 ("DialRingStatus", str(child.answered.is_set() or child.cause != "unreachable").lower()),
                 ("DialHangupCause", cause),
@@ -139,41 +143,47 @@ class PlivoDocuments(Documents):
             ]
             method = element.get("method", "POST")
             if self.call.is_over or not is_yes(element.get("redirect"), default=True):
-                self.owner.post.post(
-                    form_callback("dial", self.full(action), form, method=method, call_id=self.call.id)
+                self.owner.callback_sender.enqueue(
+                    form_callback("dial", self.absolute_url(action), form, method=method, call_id=self.call.id)
                 )
             else:
-                raise Goto(Source(self.full(action), method), dict(form))
+                raise DocumentRedirect(DocumentSource(self.absolute_url(action), method), dict(form))
 
     async def _conference(self, element: Element) -> None:
-        room = self.owner.room((element.text or "").strip())
+        room = self.owner.get_room((element.text or "").strip())
         starts = is_yes(element.get("startConferenceOnEnter"), default=True)
         seat = room.join(self.call.id, starts=starts, ends=is_yes(element.get("endConferenceOnExit"), default=False))
-        self.call.connect(seat)
-        self._tell_conference(room, seat, element.attrib, "ConferenceEnter", "enter")
+        self.call.connect_to(seat)
+        self._report_conference(room, seat, element.attrib, "ConferenceEnter", "enter")
         try:
             await seat.over.wait()
         finally:
             room.leave(seat)
-            self._tell_conference(room, seat, element.attrib, "ConferenceExit", "exit")
-        self.call.connect(None)
+            self._report_conference(room, seat, element.attrib, "ConferenceExit", "exit")
+        self.call.connect_to(None)
         if action := element.get("action"):
-            raise Goto(Source(self.full(action), element.get("method", "POST")), {"ConferenceName": room.name})
+            raise DocumentRedirect(
+                DocumentSource(self.absolute_url(action), element.get("method", "POST")), {"ConferenceName": room.name}
+            )
 
-    def _tell_conference(self, room: Room, seat: Seat, attributes: Mapping[str, str], event: str, action: str) -> None:
+    def _report_conference(
+        self, room: ConferenceRoom, seat: RoomSeat, attributes: Mapping[str, str], event: str, action: str
+    ) -> None:
         form = [
-            *self.carrier.fields(self.call),
+            *self.carrier.call_fields(self.call),
             ("Event", event),
             ("ConferenceAction", action),
             ("ConferenceName", room.name),
             ("ConferenceUUID", room.sid),
             ("ConferenceMemberID", str(room.numbers[seat.label])),
         ]
-        url = self.full(attributes.get("callbackUrl", ""))
+        url = self.absolute_url(attributes.get("callbackUrl", ""))
         method = attributes.get("callbackMethod", "POST")
-        self.owner.post.post(form_callback(f"conference:{action}", url, form, method=method, call_id=self.call.id))
+        self.owner.callback_sender.enqueue(
+            form_callback(f"conference:{action}", url, form, method=method, call_id=self.call.id)
+        )
 
 
-def asked_audio(attributes: Mapping[str, str]) -> tuple[str, int]:
+def requested_audio(attributes: Mapping[str, str]) -> tuple[str, int]:
     """Encoding and rate that a <Stream> asks for."""
     return content_type_of(attributes.get("contentType", ""))

@@ -10,21 +10,21 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from offhook.kit.audio import FRAME_S
-from offhook.lab.carriers.core.callbacks import Tunnel, through
+from offhook.lab.carriers.core.callbacks import ProxyTunnel, route_through
 from offhook.lab.carriers.core.chaos import SocketFault
-from offhook.telephony.media.simulated_phone import Playout
+from offhook.telephony.media.simulated_phone import PlayoutBuffer
 
 State = Literal["connecting", "open", "started", "over"]
-CONNECT_S: Final = 15.0
+CONNECT_TIMEOUT_S: Final = 15.0
 _BYE: Final = None
 
 
-class Stream(ABC):
-    """Implements ``Side`` for one phone. ``received`` are our control messages (not audio); ``problems`` what the
+class MediaStream(ABC):
+    """Implements ``AudioPeer`` for one phone. ``received`` are our control messages (not audio); ``problems`` what the
     carrier did not take; ``over`` is set when the socket is closed, ``close_code`` by whom."""
 
     def __init__(
-        self, stream_id: str, url: str, *, tunnels: Sequence[Tunnel] = (), fault: SocketFault | None = None
+        self, stream_id: str, url: str, *, tunnels: Sequence[ProxyTunnel] = (), fault: SocketFault | None = None
     ) -> None:
         self.id = stream_id
         self.url = url
@@ -40,7 +40,7 @@ class Stream(ABC):
         self.is_ours_to_close = False
         self.opened = asyncio.Event()
         self.over = asyncio.Event()
-        self.playout = Playout()
+        self.playout = PlayoutBuffer()
         self._tunnels = tunnels
         self._fault = fault
         self._outgoing: asyncio.Queue[str | bytes | None] = asyncio.Queue()
@@ -48,19 +48,19 @@ class Stream(ABC):
 
     # what a carrier is
 
-    def handshake(self) -> Mapping[str, str]:
+    def handshake_headers(self) -> Mapping[str, str]:
         """Headers of the handshake."""
         return {}
 
     @abstractmethod
-    def greet(self) -> None:
+    def send_greeting(self) -> None:
         """Say what comes before ``start``."""
 
     @abstractmethod
     def send_audio(self, mulaw: bytes) -> None: ...
 
     @abstractmethod
-    def take(self, message: str | bytes) -> None:
+    def on_message(self, message: str | bytes) -> None:
         """One message of ours."""
 
     @abstractmethod
@@ -74,19 +74,19 @@ class Stream(ABC):
 
     # Side
 
-    def exchange(self, spoken: bytes) -> bytes | None:
+    def exchange_frame(self, spoken: bytes) -> bytes | None:
         if self.state != "started":
             return None
         self.frames_sent += 1
         self.send_audio(spoken)
         if self._fault is not None and self.frames_sent * FRAME_S >= self._fault.after_s:
-            self.cut()
+            self.drop_connection()
             return None
-        frame = self.playout.take()
+        frame = self.playout.take_frame()
         self._return_marks()
         return frame
 
-    def digit(self, digit: str) -> None:
+    def press_digit(self, digit: str) -> None:
         if self.state == "started":
             self.send_digit(digit)
 
@@ -102,23 +102,23 @@ class Stream(ABC):
             self.state = "over"
             self.over.set()
 
-    def cut(self) -> None:
+    def drop_connection(self) -> None:
         """Lose the line without a goodbye."""
         if self._socket is not None:
             self._socket.transport.abort()
 
     # for carriers
 
-    def play(self, mulaw: bytes) -> None:
+    def queue_audio(self, mulaw: bytes) -> None:
         self.audio_messages += 1
-        self.playout.add(mulaw)
+        self.playout.add_audio(mulaw)
 
-    def mark(self, name: str) -> None:
+    def queue_mark(self, name: str) -> None:
         self.marks.append(name)
-        self.playout.mark(name)
+        self.playout.add_mark(name)
         self._return_marks()
 
-    def clear(self, *, returns_marks: bool) -> None:
+    def clear_playout(self, *, returns_marks: bool) -> None:
         """Forget what was not played; marks in it come back at once, or never."""
         self.clears += 1
         for name in self.playout.clear():
@@ -126,14 +126,14 @@ class Stream(ABC):
                 self.send_mark(name)
 
     def _return_marks(self) -> None:
-        for name in self.playout.due():
+        for name in self.playout.due_marks():
             self.send_mark(name)
 
-    def tell(self, message: Mapping[str, Any] | bytes) -> None:
+    def send_message(self, message: Mapping[str, Any] | bytes) -> None:
         """Send a text message as JSON, or a binary one."""
         self._outgoing.put_nowait(message if isinstance(message, bytes) else json.dumps(message))
 
-    def read(self, message: str | bytes) -> dict[str, Any]:
+    def parse_message(self, message: str | bytes) -> dict[str, Any]:
         """A text message's object; problems are noted and an empty one returned."""
         try:
             found = json.loads(message) if isinstance(message, str) else None
@@ -149,38 +149,38 @@ class Stream(ABC):
     async def run(self) -> None:
         """Connect, and read until it is over; ``failure`` when there was no connecting."""
         if self._fault is not None and self._fault.after_s < 0:
-            self._end("the socket was never opened")
+            self._mark_over("the socket was never opened")
             return
-        url, forwarded = through(self._tunnels, self.url)
+        url, forwarded = route_through(self._tunnels, self.url)
         try:
             async with connect(
                 url,
-                additional_headers={**self.handshake(), **{k: v for k, v in forwarded.items() if k != "Host"}},
-                open_timeout=CONNECT_S,
+                additional_headers={**self.handshake_headers(), **{k: v for k, v in forwarded.items() if k != "Host"}},
+                open_timeout=CONNECT_TIMEOUT_S,
                 close_timeout=0.5,
                 ping_interval=None,
                 compression=None,
                 proxy=None,
             ) as socket:
                 self._socket = socket
-                await self._talk(socket)
+                await self._exchange_messages(socket)
         except (OSError, InvalidHandshake, InvalidURI, TimeoutError) as error:
-            self._end(str(error) or type(error).__name__)
+            self._mark_over(str(error) or type(error).__name__)
         finally:
-            self._end("")
+            self._mark_over("")
 
-    async def _talk(self, socket: ClientConnection) -> None:
+    async def _exchange_messages(self, socket: ClientConnection) -> None:
         if self.state == "connecting":
             self.state = "open"
             self.opened.set()
-            self.greet()
+            self.send_greeting()
         else:
             self._outgoing.put_nowait(_BYE)
-        writer = asyncio.create_task(self._write(socket))
+        writer = asyncio.create_task(self._write_messages(socket))
         try:
             async for message in socket:
                 if self.state != "over":
-                    self.take(message)
+                    self.on_message(message)
         except ConnectionClosed:
             pass
         finally:
@@ -188,7 +188,7 @@ class Stream(ABC):
             await asyncio.gather(writer, return_exceptions=True)
             self.close_code = socket.close_code
 
-    async def _write(self, socket: ClientConnection) -> None:
+    async def _write_messages(self, socket: ClientConnection) -> None:
         try:
             while (message := await self._outgoing.get()) is not _BYE:
                 await socket.send(message)
@@ -196,7 +196,7 @@ class Stream(ABC):
         except ConnectionClosed:
             return
 
-    def _end(self, failure: str) -> None:
+    def _mark_over(self, failure: str) -> None:
         if not self.over.is_set():
             self.failure = failure
             self.state = "over"

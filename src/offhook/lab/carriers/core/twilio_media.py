@@ -5,12 +5,12 @@ from binascii import Error
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from offhook.lab.carriers.core.callbacks import Tunnel
+from offhook.lab.carriers.core.callbacks import ProxyTunnel
 from offhook.lab.carriers.core.chaos import SocketFault
-from offhook.lab.carriers.core.stream import Stream
+from offhook.lab.carriers.core.stream import MediaStream
 
 
-class TwilioLikeStream(Stream):
+class TwilioLikeStream(MediaStream):
     """``start_body`` is what ``start`` says, without the stream's id."""
 
     def __init__(
@@ -19,7 +19,7 @@ class TwilioLikeStream(Stream):
         url: str,
         start_body: Mapping[str, Any],
         *,
-        tunnels: Sequence[Tunnel] = (),
+        tunnels: Sequence[ProxyTunnel] = (),
         fault: SocketFault | None = None,
     ) -> None:
         super().__init__(stream_id, url, tunnels=tunnels, fault=fault)
@@ -27,13 +27,13 @@ class TwilioLikeStream(Stream):
         self._sequence = 0
         self._chunk = 0
 
-    def _say(self, event: str, **body: Any) -> None:
+    def _send_event(self, event: str, **body: Any) -> None:
         self._sequence += 1
-        self.tell({"event": event, "sequenceNumber": str(self._sequence), **body, "streamSid": self.id})
+        self.send_message({"event": event, "sequenceNumber": str(self._sequence), **body, "streamSid": self.id})
 
-    def greet(self) -> None:
-        self.tell({"event": "connected", "protocol": "Call", "version": "1.0.0"})
-        self._say("start", start={"streamSid": self.id, **self.start_body})
+    def send_greeting(self) -> None:
+        self.send_message({"event": "connected", "protocol": "Call", "version": "1.0.0"})
+        self._send_event("start", start={"streamSid": self.id, **self.start_body})
         self.state = "started"
 
     def send_audio(self, mulaw: bytes) -> None:
@@ -44,22 +44,22 @@ class TwilioLikeStream(Stream):
             "timestamp": str((self._chunk - 1) * 20),
             "payload": b64encode(mulaw).decode(),
         }
-        self._say("media", media=media)
+        self._send_event("media", media=media)
 
     def send_mark(self, name: str) -> None:
-        self._say("mark", mark={"name": name})
+        self._send_event("mark", mark={"name": name})
 
     def send_digit(self, digit: str) -> None:
-        self._say("dtmf", dtmf={"track": "inbound_track", "digit": digit})
+        self._send_event("dtmf", dtmf={"track": "inbound_track", "digit": digit})
 
     def stop_body(self) -> Mapping[str, Any]:
         return {name: self.start_body[name] for name in ("accountSid", "callSid")}
 
     def send_stop(self) -> None:
-        self._say("stop", stop=self.stop_body())
+        self._send_event("stop", stop=self.stop_body())
 
-    def take(self, message: str | bytes) -> None:
-        found = self.read(message)
+    def on_message(self, message: str | bytes) -> None:
+        found = self.parse_message(message)
         event = found.get("event")
         if event != "media":
             self.received.append(found)
@@ -68,11 +68,11 @@ class TwilioLikeStream(Stream):
             return
         try:
             if event == "media":
-                self.play(b64decode(found["media"]["payload"], validate=True))
+                self.queue_audio(b64decode(found["media"]["payload"], validate=True))
             elif event == "mark":
-                self.mark(found["mark"]["name"])
+                self.queue_mark(found["mark"]["name"])
             elif event == "clear":
-                self.clear(returns_marks=True)
+                self.clear_playout(returns_marks=True)
             else:
                 self.problems.append(f"unknown event {event!r}")
         except (KeyError, TypeError, Error):

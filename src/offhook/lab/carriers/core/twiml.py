@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from offhook.lab.carriers.core.calls import Call
-from offhook.lab.carriers.core.conference_audio import Room, Seat
-from offhook.lab.carriers.core.documents import Documents, Goto, Source, is_yes, number_of
-from offhook.lab.carriers.core.emulator import Emulator
+from offhook.lab.carriers.core.calls import EmulatedCall
+from offhook.lab.carriers.core.conference_audio import ConferenceRoom, RoomSeat
+from offhook.lab.carriers.core.documents import DocumentRedirect, DocumentRunner, DocumentSource, is_yes, parse_number
+from offhook.lab.carriers.core.emulator import CarrierEmulator
 from offhook.lab.carriers.core.legs import ring_and_bridge
-from offhook.lab.carriers.core.stream import Stream
+from offhook.lab.carriers.core.stream import MediaStream
 
 DIAL_TIMEOUT_S: Final = 30.0
 
 
-class Twiml(Documents):
+class TwimlRunner(DocumentRunner):
     """``default_method`` is what addresses in a document are asked with when they do not say."""
 
     default_method = "POST"
 
-    def __init__(self, owner: Emulator, call: Call) -> None:
+    def __init__(self, owner: CarrierEmulator, call: EmulatedCall) -> None:
         super().__init__(owner, call)
         self.verbs = {
             "Say": self._say,
@@ -37,35 +37,37 @@ class Twiml(Documents):
     # what a carrier is
 
     @abstractmethod
-    def new_stream(self, url: str, attributes: Mapping[str, str], parameters: Mapping[str, str]) -> Stream: ...
+    def new_stream(self, url: str, attributes: Mapping[str, str], parameters: Mapping[str, str]) -> MediaStream: ...
 
     @abstractmethod
-    def dialled(self, child: Call | None) -> Mapping[str, str]:
+    def dial_result_fields(self, child: EmulatedCall | None) -> Mapping[str, str]:
         """The parameters with which a <Dial>'s ``action`` is asked; no child: a conference."""
 
-    def tell_stream(self, stream: Stream, attributes: Mapping[str, str], event: str) -> None:
+    def report_stream(self, stream: MediaStream, attributes: Mapping[str, str], event: str) -> None:
         """News of a stream, for its ``statusCallback``."""
 
-    def tell_conference(self, room: Room, seat: Seat, attributes: Mapping[str, str], event: str) -> None:
+    def report_conference(
+        self, room: ConferenceRoom, seat: RoomSeat, attributes: Mapping[str, str], event: str
+    ) -> None:
         """News of a conference, for its ``statusCallback``."""
 
-    def configure_child(self, child: Call, attributes: Mapping[str, str]) -> None:
+    def configure_child(self, child: EmulatedCall, attributes: Mapping[str, str]) -> None:
         """Keep what a <Number> asks to be told."""
 
     # verbs
 
-    async def before(self, verbs: Sequence[Element]) -> None:
+    async def prepare_call(self, verbs: Sequence[Element]) -> None:
         if not (self.call.direction == "inbound" and verbs and verbs[0].tag == "Reject"):
             self.call.answer()
 
     async def _say(self, element: Element) -> None:
-        await self.owner.say(self.call, "".join(element.itertext()).strip())
+        await self.owner.say_text(self.call, "".join(element.itertext()).strip())
 
     async def _play(self, element: Element) -> None:
-        await self.owner.play(self.call, self.full(element.text or ""))
+        await self.owner.play_url(self.call, self.absolute_url(element.text or ""))
 
     async def _pause(self, element: Element) -> None:
-        await asyncio.sleep(number_of(element.get("length"), 1.0))
+        await asyncio.sleep(parse_number(element.get("length"), 1.0))
 
     async def _hangup(self, element: Element) -> None:
         self.call.end("normal", "api")
@@ -79,7 +81,9 @@ class Twiml(Documents):
         self.call.end("busy" if self.call.rejected == "busy" else "rejected", "api")
 
     async def _redirect(self, element: Element) -> None:
-        raise Goto(Source(self.full(element.text or ""), element.get("method", self.default_method)))
+        raise DocumentRedirect(
+            DocumentSource(self.absolute_url(element.text or ""), element.get("method", self.default_method))
+        )
 
     async def _connect(self, element: Element) -> None:
         found = element.find("Stream")
@@ -87,23 +91,23 @@ class Twiml(Documents):
             self.call.errors.append("Connect without a Stream")
             return
         parameters = {one.get("name", ""): one.get("value", "") for one in found.findall("Parameter")}
-        url = self.full(found.get("url", ""))
+        url = self.absolute_url(found.get("url", ""))
         if problem := self.refuses_stream(url, parameters):
             self.call.errors.append(problem)
             return
         stream = self.new_stream(url, found.attrib, parameters)
-        self.owner.attach(self.call, stream)
+        self.owner.attach_stream(self.call, stream)
         await stream.opened.wait()
         if stream.failure:
             self.call.errors.append(f"the stream did not open: {stream.failure}")
-            self.tell_stream(stream, found.attrib, "stream-error")
+            self.report_stream(stream, found.attrib, "stream-error")
         else:
-            self.tell_stream(stream, found.attrib, "stream-started")
+            self.report_stream(stream, found.attrib, "stream-started")
             try:
                 await stream.over.wait()
             finally:
-                self.tell_stream(stream, found.attrib, "stream-stopped")
-        self.call.connect(None)
+                self.report_stream(stream, found.attrib, "stream-stopped")
+        self.call.connect_to(None)
 
     def refuses_stream(self, url: str, parameters: Mapping[str, str]) -> str | None:
         """Why the carrier would not open this one."""
@@ -114,41 +118,44 @@ class Twiml(Documents):
         number = element.find("Number")
         child = None
         if conference is not None:
-            await self._confer(conference)
+            await self._join_conference(conference)
         elif number is not None or (element.text or "").strip():
             attributes = dict(number.attrib) if number is not None else {}
             to = (number.text if number is not None else element.text) or ""
-            child = await self._ring(element, to.strip(), attributes)
+            child = await self._ring_number(element, to.strip(), attributes)
         else:
             self.call.errors.append("Dial without anybody to dial")
         if not self.call.is_over and (action := element.get("action")):
-            raise Goto(Source(self.full(action), element.get("method", self.default_method)), dict(self.dialled(child)))
+            raise DocumentRedirect(
+                DocumentSource(self.absolute_url(action), element.get("method", self.default_method)),
+                dict(self.dial_result_fields(child)),
+            )
 
-    async def _ring(self, element: Element, to: str, attributes: Mapping[str, str]) -> Call:
+    async def _ring_number(self, element: Element, to: str, attributes: Mapping[str, str]) -> EmulatedCall:
         child = self.owner.new_call("outbound", element.get("callerId") or self.call.from_number, to)
         child.parent = self.call
         self.call.children.append(child)
         self.configure_child(child, attributes)
-        timeout_s = number_of(element.get("timeout"), DIAL_TIMEOUT_S)
+        timeout_s = parse_number(element.get("timeout"), DIAL_TIMEOUT_S)
         await ring_and_bridge(self.owner, self.call, child, timeout_s)
         return child
 
-    async def _confer(self, element: Element) -> None:
+    async def _join_conference(self, element: Element) -> None:
         attributes = element.attrib
-        room = self.owner.room((element.text or "").strip())
+        room = self.owner.get_room((element.text or "").strip())
         starts = is_yes(attributes.get("startConferenceOnEnter"), default=True)
         ends = is_yes(attributes.get("endConferenceOnExit"), default=False)
         had_started = room.has_started
         seat = room.join(self.call.id, starts=starts, ends=ends)
-        self.call.connect(seat)
-        self.tell_conference(room, seat, attributes, "participant-join")
+        self.call.connect_to(seat)
+        self.report_conference(room, seat, attributes, "participant-join")
         if room.has_started and not had_started:
-            self.tell_conference(room, seat, attributes, "conference-start")
+            self.report_conference(room, seat, attributes, "conference-start")
         try:
             await seat.over.wait()
         finally:
             room.leave(seat)
-            self.tell_conference(room, seat, attributes, "participant-leave")
+            self.report_conference(room, seat, attributes, "participant-leave")
             if room.is_over:
-                self.tell_conference(room, seat, attributes, "conference-end")
-        self.call.connect(None)
+                self.report_conference(room, seat, attributes, "conference-end")
+        self.call.connect_to(None)

@@ -3,49 +3,49 @@
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from offhook.lab.carriers.core.emulator import Number
-from offhook.lab.carriers.core.number_catalog import offers
-from offhook.lab.carriers.core.number_formats import bare, is_digits, plus
-from offhook.lab.carriers.core.rest import Reply, Request
+from offhook.lab.carriers.core.emulator import EmulatedNumber
+from offhook.lab.carriers.core.number_catalog import find_offers
+from offhook.lab.carriers.core.number_formats import is_digits, with_plus, without_plus
+from offhook.lab.carriers.core.rest import RestReply, RestRequest
 
 if TYPE_CHECKING:
     from offhook.lab.carriers.plivo.server import PlivoEmulator
 
 
 def add_routes(server: "PlivoEmulator", base: str) -> None:
-    shop = _Numbers(server)
-    server.route("GET", f"{base}/", shop.account)
-    server.route("GET", f"{base}/PhoneNumber/", shop.search)
-    server.route("POST", f"{base}/PhoneNumber/{{number}}/", shop.buy)
-    server.route("GET", f"{base}/Number/", shop.owned)
-    server.route("GET", f"{base}/Number/{{number}}/", shop.fetch)
-    server.route("POST", f"{base}/Number/{{number}}/", shop.update)
-    server.route("DELETE", f"{base}/Number/{{number}}/", shop.release)
-    server.route("GET", "/v1/Number/{number}", shop.look_up)
+    shop = _NumberRoutes(server)
+    server.add_route("GET", f"{base}/", shop.get_account)
+    server.add_route("GET", f"{base}/PhoneNumber/", shop.search_numbers)
+    server.add_route("POST", f"{base}/PhoneNumber/{{number}}/", shop.buy_number)
+    server.add_route("GET", f"{base}/Number/", shop.find_owned)
+    server.add_route("GET", f"{base}/Number/{{number}}/", shop.fetch_number)
+    server.add_route("POST", f"{base}/Number/{{number}}/", shop.update_number)
+    server.add_route("DELETE", f"{base}/Number/{{number}}/", shop.release_number)
+    server.add_route("GET", "/v1/Number/{number}", shop.look_up)
 
 
-class _Numbers:
+class _NumberRoutes:
     def __init__(self, server: "PlivoEmulator") -> None:
         self._server = server
 
-    async def account(self, request: Request) -> Reply:
+    async def get_account(self, request: RestRequest) -> RestReply:
         body = {"auth_id": self._server.auth_id, "name": "Lab", "account_type": "standard", "cash_credits": "100.00000"}
-        return Reply(200, {"api_id": str(uuid.uuid4()), "billing_mode": "prepaid", **body})
+        return RestReply(200, {"api_id": str(uuid.uuid4()), "billing_mode": "prepaid", **body})
 
-    async def search(self, request: Request) -> Reply:
+    async def search_numbers(self, request: RestRequest) -> RestReply:
         country = (request.query.get("country_iso") or [""])[0].upper()
         kind = (request.query.get("type") or ["local"])[0]
         pattern = (request.query.get("pattern") or [""])[0]
         limit = int((request.query.get("limit") or ["20"])[0])
         # a pattern is what the number begins with, after the country's code
-        found = offers(
+        found = find_offers(
             country, "toll_free" if kind == "tollfree" else "local", area=pattern, owned=self._server.numbers
         )
         if found is None:
-            return self._server.failure(400, "country_iso is not supported")
+            return self._server.failure_reply(400, "country_iso is not supported")
         listed = [
             {
-                "number": bare(offer.e164),
+                "number": without_plus(offer.e164),
                 "country": country,
                 "city": offer.locality or None,
                 "region": offer.region or None,
@@ -59,26 +59,26 @@ class _Numbers:
             for offer in found[:limit]
         ]
         meta = {"limit": limit, "offset": 0, "total_count": len(listed)}
-        return Reply(200, {"api_id": str(uuid.uuid4()), "meta": meta, "objects": listed})
+        return RestReply(200, {"api_id": str(uuid.uuid4()), "meta": meta, "objects": listed})
 
-    async def buy(self, request: Request) -> Reply:
+    async def buy_number(self, request: RestRequest) -> RestReply:
         wanted = request.parts["number"]
         if not is_digits(wanted):
-            return self._server.failure(400, "number is not valid")
-        if plus(wanted) in self._server.numbers or wanted.endswith("0000"):
-            return self._server.failure(404, "number is not available")
+            return self._server.failure_reply(400, "number is not valid")
+        if with_plus(wanted) in self._server.numbers or wanted.endswith("0000"):
+            return self._server.failure_reply(404, "number is not available")
         application = request.json.get("app_id")
         if application and str(application) not in self._server.applications:
-            return self._server.failure(400, "app_id is not valid")
-        self._server.own(plus(wanted), **({"app_id": str(application)} if application else {}))
+            return self._server.failure_reply(400, "app_id is not valid")
+        self._server.add_number(with_plus(wanted), **({"app_id": str(application)} if application else {}))
         bought = [{"number": wanted, "status": "Success"}]
         body = {"message": "created", "numbers": bought, "status": "fulfilled"}
-        return Reply(201, {"api_id": str(uuid.uuid4()), **body})
+        return RestReply(201, {"api_id": str(uuid.uuid4()), **body})
 
-    def _rendered(self, number: Number) -> dict[str, Any]:
+    def _render_number(self, number: EmulatedNumber) -> dict[str, Any]:
         application = number.settings.get("app_id", self._server.application_id)
         return {
-            "number": bare(number.e164),
+            "number": without_plus(number.e164),
             "alias": number.settings.get("alias"),
             "application": f"{self._server.base}/{self._server.auth_id}/Application/{application}/",
             "voice_enabled": True,
@@ -86,38 +86,44 @@ class _Numbers:
             "number_type": "local",
         }
 
-    async def owned(self, request: Request) -> Reply:
+    async def find_owned(self, request: RestRequest) -> RestReply:
         begins = (request.query.get("number_startswith") or [""])[0]
-        found = [self._rendered(one) for one in self._server.numbers.values() if bare(one.e164).startswith(begins)]
+        found = [
+            self._render_number(one)
+            for one in self._server.numbers.values()
+            if without_plus(one.e164).startswith(begins)
+        ]
         meta = {"limit": 20, "offset": 0, "total_count": len(found)}
-        return Reply(200, {"api_id": str(uuid.uuid4()), "meta": meta, "objects": found})
+        return RestReply(200, {"api_id": str(uuid.uuid4()), "meta": meta, "objects": found})
 
-    def _number(self, request: Request) -> Number | None:
-        return self._server.numbers.get(plus(request.parts["number"]))
+    def _find_number(self, request: RestRequest) -> EmulatedNumber | None:
+        return self._server.numbers.get(with_plus(request.parts["number"]))
 
-    async def fetch(self, request: Request) -> Reply:
-        number = self._number(request)
-        return Reply(200, self._rendered(number)) if number is not None else self._server.missing(request)
+    async def fetch_number(self, request: RestRequest) -> RestReply:
+        number = self._find_number(request)
+        return (
+            RestReply(200, self._render_number(number)) if number is not None else self._server.not_found_reply(request)
+        )
 
-    async def update(self, request: Request) -> Reply:
-        number = self._number(request)
+    async def update_number(self, request: RestRequest) -> RestReply:
+        number = self._find_number(request)
         if number is None:
-            return self._server.missing(request)
+            return self._server.not_found_reply(request)
         application = request.json.get("app_id")
         if application and str(application) not in self._server.applications:
-            return self._server.failure(400, "app_id is not valid")
+            return self._server.failure_reply(400, "app_id is not valid")
         number.settings |= {name: request.json[name] for name in ("app_id", "alias") if name in request.json}
-        return Reply(202, {"api_id": str(uuid.uuid4()), "message": "changed"})
+        return RestReply(202, {"api_id": str(uuid.uuid4()), "message": "changed"})
 
-    async def release(self, request: Request) -> Reply:
-        number = self._number(request)
+    async def release_number(self, request: RestRequest) -> RestReply:
+        number = self._find_number(request)
         if number is None:
-            return self._server.missing(request)
+            return self._server.not_found_reply(request)
         del self._server.numbers[number.e164]
-        return Reply(204)
+        return RestReply(204)
 
-    async def look_up(self, request: Request) -> Reply:
-        number = plus(request.parts["number"])
+    async def look_up(self, request: RestRequest) -> RestReply:
+        number = with_plus(request.parts["number"])
         carrier = {
             "name": "Lab Mobile",
             "type": self._server.line_types.get(number, "mobile"),
@@ -126,4 +132,4 @@ class _Numbers:
             "ported": "no",
         }
         body = {"phone_number": number, "country": {"name": "United States", "iso2": "US", "iso3": "USA"}}
-        return Reply(200, {"api_id": str(uuid.uuid4()), **body, "format": {"e164": number}, "carrier": carrier})
+        return RestReply(200, {"api_id": str(uuid.uuid4()), **body, "format": {"e164": number}, "carrier": carrier})

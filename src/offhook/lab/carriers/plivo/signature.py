@@ -9,30 +9,30 @@ from urllib.parse import parse_qsl, urlsplit
 Pairs = Sequence[tuple[str, str]]
 
 
-def _hmac(token: str, text: str) -> str:
+def _hmac_base64(token: str, text: str) -> str:
     return base64.b64encode(hmac.new(token.encode(), text.encode(), hashlib.sha256).digest()).decode()
 
 
-def _base(url: str) -> tuple[str, Pairs]:
+def _split_url(url: str) -> tuple[str, Pairs]:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}{parts.path}", parse_qsl(parts.query, keep_blank_values=True)
 
 
-def v2(token: str, url: str, nonce: str) -> str:
+def sign_v2(token: str, url: str, nonce: str) -> str:
     """The address without its query, and the nonce."""
-    return _hmac(token, _base(url)[0] + nonce)
+    return _hmac_base64(token, _split_url(url)[0] + nonce)
 
 
-def v3(token: str, method: str, url: str, nonce: str, form: Pairs = ()) -> str:
+def sign_v3(token: str, method: str, url: str, nonce: str, form: Pairs = ()) -> str:
     """``form``: a POST's fields, raw; a GET's are in the address."""
-    base, query = _base(url)
+    base, query = _split_url(url)
     pairs = "&".join(f"{name}={value}" for name, value in sorted(query))
     if method.upper() == "GET":
         text = f"{base}?{pairs}" if pairs else base
-        return _hmac(token, f"{text}.{nonce}")
+        return _hmac_base64(token, f"{text}.{nonce}")
     fields = "".join(name + value for name, value in sorted(form))
     if fields:
         text = f"{base}?{pairs}.{fields}" if pairs else f"{base}?{fields}"
     else:
         text = f"{base}?{pairs}" if pairs else base
-    return _hmac(token, f"{text}.{nonce}")
+    return _hmac_base64(token, f"{text}.{nonce}")

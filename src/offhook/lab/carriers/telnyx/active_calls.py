@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from offhook.lab.carriers.core.rest import Reply, Request
+from offhook.lab.carriers.core.rest import RestReply, RestRequest
 
 if TYPE_CHECKING:
     from offhook.lab.carriers.telnyx.server import TelnyxEmulator
@@ -11,7 +11,7 @@ _SHOWN = ("record_type", "call_control_id", "call_leg_id", "call_session_id", "c
 
 
 def add_routes(server: "TelnyxEmulator") -> None:
-    async def active(request: Request) -> Reply:
+    async def list_active_calls(request: RestRequest) -> RestReply:
         """By pages with a cursor; a call that is over is not there any more."""
         connection = request.parts["id"]
         live = [call for call in server.live_calls if call.extra.get("connection_id") == connection]
@@ -19,11 +19,11 @@ def add_routes(server: "TelnyxEmulator") -> None:
         begin = int((request.query.get("page[after]") or ["0"])[0])
         data = []
         for call in live[begin : begin + most]:
-            said = server.rendered(call)
+            said = server.render_call(call)
             data.append({**{name: said[name] for name in _SHOWN}, "call_duration": call.duration_s})
         end = begin + len(data)
         more = f"/v2/connections/{connection}/active_calls?page[after]={end}" if end < len(live) else None
         cursors = {"after": str(end), "before": str(begin)}
-        return Reply(200, {"data": data, "meta": {"total_items": len(live), "cursors": cursors, "next": more}})
+        return RestReply(200, {"data": data, "meta": {"total_items": len(live), "cursors": cursors, "next": more}})
 
-    server.route("GET", "/v2/connections/{id}/active_calls", active)
+    server.add_route("GET", "/v2/connections/{id}/active_calls", list_active_calls)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.calls import EmulatedCall
 
 # hangup_cause and SIP code
 _CAUSES: Final = {
@@ -17,7 +17,7 @@ _CAUSES: Final = {
 }
 
 
-def how_it_ended(call: Call) -> dict[str, str]:
+def hangup_fields(call: EmulatedCall) -> dict[str, str]:
     """``hangup_cause``, ``hangup_source`` and ``sip_hangup_cause`` of call.hangup."""
     cause, sip = _CAUSES[call.cause or "failed"]
     if call.cause == "no_answer" and call.plan.gives_up_s is not None:

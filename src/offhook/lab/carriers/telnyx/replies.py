@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from offhook.lab.carriers.core.rest import Reply
+from offhook.lab.carriers.core.rest import RestReply
 
 
-def ok(**data: Any) -> Reply:
-    return Reply(200, {"data": data})
+def ok_reply(**data: Any) -> RestReply:
+    return RestReply(200, {"data": data})
 
 
-def failure(status: int, code: str, title: str, detail: str, pointer: str | None = None) -> Reply:
+def failure_reply(status: int, code: str, title: str, detail: str, pointer: str | None = None) -> RestReply:
     source = {"source": {"pointer": pointer}} if pointer else {}
-    return Reply(status, {"errors": [{"code": code, "title": title, "detail": detail, **source}]})
+    return RestReply(status, {"errors": [{"code": code, "title": title, "detail": detail, **source}]})

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, Final
 
-from offhook.lab.carriers.core.callbacks import Callback, form_callback
-from offhook.lab.carriers.core.calls import Call
-from offhook.lab.carriers.core.conference_audio import Room, Seat
-from offhook.lab.carriers.core.documents import Source, is_yes
-from offhook.lab.carriers.core.stream import Stream
+from offhook.lab.carriers.core.callbacks import OutgoingCallback, form_callback
+from offhook.lab.carriers.core.calls import EmulatedCall
+from offhook.lab.carriers.core.conference_audio import ConferenceRoom, RoomSeat
+from offhook.lab.carriers.core.documents import DocumentSource, is_yes
+from offhook.lab.carriers.core.stream import MediaStream
 from offhook.lab.carriers.core.twilio_media import TwilioLikeStream
-from offhook.lab.carriers.core.twiml import Twiml
-from offhook.lab.carriers.twilio.signature import signature
+from offhook.lab.carriers.core.twiml import TwimlRunner
+from offhook.lab.carriers.twilio.signature import compute_signature
 from offhook.lab.carriers.twilio.states import status_of
 
 if TYPE_CHECKING:
@@ -26,25 +26,25 @@ class TwilioStream(TwilioLikeStream):
 
     auth_token = ""
 
-    def handshake(self) -> Mapping[str, str]:
-        return {"X-Twilio-Signature": signature(self.auth_token, self.url), "User-Agent": "Twilio.TmeWs/1.0"}
+    def handshake_headers(self) -> Mapping[str, str]:
+        return {"X-Twilio-Signature": compute_signature(self.auth_token, self.url), "User-Agent": "Twilio.TmeWs/1.0"}
 
 
-class TwilioDocuments(Twiml):
+class TwilioDocuments(TwimlRunner):
     """``extra`` of a request is added to the call's own parameters."""
 
-    def __init__(self, owner: "TwilioEmulator", call: Call) -> None:
+    def __init__(self, owner: "TwilioEmulator", call: EmulatedCall) -> None:
         super().__init__(owner, call)
         self.twilio = owner
 
-    def request(self, source: Source, extra: Mapping[str, str]) -> Callback:
-        form = [*self.twilio.fields(self.call), *extra.items()]
+    def build_request(self, source: DocumentSource, extra: Mapping[str, str]) -> OutgoingCallback:
+        form = [*self.twilio.call_fields(self.call), *extra.items()]
         return form_callback("answer", source.url, form, method=source.method, call_id=self.call.id)
 
-    async def unreadable(self) -> None:
+    async def handle_unreadable(self) -> None:
         """Twilio says so to the caller and hangs up."""
         self.call.answer()
-        await self.owner.say(self.call, "We are sorry, an application error has occurred. Goodbye.")
+        await self.owner.say_text(self.call, "We are sorry, an application error has occurred. Goodbye.")
         self.call.end("normal", "carrier")
 
     def refuses_stream(self, url: str, parameters: Mapping[str, str]) -> str | None:
@@ -54,7 +54,7 @@ class TwilioDocuments(Twiml):
             return "a Parameter is too long"
         return super().refuses_stream(url, parameters)
 
-    def new_stream(self, url: str, attributes: Mapping[str, str], parameters: Mapping[str, str]) -> Stream:
+    def new_stream(self, url: str, attributes: Mapping[str, str], parameters: Mapping[str, str]) -> MediaStream:
         start = {
             "accountSid": self.twilio.account_sid,
             "callSid": self.call.id,
@@ -66,13 +66,13 @@ class TwilioDocuments(Twiml):
             self.owner.new_id("stream"),
             url,
             start,
-            tunnels=self.owner.post.tunnels,
+            tunnels=self.owner.callback_sender.tunnels,
             fault=self.owner.chaos.for_socket(),
         )
         stream.auth_token = self.twilio.auth_token
         return stream
 
-    def tell_stream(self, stream: Stream, attributes: Mapping[str, str], event: str) -> None:
+    def report_stream(self, stream: MediaStream, attributes: Mapping[str, str], event: str) -> None:
         form = [
             ("AccountSid", self.twilio.account_sid),
             ("CallSid", self.call.id),
@@ -82,23 +82,27 @@ class TwilioDocuments(Twiml):
             ("Timestamp", self.owner.now().isoformat()),
             *([("StreamError", stream.failure)] if stream.failure else []),
         ]
-        url = self.full(attributes.get("statusCallback", ""))
+        url = self.absolute_url(attributes.get("statusCallback", ""))
         method = attributes.get("statusCallbackMethod", "POST")
-        self.owner.post.post(form_callback(f"stream:{event}", url, form, method=method, call_id=self.call.id))
+        self.owner.callback_sender.enqueue(
+            form_callback(f"stream:{event}", url, form, method=method, call_id=self.call.id)
+        )
 
-    def configure_child(self, child: Call, attributes: Mapping[str, str]) -> None:
+    def configure_child(self, child: EmulatedCall, attributes: Mapping[str, str]) -> None:
         child.extra["direction"] = "outbound-dial"
         child.extra["events"] = set(attributes.get("statusCallbackEvent", "completed").split())
-        child.extra["status_callback"] = self.full(attributes.get("statusCallback", ""))
+        child.extra["status_callback"] = self.absolute_url(attributes.get("statusCallback", ""))
         child.extra["status_method"] = attributes.get("statusCallbackMethod", "POST")
 
-    def dialled(self, child: Call | None) -> Mapping[str, str]:
+    def dial_result_fields(self, child: EmulatedCall | None) -> Mapping[str, str]:
         if child is None:
             return {"DialCallStatus": "answered"}
         status = "completed" if child.answered.is_set() else status_of(child)
         return {"DialCallStatus": status, "DialCallSid": child.id, "DialCallDuration": str(child.duration_s)}
 
-    def tell_conference(self, room: Room, seat: Seat, attributes: Mapping[str, str], event: str) -> None:
+    def report_conference(
+        self, room: ConferenceRoom, seat: RoomSeat, attributes: Mapping[str, str], event: str
+    ) -> None:
         wanted = {"start": "conference-start", "end": "conference-end"}
         wanted |= {"join": "participant-join", "leave": "participant-leave"}
         # the first one to say so decides for the whole conference
@@ -111,7 +115,7 @@ class TwilioDocuments(Twiml):
             ("AccountSid", self.twilio.account_sid),
             ("StatusCallbackEvent", event),
             ("Timestamp", format_datetime(self.owner.now())),
-            ("SequenceNumber", str(self.twilio.next_in(room.sid))),
+            ("SequenceNumber", str(self.twilio.next_sequence(room.sid))),
         ]
         if event.startswith("participant"):
             form += [
@@ -121,6 +125,8 @@ class TwilioDocuments(Twiml):
                 ("StartConferenceOnEnter", str(seat.starts).lower()),
                 ("EndConferenceOnExit", str(is_yes(attributes.get("endConferenceOnExit"), default=False)).lower()),
             ]
-        url = self.full(told.get("statusCallback", ""))
+        url = self.absolute_url(told.get("statusCallback", ""))
         method = told.get("statusCallbackMethod", "POST")
-        self.owner.post.post(form_callback(f"conference:{event}", url, form, method=method, call_id=self.call.id))
+        self.owner.callback_sender.enqueue(
+            form_callback(f"conference:{event}", url, form, method=method, call_id=self.call.id)
+        )

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from offhook.lab.carriers.core.documents import Source
-from offhook.lab.carriers.core.emulator import Number
-from offhook.lab.carriers.core.number_catalog import offers
-from offhook.lab.carriers.core.number_formats import is_e164, plus
-from offhook.lab.carriers.core.rest import Reply, Request
+from offhook.lab.carriers.core.documents import DocumentSource
+from offhook.lab.carriers.core.emulator import EmulatedNumber
+from offhook.lab.carriers.core.number_catalog import find_offers
+from offhook.lab.carriers.core.number_formats import is_e164, with_plus
+from offhook.lab.carriers.core.rest import RestReply, RestRequest
 
 if TYPE_CHECKING:
     from offhook.lab.carriers.twilio.server import TwilioEmulator
@@ -24,28 +24,28 @@ _SETTINGS = (
 
 def add_routes(server: "TwilioEmulator", base: str) -> None:
     """Serve them below the account's address ``base``; look-ups have an address of their own."""
-    shop = _Numbers(server)
+    shop = _NumberRoutes(server)
     for kind in ("Local", "TollFree", "Mobile"):
-        server.route("GET", f"{base}/AvailablePhoneNumbers/{{country}}/{kind}.json", shop.search)
-    server.route("GET", f"{base}/IncomingPhoneNumbers.json", shop.owned)
-    server.route("POST", f"{base}/IncomingPhoneNumbers.json", shop.buy)
-    server.route("GET", f"{base}/IncomingPhoneNumbers/{{sid}}.json", shop.fetch)
-    server.route("POST", f"{base}/IncomingPhoneNumbers/{{sid}}.json", shop.update)
-    server.route("DELETE", f"{base}/IncomingPhoneNumbers/{{sid}}.json", shop.release)
-    server.route("POST", f"{base}/Applications.json", shop.create_application)
-    server.route("POST", f"{base}/Applications/{{sid}}.json", shop.update_application)
-    server.route("GET", f"{base}/Applications/{{sid}}.json", shop.fetch_application)
-    server.route("GET", f"{base}/Conferences.json", shop.conferences)
-    server.route("POST", f"{base}/Conferences/{{sid}}.json", shop.end_conference)
-    server.route("POST", f"{base}/Conferences/{{sid}}/Participants.json", shop.add_participant)
-    server.route("GET", "/v2/PhoneNumbers/{number}", shop.look_up)
+        server.add_route("GET", f"{base}/AvailablePhoneNumbers/{{country}}/{kind}.json", shop.search_numbers)
+    server.add_route("GET", f"{base}/IncomingPhoneNumbers.json", shop.find_owned)
+    server.add_route("POST", f"{base}/IncomingPhoneNumbers.json", shop.buy_number)
+    server.add_route("GET", f"{base}/IncomingPhoneNumbers/{{sid}}.json", shop.fetch_number)
+    server.add_route("POST", f"{base}/IncomingPhoneNumbers/{{sid}}.json", shop.update_number)
+    server.add_route("DELETE", f"{base}/IncomingPhoneNumbers/{{sid}}.json", shop.release_number)
+    server.add_route("POST", f"{base}/Applications.json", shop.create_application)
+    server.add_route("POST", f"{base}/Applications/{{sid}}.json", shop.update_application)
+    server.add_route("GET", f"{base}/Applications/{{sid}}.json", shop.fetch_application)
+    server.add_route("GET", f"{base}/Conferences.json", shop.list_conferences)
+    server.add_route("POST", f"{base}/Conferences/{{sid}}.json", shop.end_conference)
+    server.add_route("POST", f"{base}/Conferences/{{sid}}/Participants.json", shop.add_participant)
+    server.add_route("GET", "/v2/PhoneNumbers/{number}", shop.look_up)
 
 
-class _Numbers:
+class _NumberRoutes:
     def __init__(self, server: "TwilioEmulator") -> None:
         self._server = server
 
-    def _rendered(self, number: Number) -> dict[str, Any]:
+    def _render_number(self, number: EmulatedNumber) -> dict[str, Any]:
         settings = number.settings
         return {
             "sid": number.id,
@@ -61,10 +61,10 @@ class _Numbers:
             "status": "in-use",
         }
 
-    async def search(self, request: Request) -> Reply:
+    async def search_numbers(self, request: RestRequest) -> RestReply:
         country = request.parts["country"].upper()
         kind = request.path.rpartition("/")[2].removesuffix(".json")
-        found = offers(
+        found = find_offers(
             country,
             {"Local": "local", "TollFree": "toll_free", "Mobile": "mobile"}[kind],
             area=(request.query.get("AreaCode") or [""])[0],
@@ -72,7 +72,7 @@ class _Numbers:
             owned=self._server.numbers,
         )
         if found is None:
-            return self._server.missing(request)
+            return self._server.not_found_reply(request)
         listed = [
             {
                 "phone_number": offer.e164,
@@ -88,65 +88,67 @@ class _Numbers:
             }
             for offer in found
         ]
-        return Reply(200, {"available_phone_numbers": listed, "uri": request.path})
+        return RestReply(200, {"available_phone_numbers": listed, "uri": request.path})
 
-    async def owned(self, request: Request) -> Reply:
+    async def find_owned(self, request: RestRequest) -> RestReply:
         wanted = (request.query.get("PhoneNumber") or [""])[0]
         # "+" in a query is a space to whoever decodes it: Twilio takes both
-        wanted = plus(wanted.strip())
+        wanted = with_plus(wanted.strip())
         found = [number for number in self._server.numbers.values() if not wanted or number.e164 == wanted]
-        return Reply(200, {"incoming_phone_numbers": [self._rendered(number) for number in found], "page": 0})
+        return RestReply(200, {"incoming_phone_numbers": [self._render_number(number) for number in found], "page": 0})
 
-    async def buy(self, request: Request) -> Reply:
-        refusal = _refusal(request, self._server.numbers)
+    async def buy_number(self, request: RestRequest) -> RestReply:
+        refusal = _purchase_refusal(request, self._server.numbers)
         if refusal is not None:
             return refusal
-        number = self._server.own(request.field("PhoneNumber") or "")
-        self._set(number, request)
-        return Reply(201, self._rendered(number))
+        number = self._server.add_number(request.first_value("PhoneNumber") or "")
+        self._apply_settings(number, request)
+        return RestReply(201, self._render_number(number))
 
-    def _set(self, number: Number, request: Request) -> None:
-        number.settings |= {name: value for name in _SETTINGS if (value := request.field(name)) is not None}
+    def _apply_settings(self, number: EmulatedNumber, request: RestRequest) -> None:
+        number.settings |= {name: value for name in _SETTINGS if (value := request.first_value(name)) is not None}
 
-    def _by_sid(self, request: Request) -> Number | None:
+    def _by_sid(self, request: RestRequest) -> EmulatedNumber | None:
         return next((one for one in self._server.numbers.values() if one.id == request.parts["sid"]), None)
 
-    async def fetch(self, request: Request) -> Reply:
+    async def fetch_number(self, request: RestRequest) -> RestReply:
         number = self._by_sid(request)
-        return Reply(200, self._rendered(number)) if number else self._server.missing(request)
+        return RestReply(200, self._render_number(number)) if number else self._server.not_found_reply(request)
 
-    async def update(self, request: Request) -> Reply:
+    async def update_number(self, request: RestRequest) -> RestReply:
         number = self._by_sid(request)
         if number is None:
-            return self._server.missing(request)
-        self._set(number, request)
-        return Reply(200, self._rendered(number))
+            return self._server.not_found_reply(request)
+        self._apply_settings(number, request)
+        return RestReply(200, self._render_number(number))
 
-    async def release(self, request: Request) -> Reply:
+    async def release_number(self, request: RestRequest) -> RestReply:
         number = self._by_sid(request)
         if number is None:
-            return self._server.missing(request)
+            return self._server.not_found_reply(request)
         del self._server.numbers[number.e164]
-        return Reply(204)
+        return RestReply(204)
 
-    async def create_application(self, request: Request) -> Reply:
+    async def create_application(self, request: RestRequest) -> RestReply:
         sid = f"AP{self._server.new_id('other')[2:]}"
-        self._server.applications[sid] = {name: request.field(name) or "" for name in _SETTINGS if request.field(name)}
-        return Reply(201, self._application(sid))
+        self._server.applications[sid] = {
+            name: request.first_value(name) or "" for name in _SETTINGS if request.first_value(name)
+        }
+        return RestReply(201, self._render_application(sid))
 
-    async def update_application(self, request: Request) -> Reply:
+    async def update_application(self, request: RestRequest) -> RestReply:
         found = self._server.applications.get(request.parts["sid"])
         if found is None:
-            return self._server.missing(request)
-        found |= {name: value for name in _SETTINGS if (value := request.field(name)) is not None}
-        return Reply(200, self._application(request.parts["sid"]))
+            return self._server.not_found_reply(request)
+        found |= {name: value for name in _SETTINGS if (value := request.first_value(name)) is not None}
+        return RestReply(200, self._render_application(request.parts["sid"]))
 
-    async def fetch_application(self, request: Request) -> Reply:
+    async def fetch_application(self, request: RestRequest) -> RestReply:
         if request.parts["sid"] not in self._server.applications:
-            return self._server.missing(request)
-        return Reply(200, self._application(request.parts["sid"]))
+            return self._server.not_found_reply(request)
+        return RestReply(200, self._render_application(request.parts["sid"]))
 
-    def _application(self, sid: str) -> dict[str, Any]:
+    def _render_application(self, sid: str) -> dict[str, Any]:
         found = self._server.applications[sid]
         return {
             "sid": sid,
@@ -155,7 +157,7 @@ class _Numbers:
             "voice_method": found.get("VoiceMethod", "POST"),
         }
 
-    async def conferences(self, request: Request) -> Reply:
+    async def list_conferences(self, request: RestRequest) -> RestReply:
         name = (request.query.get("FriendlyName") or [""])[0]
         status = (request.query.get("Status") or [""])[0]
         rooms = [room for room in self._server.rooms.values() if not name or room.name == name]
@@ -164,28 +166,28 @@ class _Numbers:
             state = "completed" if room.is_over else "in-progress" if room.has_started else "init"
             if not status or state == status:
                 listed.append({"sid": room.sid, "friendly_name": room.name, "status": state})
-        return Reply(200, {"conferences": listed, "page": 0})
+        return RestReply(200, {"conferences": listed, "page": 0})
 
-    async def end_conference(self, request: Request) -> Reply:
+    async def end_conference(self, request: RestRequest) -> RestReply:
         room = next((room for room in self._server.rooms.values() if room.sid == request.parts["sid"]), None)
-        if room is None or request.field("Status") != "completed":
-            return self._server.missing(request)
+        if room is None or request.first_value("Status") != "completed":
+            return self._server.not_found_reply(request)
         room.end()
-        return Reply(200, {"sid": room.sid, "friendly_name": room.name, "status": "completed"})
+        return RestReply(200, {"sid": room.sid, "friendly_name": room.name, "status": "completed"})
 
-    async def add_participant(self, request: Request) -> Reply:
+    async def add_participant(self, request: RestRequest) -> RestReply:
         """Call somebody into a conference, by its id or its name."""
         asked = request.parts["sid"]
         room = next((room for room in self._server.rooms.values() if room.sid == asked), None)
         if room is None and asked.startswith("CF"):
-            return self._server.missing(request)
+            return self._server.not_found_reply(request)
         name = room.name if room is not None else asked
-        ends = request.field("EndConferenceOnExit") or "false"
+        ends = request.first_value("EndConferenceOnExit") or "false"
         text = f'<Response><Dial><Conference endConferenceOnExit="{ends}">{name}</Conference></Dial></Response>'
-        return await self._server.call_into(request, Source(text=text), name)
+        return await self._server.call_into(request, DocumentSource(text=text), name)
 
-    async def look_up(self, request: Request) -> Reply:
-        number = plus(request.parts["number"])
+    async def look_up(self, request: RestRequest) -> RestReply:
+        number = with_plus(request.parts["number"])
         body: dict[str, Any] = {"phone_number": number, "valid": is_e164(number), "country_code": "US"}
         if "line_type_intelligence" in (request.query.get("Fields") or [""])[0]:
             body["line_type_intelligence"] = {
@@ -195,11 +197,11 @@ class _Numbers:
                 "type": self._server.line_types.get(number, "mobile"),
                 "error_code": None,
             }
-        return Reply(200, body)
+        return RestReply(200, body)
 
 
-def _refusal(request: Request, owned: dict[str, Number]) -> Reply | None:
-    wanted = request.field("PhoneNumber") or ""
+def _purchase_refusal(request: RestRequest, owned: dict[str, EmulatedNumber]) -> RestReply | None:
+    wanted = request.first_value("PhoneNumber") or ""
     message, code = "", 21421
     if not is_e164(wanted):
         message = f"{wanted or 'nothing'} is not a valid phone number"
@@ -208,4 +210,4 @@ def _refusal(request: Request, owned: dict[str, Number]) -> Reply | None:
     if not message:
         return None
     body = {"code": code, "message": message, "more_info": f"https://www.twilio.com/docs/errors/{code}", "status": 400}
-    return Reply(400, body)
+    return RestReply(400, body)

@@ -6,7 +6,7 @@ import hmac
 from collections.abc import Sequence
 
 
-def signature(auth_token: str, url: str, form: Sequence[tuple[str, str]] = ()) -> str:
+def compute_signature(auth_token: str, url: str, form: Sequence[tuple[str, str]] = ()) -> str:
     """``X-Twilio-Signature``. ``form`` are a POST's fields; of several equal values of one name only one counts."""
     text = url + "".join(name + value for name, value in sorted(set(form)))
     return base64.b64encode(hmac.new(auth_token.encode(), text.encode(), hashlib.sha1).digest()).decode()

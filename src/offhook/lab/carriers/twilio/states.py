@@ -1,6 +1,6 @@
 """A call's state in Twilio's words."""
 
-from offhook.lab.carriers.core.calls import Call
+from offhook.lab.carriers.core.calls import EmulatedCall
 
 _LIVE = {"queued": "queued", "initiated": "queued", "ringing": "ringing", "answered": "in-progress"}
 _ENDED = {
@@ -17,7 +17,7 @@ _ENDED = {
 SIP_CODES = {"busy": "486", "rejected": "603", "no_answer": "487", "unreachable": "404", "canceled": "487"}
 
 
-def status_of(call: Call) -> str:
+def status_of(call: EmulatedCall) -> str:
     """``CallStatus``; a call that was answered is completed, whatever ended it."""
     if call.status != "ended":
         return _LIVE[call.status]

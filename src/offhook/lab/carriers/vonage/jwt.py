@@ -14,11 +14,11 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.hashes import SHA256
 
 
-def _part(value: bytes) -> str:
+def _encode_part(value: bytes) -> str:
     return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
 
 
-def _bytes(part: str) -> bytes:
+def _decode_part(part: str) -> bytes:
     return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
 
 
@@ -26,16 +26,18 @@ def claims_of(token: str, key: RSAPublicKey) -> dict[str, Any] | None:
     """The claims of a token that this key has signed with RS256; None for any other."""
     try:
         head, body, signed = token.split(".")
-        if json.loads(_bytes(head)).get("alg") != "RS256":
+        if json.loads(_decode_part(head)).get("alg") != "RS256":
             return None
-        key.verify(_bytes(signed), f"{head}.{body}".encode(), padding.PKCS1v15(), SHA256())
-        claims = json.loads(_bytes(body))
+        key.verify(_decode_part(signed), f"{head}.{body}".encode(), padding.PKCS1v15(), SHA256())
+        claims = json.loads(_decode_part(body))
     except (ValueError, AttributeError, InvalidSignature, binascii.Error):
         return None
     return claims if isinstance(claims, dict) else None
 
 
-def hs256(claims: Mapping[str, Any], secret: str) -> str:
-    head = _part(json.dumps({"typ": "JWT", "alg": "HS256"}).encode())
-    body = _part(json.dumps(dict(claims)).encode())
-    return f"{head}.{body}.{_part(hmac.new(secret.encode(), f'{head}.{body}'.encode(), hashlib.sha256).digest())}"
+def sign_hs256(claims: Mapping[str, Any], secret: str) -> str:
+    head = _encode_part(json.dumps({"typ": "JWT", "alg": "HS256"}).encode())
+    body = _encode_part(json.dumps(dict(claims)).encode())
+    return (
+        f"{head}.{body}.{_encode_part(hmac.new(secret.encode(), f'{head}.{body}'.encode(), hashlib.sha256).digest())}"
+    )

@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from offhook.lab.carriers.core.callbacks import Callback, form_callback, json_callback
-from offhook.lab.carriers.core.calls import Call
-from offhook.lab.carriers.core.documents import number_of
+from offhook.lab.carriers.core.callbacks import OutgoingCallback, form_callback, json_callback
+from offhook.lab.carriers.core.calls import EmulatedCall
+from offhook.lab.carriers.core.documents import parse_number
 from offhook.lab.carriers.core.legs import ring_and_bridge
-from offhook.lab.carriers.core.number_formats import is_digits, plus
+from offhook.lab.carriers.core.number_formats import is_digits, with_plus
 from offhook.lab.carriers.vonage.stream import RATES, VonageStream
 
 if TYPE_CHECKING:
@@ -18,31 +18,31 @@ HEADERS_BYTES = 512
 Actions = list[Mapping[str, Any]]
 
 
-class Ncco:
+class NccoRunner:
     """Steers one leg."""
 
-    def __init__(self, owner: "VonageEmulator", call: Call) -> None:
+    def __init__(self, owner: "VonageEmulator", call: EmulatedCall) -> None:
         self._owner = owner
         self._call = call
 
     async def fetch_and_run(self, url: str, method: str, fallback: str = "") -> None:
         """Ask an address for the actions: two more tries, then the fallback's."""
-        fetched = await self._ask(url, method)
+        fetched = await self._fetch_actions(url, method)
         if fetched is None and fallback:
-            fetched = await self._ask(fallback, method)
+            fetched = await self._fetch_actions(fallback, method)
         if fetched is None:
             self._call.end("failed", "carrier")
             return
-        await self.run(fetched)
+        await self.run_actions(fetched)
 
-    async def _ask(self, url: str, method: str) -> Actions | None:
+    async def _fetch_actions(self, url: str, method: str) -> Actions | None:
         said = self._owner.answer_fields(self._call)
         is_post = method.upper() == "POST"
         make = json_callback("answer", url, dict(said), call_id=self._call.id) if is_post else None
         asked = make or form_callback("answer", url, said, method="GET", call_id=self._call.id)
-        return self._actions(await self._owner.post.fetch(asked))
+        return self._parse_actions(await self._owner.callback_sender.send_now(asked))
 
-    def _actions(self, fetched: Callback) -> Actions | None:
+    def _parse_actions(self, fetched: OutgoingCallback) -> Actions | None:
         if fetched.status != 200:
             self._call.errors.append(f"{fetched.url}: {fetched.status or fetched.error or 'no answer'}")
             return None
@@ -55,7 +55,7 @@ class Ncco:
             return None
         return found
 
-    async def run(self, actions: Actions) -> None:
+    async def run_actions(self, actions: Actions) -> None:
         """To the end of the list, which is the end of the call; an empty one refuses it."""
         if self._call.direction == "inbound" and not self._call.answered.is_set():
             if not actions:
@@ -66,26 +66,28 @@ class Ncco:
         for action in actions:
             if self._call.is_over:
                 return
-            replacement = await self._act(action)
+            replacement = await self._run_action(action)
             if replacement is not None:
-                await self.run(replacement)
+                await self.run_actions(replacement)
                 return
         self._call.end("normal", "carrier")
 
-    async def _act(self, action: Mapping[str, Any]) -> Actions | None:
+    async def _run_action(self, action: Mapping[str, Any]) -> Actions | None:
         name = action.get("action")
         if name == "talk":
-            await self._owner.say(self._call, str(action.get("text", "")))
+            await self._owner.say_text(self._call, str(action.get("text", "")))
         elif name == "stream":
             for url in action.get("streamUrl") or ():
-                await self._owner.play(self._call, str(url))
+                await self._owner.play_url(self._call, str(url))
         elif name == "conversation":
-            await self._converse(action)
+            await self._join_conversation(action)
         elif name == "connect":
-            return await self._connect(action)
+            return await self._connect_endpoint(action)
         elif name == "notify":
-            self._owner.post.post(
-                json_callback("notify", _first(action.get("eventUrl")), action.get("payload"), call_id=self._call.id)
+            self._owner.callback_sender.enqueue(
+                json_callback(
+                    "notify", _first_url(action.get("eventUrl")), action.get("payload"), call_id=self._call.id
+                )
             )
         else:
             # there is no hangup action, for one
@@ -93,45 +95,45 @@ class Ncco:
             self._call.end("failed", "carrier")
         return None
 
-    async def _converse(self, action: Mapping[str, Any]) -> None:
-        room = self._owner.room(str(action.get("name", "")))
+    async def _join_conversation(self, action: Mapping[str, Any]) -> None:
+        room = self._owner.get_room(str(action.get("name", "")))
         starts, ends = bool(action.get("startOnEnter", True)), bool(action.get("endOnExit", False))
         seat = room.join(self._call.id, starts=starts, ends=ends)
-        self._call.connect(seat)
+        self._call.connect_to(seat)
         try:
             await seat.over.wait()
         finally:
             room.leave(seat)
-        self._call.connect(None)
+        self._call.connect_to(None)
 
-    async def _connect(self, action: Mapping[str, Any]) -> Actions | None:
+    async def _connect_endpoint(self, action: Mapping[str, Any]) -> Actions | None:
         endpoint = (action.get("endpoint") or [{}])[0]
         if not self._owner.has_room_for_call():
             self._call.errors.append("429: too many calls a second")
-            return await self._news(action, "failed", {"uuid": self._owner.new_id("call")})
+            return await self._report_leg(action, "failed", {"uuid": self._owner.new_id("call")})
         if endpoint.get("type") == "websocket":
-            return await self._socket(action, endpoint)
+            return await self._connect_websocket(action, endpoint)
         if endpoint.get("type") == "phone" and is_digits(str(endpoint.get("number", ""))):
-            return await self._phone(action, endpoint)
+            return await self._connect_phone(action, endpoint)
         self._call.errors.append(f"cannot connect {endpoint!r}")
         self._call.end("failed", "carrier")
         return None
 
-    async def _phone(self, action: Mapping[str, Any], endpoint: Mapping[str, Any]) -> Actions | None:
-        sender = plus(str(action.get("from") or self._call.to_number))
-        child = self._owner.new_call("outbound", sender, plus(str(endpoint["number"])))
+    async def _connect_phone(self, action: Mapping[str, Any], endpoint: Mapping[str, Any]) -> Actions | None:
+        sender = with_plus(str(action.get("from") or self._call.to_number))
+        child = self._owner.new_call("outbound", sender, with_plus(str(endpoint["number"])))
         child.parent = self._call
         self._call.children.append(child)
         child.extra["conversation"] = self._call.extra["conversation"]
         # a synchronous one is asked what to do next, and is told of the end by that question
-        child.extra["event_url"] = _first(action.get("eventUrl")) or self._call.extra.get("event_url", "")
+        child.extra["event_url"] = _first_url(action.get("eventUrl")) or self._call.extra.get("event_url", "")
         child.extra["asks_at_end"] = action.get("eventType") == "synchronous"
-        await ring_and_bridge(self._owner, self._call, child, number_of(str(action.get("timeout", "")), 60.0))
+        await ring_and_bridge(self._owner, self._call, child, parse_number(str(action.get("timeout", "")), 60.0))
         if child.extra["asks_at_end"] and not child.answered.is_set():
-            return await self._news(action, self._owner.status_of(child), self._owner.event_of(child))
+            return await self._report_leg(action, self._owner.status_of(child), self._owner.leg_fields(child))
         return None
 
-    async def _socket(self, action: Mapping[str, Any], endpoint: Mapping[str, Any]) -> Actions | None:
+    async def _connect_websocket(self, action: Mapping[str, Any], endpoint: Mapping[str, Any]) -> Actions | None:
         """The websocket is a leg of its own, with its own id, in the same conversation."""
         owner, call = self._owner, self._call
         headers = endpoint.get("headers") or {}
@@ -145,40 +147,42 @@ class Ncco:
             str(endpoint.get("uri", "")),
             content_type,
             headers,
-            tunnels=owner.post.tunnels,
+            tunnels=owner.callback_sender.tunnels,
             fault=owner.chaos.for_socket(),
         )
         leg = {"uuid": stream.id, "from": str(action.get("from", "")), "to": stream.url, "headers": headers}
-        owner.attach(call, stream)
-        await self._news(action, "started", leg)
+        owner.attach_stream(call, stream)
+        await self._report_leg(action, "started", leg)
         await stream.opened.wait()
         if stream.failure:
             call.errors.append(f"the websocket did not open: {stream.failure}")
-            return await self._news(action, "failed", leg)
-        await self._news(action, "answered", leg)
+            return await self._report_leg(action, "failed", leg)
+        await self._report_leg(action, "answered", leg)
         try:
             await stream.over.wait()
         finally:
             if stream.is_ours_to_close:
-                owner.tell_leg(call, "completed", leg, _first(action.get("eventUrl")))
-        call.connect(None)
+                owner.send_leg_event(call, "completed", leg, _first_url(action.get("eventUrl")))
+        call.connect_to(None)
         if stream.is_ours_to_close:
             return None
-        return await self._news(action, "disconnected", leg)
+        return await self._report_leg(action, "disconnected", leg)
 
-    async def _news(self, action: Mapping[str, Any], status: str, leg: Mapping[str, Any]) -> Actions | None:
+    async def _report_leg(self, action: Mapping[str, Any], status: str, leg: Mapping[str, Any]) -> Actions | None:
         """An event of another leg; a synchronous one may be answered with new actions."""
-        url = _first(action.get("eventUrl"))
+        url = _first_url(action.get("eventUrl"))
         event = self._owner.leg_event(self._call, status, leg)
         if action.get("eventType") != "synchronous" or not url:
-            self._owner.tell_leg(self._call, status, leg, url)
+            self._owner.send_leg_event(self._call, status, leg, url)
             return None
-        fetched = await self._owner.post.fetch(json_callback(f"event:{status}", url, event, call_id=self._call.id))
+        fetched = await self._owner.callback_sender.send_now(
+            json_callback(f"event:{status}", url, event, call_id=self._call.id)
+        )
         if fetched.status != 200 or not fetched.answer.lstrip().startswith(b"["):
             return None
-        return self._actions(fetched)
+        return self._parse_actions(fetched)
 
 
-def _first(urls: Any) -> str:
+def _first_url(urls: Any) -> str:
     """Addresses come in lists of one."""
     return str(urls[0]) if isinstance(urls, list) and urls else ""

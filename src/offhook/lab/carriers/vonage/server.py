@@ -13,15 +13,15 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from offhook.kit.clock import Clock
-from offhook.lab.carriers.core.callbacks import Callback, json_callback
-from offhook.lab.carriers.core.calls import Call, Status
-from offhook.lab.carriers.core.emulator import Emulator, Number
-from offhook.lab.carriers.core.number_formats import bare, is_digits, plus
-from offhook.lab.carriers.core.phones import Voice, hum
-from offhook.lab.carriers.core.rest import Reply, Request
+from offhook.lab.carriers.core.callbacks import OutgoingCallback, json_callback
+from offhook.lab.carriers.core.calls import EmulatedCall, Status
+from offhook.lab.carriers.core.emulator import CarrierEmulator, EmulatedNumber
+from offhook.lab.carriers.core.number_formats import is_digits, with_plus, without_plus
+from offhook.lab.carriers.core.phones import Voice, hum_words
+from offhook.lab.carriers.core.rest import RestReply, RestRequest
 from offhook.lab.carriers.vonage import numbers
-from offhook.lab.carriers.vonage.jwt import claims_of, hs256
-from offhook.lab.carriers.vonage.ncco import Ncco
+from offhook.lab.carriers.vonage.jwt import claims_of, sign_hs256
+from offhook.lab.carriers.vonage.ncco import NccoRunner
 
 _LIVE: Final = {"queued": "started", "initiated": "started", "ringing": "ringing", "answered": "answered"}
 _ENDED: Final = {
@@ -44,13 +44,13 @@ _PAGE: Final = {"page_size": "10", "record_index": "0"}
 _SECONDS: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
-class VonageEmulator(Emulator):
+class VonageEmulator(CarrierEmulator):
     """``applications`` by id, as their REST resource; there is one from the start, whose addresses ``point_at`` sets.
     Numbers' settings: ``app_id``."""
 
     name = "vonage"
 
-    def __init__(self, *, clock: Clock | None = None, voice: Voice = hum) -> None:
+    def __init__(self, *, clock: Clock | None = None, voice: Voice = hum_words) -> None:
         super().__init__(clock=clock, voice=voice)
         self.api_key, self.api_secret = secrets.token_hex(4), secrets.token_urlsafe(12)
         self.signature_secret = secrets.token_urlsafe(24)
@@ -62,14 +62,14 @@ class VonageEmulator(Emulator):
         self.limits.calls_per_second = 3.0
         self.limits.requests_per_second = 15.0
         self.line_types: dict[str, str] = {}
-        self.post.user_agent = "Vonage/VoiceApi"
+        self.callback_sender.user_agent = "Vonage/VoiceApi"
         # an answer address is tried three times, and so is an event that we answer with a fault of ours
-        self.post.attempts = 3
+        self.callback_sender.attempts = 3
         self._tokens: set[str] = set()
-        self.route("POST", "/v1/calls", self._create)
-        self.route("GET", "/v1/calls", self._list)
-        self.route("GET", "/v1/calls/{id}", self._fetch)
-        self.route("PUT", "/v1/calls/{id}", self._update)
+        self.add_route("POST", "/v1/calls", self._create_call)
+        self.add_route("GET", "/v1/calls", self._list_calls)
+        self.add_route("GET", "/v1/calls/{id}", self._fetch_call)
+        self.add_route("PUT", "/v1/calls/{id}", self._update_call)
         numbers.add_routes(self)
 
     @property
@@ -95,39 +95,39 @@ class VonageEmulator(Emulator):
 
     # who may ask
 
-    def guard(self, request: Request) -> Reply | None:
-        refusal = self._unauthorized(request)
+    def check_request(self, request: RestRequest) -> RestReply | None:
+        refusal = self._check_authorization(request)
         if refusal is not None:
             return refusal
         return None if self.has_room_for_request() else self.rate_limited()
 
-    def _unauthorized(self, request: Request) -> Reply | None:
+    def _check_authorization(self, request: RestRequest) -> RestReply | None:
         """Calls take an application's token, each once; the rest takes key and secret."""
         if not request.path.startswith(("/v1/calls", "/identity-insights")):
-            both = (request.field("api_key"), request.field("api_secret"))
+            both = (request.first_value("api_key"), request.first_value("api_secret"))
             good = (self.api_key, self.api_secret)
-            return None if request.basic() == good or both == good else _refusal(401)
-        claims = claims_of(request.bearer() or "", self.key.public_key())
+            return None if request.basic_credentials() == good or both == good else _problem_reply(401)
+        claims = claims_of(request.bearer_token() or "", self.key.public_key())
         if claims is None or claims.get("application_id") != self.application_id:
-            return _refusal(401)
+            return _problem_reply(401)
         now, token = self.now().timestamp(), str(claims.get("jti", ""))
         if not token or token in self._tokens or not claims.get("iat"):
-            return _refusal(401)
+            return _problem_reply(401)
         if float(claims.get("exp", now + 900)) <= now or float(claims["iat"]) > now + 60:
-            return _refusal(401)
+            return _problem_reply(401)
         self._tokens.add(token)
         return None
 
-    def missing(self, request: Request) -> Reply:
-        return _refusal(404)
+    def not_found_reply(self, request: RestRequest) -> RestReply:
+        return _problem_reply(404)
 
-    def rate_limited(self) -> Reply:
-        return _refusal(429)
+    def rate_limited(self) -> RestReply:
+        return _problem_reply(429)
 
-    def server_error(self) -> Reply:
-        return _refusal(500)
+    def server_error(self) -> RestReply:
+        return _problem_reply(500)
 
-    def sign(self, callback: Callback) -> Mapping[str, str]:
+    def sign_callback(self, callback: OutgoingCallback) -> Mapping[str, str]:
         """A token over the hash of what is sent: the body, or a GET's parameters as JSON in their order."""
         voice = self.applications[self.application_id].get("capabilities", {}).get("voice", {})
         if callback.forgery == "unsigned" or not voice.get("signed_callbacks", True):
@@ -145,36 +145,36 @@ class VonageEmulator(Emulator):
             "application_id": self.application_id,
         }
         secret = secrets.token_urlsafe(24) if callback.forgery == "forged" else self.signature_secret
-        return {"Authorization": f"Bearer {hs256(claims, secret)}"}
+        return {"Authorization": f"Bearer {sign_hs256(claims, secret)}"}
 
     # events
 
-    def new_call(self, direction: Literal["inbound", "outbound"], *arguments: Any, **named: Any) -> Call:
+    def new_call(self, direction: Literal["inbound", "outbound"], *arguments: Any, **named: Any) -> EmulatedCall:
         call = super().new_call(direction, *arguments, **named)
         call.extra["conversation"] = self.new_id("room")
         return call
 
-    def status_of(self, call: Call) -> str:
+    def status_of(self, call: EmulatedCall) -> str:
         if call.status != "ended":
             return _LIVE[call.status]
         return "completed" if call.answered.is_set() else _ENDED[call.cause or "failed"]
 
-    def answer_fields(self, call: Call) -> list[tuple[str, str]]:
+    def answer_fields(self, call: EmulatedCall) -> list[tuple[str, str]]:
         return [
-            ("to", bare(call.to_number)),
-            ("from", bare(call.from_number)),
+            ("to", without_plus(call.to_number)),
+            ("from", without_plus(call.from_number)),
             ("uuid", call.id),
             ("conversation_uuid", str(call.extra["conversation"])),
             ("endpoint_type", "phone"),
             ("region_url", self.base_url),
         ]
 
-    def event_of(self, call: Call) -> dict[str, Any]:
+    def leg_fields(self, call: EmulatedCall) -> dict[str, Any]:
         """The leg's part of an event."""
         leg: dict[str, Any] = {
             "uuid": call.id,
-            "from": bare(call.from_number),
-            "to": bare(call.to_number),
+            "from": without_plus(call.from_number),
+            "to": without_plus(call.to_number),
             "direction": call.direction,
         }
         if call.is_over and call.answered.is_set():
@@ -191,7 +191,7 @@ class VonageEmulator(Emulator):
             leg["detail"] = _DETAILS.get(call.cause or "", "unavailable")
         return leg
 
-    def leg_event(self, call: Call, status: str, leg: Mapping[str, Any]) -> dict[str, Any]:
+    def leg_event(self, call: EmulatedCall, status: str, leg: Mapping[str, Any]) -> dict[str, Any]:
         at = self.now().isoformat().replace("+00:00", "Z")
         return {
             "direction": "outbound",
@@ -201,95 +201,101 @@ class VonageEmulator(Emulator):
             "timestamp": at,
         }
 
-    def tell_leg(self, call: Call, status: str, leg: Mapping[str, Any], url: str = "") -> None:
+    def send_leg_event(self, call: EmulatedCall, status: str, leg: Mapping[str, Any], url: str = "") -> None:
         """One event, to this address or the call's."""
         to = url or str(call.extra.get("event_url", ""))
-        self.post.post(json_callback(f"event:{status}", to, self.leg_event(call, status, leg), call_id=call.id))
+        self.callback_sender.enqueue(
+            json_callback(f"event:{status}", to, self.leg_event(call, status, leg), call_id=call.id)
+        )
 
-    def reports(self, call: Call, status: Status) -> None:
+    def send_status(self, call: EmulatedCall, status: Status) -> None:
         if status == "ended" and call.extra.get("asks_at_end") and not call.answered.is_set():
             return
         if status == "ringing" and call.direction == "inbound":
             self._adopt(call)
-            self.tell_leg(call, "started", self.event_of(call))
-        self.tell_leg(call, self.status_of(call), self.event_of(call))
+            self.send_leg_event(call, "started", self.leg_fields(call))
+        self.send_leg_event(call, self.status_of(call), self.leg_fields(call))
 
-    def _adopt(self, call: Call) -> None:
+    def _adopt(self, call: EmulatedCall) -> None:
         """An inbound call belongs to its number's application."""
-        application = self.applications.get(self.hello(call.to_number).settings.get("app_id", self.application_id), {})
+        application = self.applications.get(
+            self.number_for(call.to_number).settings.get("app_id", self.application_id), {}
+        )
         webhooks = application.get("capabilities", {}).get("voice", {}).get("webhooks", {})
         call.extra["webhooks"] = webhooks
         call.extra["event_url"] = webhooks.get("event_url", {}).get("address", "")
 
-    async def arrives(self, call: Call, number: Number) -> None:
+    async def deliver_inbound(self, call: EmulatedCall, number: EmulatedNumber) -> None:
         webhooks = call.extra["webhooks"]
         answer = webhooks.get("answer_url", {})
         if not answer.get("address"):
             call.end("unreachable", "carrier")
             return
         fallback = webhooks.get("fallback_answer_url", {}).get("address", "")
-        await Ncco(self, call).fetch_and_run(answer["address"], answer.get("http_method", "GET"), fallback)
+        await NccoRunner(self, call).fetch_and_run(answer["address"], answer.get("http_method", "GET"), fallback)
 
     # calls
 
-    async def _create(self, request: Request) -> Reply:
+    async def _create_call(self, request: RestRequest) -> RestReply:
         body = request.json
         to = (body.get("to") or [{}])[0]
         if to.get("type") != "phone" or not is_digits(str(to.get("number", ""))):
-            return _refusal(400, "to", "must be a phone number without a plus")
+            return _problem_reply(400, "to", "must be a phone number without a plus")
         sender = str((body.get("from") or {}).get("number", ""))
         if body.get("random_from_number") and self.numbers:
-            sender = bare(next(iter(self.numbers)))
-        if plus(sender) not in self.numbers:
-            return _refusal(400, "from", "is not a number of this account")
+            sender = without_plus(next(iter(self.numbers)))
+        if with_plus(sender) not in self.numbers:
+            return _problem_reply(400, "from", "is not a number of this account")
         for name in ("answer_url", "event_url"):
             if name in body and not _is_address_list(body[name]):
-                return _refusal(400, name, "must be a list of one address")
+                return _problem_reply(400, name, "must be a list of one address")
         if ("answer_url" in body) == ("ncco" in body):
-            return _refusal(400, "answer_url", "either an answer_url or an ncco")
+            return _problem_reply(400, "answer_url", "either an answer_url or an ncco")
         if not self.has_room_for_call():
             return self.rate_limited()
-        call = self.new_call("outbound", plus(sender), plus(str(to["number"])))
+        call = self.new_call("outbound", with_plus(sender), with_plus(str(to["number"])))
         webhooks = self.applications[self.application_id]["capabilities"]["voice"].get("webhooks", {})
         events = body.get("event_url") or [webhooks.get("event_url", {}).get("address", "")]
         call.extra["event_url"] = events[0]
 
-        async def answered() -> None:
+        async def on_answered() -> None:
             if body.get("machine_detection") or body.get("advanced_machine_detection"):
-                call.beside(self._detect(call, body))
-            ncco = Ncco(self, call)
+                call.run_beside(self._detect_machine(call, body))
+            ncco = NccoRunner(self, call)
             if "ncco" in body:
-                await ncco.run(body["ncco"])
+                await ncco.run_actions(body["ncco"])
             else:
                 await ncco.fetch_and_run(str(body["answer_url"][0]), str(body.get("answer_method") or "GET"))
 
-        self.place(call, float(body.get("ringing_timer") or 60), answered)
+        self.place_call(call, float(body.get("ringing_timer") or 60), on_answered)
         said = {"uuid": call.id, "conversation_uuid": call.extra["conversation"]}
-        return Reply(201, {**said, "status": "started", "direction": "outbound"})
+        return RestReply(201, {**said, "status": "started", "direction": "outbound"})
 
-    async def _detect(self, call: Call, body: Mapping[str, Any]) -> None:
+    async def _detect_machine(self, call: EmulatedCall, body: Mapping[str, Any]) -> None:
         """The verdict's event names the call in another field than all others."""
         await asyncio.sleep(call.plan.verdict_s)
         is_machine = call.plan.verdict == "machine"
-        self._tell_verdict(call, {"status": "machine" if is_machine else "human"})
+        self._send_verdict(call, {"status": "machine" if is_machine else "human"})
         advanced = body.get("advanced_machine_detection") or {}
         behaviour = body.get("machine_detection") or advanced.get("behavior")
         if is_machine and advanced.get("mode") in ("detect_beep", "default"):
             await asyncio.sleep(call.plan.greeting_s + 0.5)
-            self._tell_verdict(
+            self._send_verdict(
                 call, {"status": "machine", "sub_state": "beep_start" if call.plan.beeps else "beep_timeout"}
             )
         if is_machine and behaviour == "hangup":
             call.end("normal", "carrier")
 
-    def _tell_verdict(self, call: Call, verdict: Mapping[str, str]) -> None:
-        event = self.leg_event(call, verdict["status"], self.event_of(call))
+    def _send_verdict(self, call: EmulatedCall, verdict: Mapping[str, str]) -> None:
+        event = self.leg_event(call, verdict["status"], self.leg_fields(call))
         event["call_uuid"] = event.pop("uuid")
         body = {**event, **verdict}
-        self.post.post(json_callback(f"event:{verdict['status']}", str(call.extra["event_url"]), body, call_id=call.id))
+        self.callback_sender.enqueue(
+            json_callback(f"event:{verdict['status']}", str(call.extra["event_url"]), body, call_id=call.id)
+        )
 
-    def _rendered(self, call: Call) -> dict[str, Any]:
-        said = self.event_of(call)
+    def _render_call(self, call: EmulatedCall) -> dict[str, Any]:
+        said = self.leg_fields(call)
         return {
             **said,
             "from": {"type": "phone", "number": said["from"]},
@@ -299,45 +305,45 @@ class VonageEmulator(Emulator):
             "_links": {"self": {"href": f"/v1/calls/{call.id}"}},
         }
 
-    async def _list(self, request: Request) -> Reply:
+    async def _list_calls(self, request: RestRequest) -> RestReply:
         begin = (request.query.get("date_start") or [""])[0]
         size, index = (int((request.query.get(name) or [most])[0]) for name, most in _PAGE.items())
-        found = [self._rendered(call) for call in self.calls if call.created_at.strftime(_SECONDS) >= begin]
+        found = [self._render_call(call) for call in self.calls if call.created_at.strftime(_SECONDS) >= begin]
         page = {"count": len(found), "page_size": size, "record_index": index}
-        return Reply(200, {**page, "_embedded": {"calls": found[index : index + size]}})
+        return RestReply(200, {**page, "_embedded": {"calls": found[index : index + size]}})
 
-    async def _fetch(self, request: Request) -> Reply:
-        call = self.call(request.parts["id"])
-        return Reply(200, self._rendered(call)) if call is not None else self.missing(request)
+    async def _fetch_call(self, request: RestRequest) -> RestReply:
+        call = self.find_call(request.parts["id"])
+        return RestReply(200, self._render_call(call)) if call is not None else self.not_found_reply(request)
 
-    async def _update(self, request: Request) -> Reply:
-        call, body = self.call(request.parts["id"]), request.json
+    async def _update_call(self, request: RestRequest) -> RestReply:
+        call, body = self.find_call(request.parts["id"]), request.json
         if call is None or call.is_over:
-            return self.missing(request)
+            return self.not_found_reply(request)
         if body.get("action") == "hangup":
             call.end("normal" if call.answered.is_set() else "canceled", "api")
-            return Reply(204)
+            return RestReply(204)
         if body.get("action") != "transfer":
-            return _refusal(400, "action", "is not one that this call takes")
+            return _problem_reply(400, "action", "is not one that this call takes")
         if not call.answered.is_set():
-            return _refusal(400, "action", "only an answered call can be transferred")
+            return _problem_reply(400, "action", "only an answered call can be transferred")
         destination = body.get("destination") or {}
-        ncco = Ncco(self, call)
+        ncco = NccoRunner(self, call)
         if isinstance(destination.get("ncco"), list):
-            call.run(ncco.run(destination["ncco"]))
+            call.run_program(ncco.run_actions(destination["ncco"]))
         elif _is_address_list(destination.get("url")):
-            call.run(ncco.fetch_and_run(str(destination["url"][0]), "GET"))
+            call.run_program(ncco.fetch_and_run(str(destination["url"][0]), "GET"))
         else:
-            return _refusal(400, "destination", "is neither an ncco nor a list of one address")
-        call.connect(None)
-        return Reply(204)
+            return _problem_reply(400, "destination", "is neither an ncco nor a list of one address")
+        call.connect_to(None)
+        return RestReply(204)
 
 
 def _is_address_list(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 1 and str(value[0]).startswith(("http://", "https://"))
 
 
-def _refusal(status: int, name: str = "", reason: str = "") -> Reply:
+def _problem_reply(status: int, name: str = "", reason: str = "") -> RestReply:
     titles = {400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Rate Limited", 500: "Internal Error"}
     body: dict[str, Any] = {
         "type": f"https://developer.vonage.com/api-errors#{titles[status].lower().replace(' ', '-')}",
@@ -347,4 +353,4 @@ def _refusal(status: int, name: str = "", reason: str = "") -> Reply:
     }
     if name:
         body["invalid_parameters"] = [{"name": name, "reason": reason}]
-    return Reply(status, body, content_type="application/problem+json")
+    return RestReply(status, body, content_type="application/problem+json")

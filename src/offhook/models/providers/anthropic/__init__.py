@@ -2,7 +2,7 @@
 
 from offhook.models.http_clients import close_http_clients
 from offhook.models.providers.anthropic.llm import AnthropicLlm
-from offhook.models.vendors import AnyVendor, Choice, ModelInfo, Vendor, VendorParts
+from offhook.models.vendors import AnyVendor, ModelChoice, ModelInfo, ModelVendor, VendorContext
 
 # Context windows from the vendor's model pages. The first one answers soonest without thinking first.
 _MODELS = (
@@ -12,21 +12,21 @@ _MODELS = (
 )
 
 
-def vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
-    def build(choice: Choice) -> AnthropicLlm:
+def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
+    def build_llm(choice: ModelChoice) -> AnthropicLlm:
         return AnthropicLlm(choice, egress=parts.egress if choice.is_guarded else None)
 
-    async def check(choice: Choice) -> None:
-        await build(choice).check()
+    async def check_llm(choice: ModelChoice) -> None:
+        await build_llm(choice).check_access()
 
     return (
-        Vendor(
+        ModelVendor(
             "llm",
             "anthropic",
             "Anthropic",
             _MODELS,
-            build=build,
-            check=check,
+            build=build_llm,
+            check=check_llm,
             temperatures=(0.0, 1.0),
             takes_any_model=True,
             close=close_http_clients,

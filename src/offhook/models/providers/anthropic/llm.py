@@ -10,10 +10,10 @@ import httpx2
 from offhook.kit.egress import EgressClient
 from offhook.models.http_clients import SdkClients
 from offhook.models.llm import llm_errors
-from offhook.models.llm.stream import Timeouts, edge, paced
+from offhook.models.llm.stream import LlmTimeouts, guard_vendor_call, stream_with_timeouts
 from offhook.models.ports import LlmEvent, LlmRequest, LlmUsage, ModelError, ModelRef, TextDelta
-from offhook.models.providers.anthropic.wire import Answer, body_of, refused_part, without
-from offhook.models.vendors import Choice
+from offhook.models.providers.anthropic.wire import AnthropicAnswer, body_of, refused_part, without_refused_parts
+from offhook.models.vendors import ModelChoice
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _OVERLOADED: Final = "overloaded_error"
 
 
-def _client(base_url: str | None, api_key: str, connections: httpx2.AsyncClient) -> "AsyncAnthropic":
+def _create_client(base_url: str | None, api_key: str, connections: httpx2.AsyncClient) -> "AsyncAnthropic":
     import anthropic  # noqa: PLC0415 - takes 1.5 s to load, which a process without such a model does not pay
 
     return anthropic.AsyncAnthropic(
@@ -29,90 +29,96 @@ def _client(base_url: str | None, api_key: str, connections: httpx2.AsyncClient)
     )
 
 
-_clients: Final = SdkClients(_client)
+_clients: Final = SdkClients(_create_client)
 
 
 class AnthropicLlm:
     """Implements ``Llm``. Never retries; ``egress`` guards an organization's own address."""
 
-    def __init__(self, choice: Choice, timeouts: Timeouts | None = None, egress: EgressClient | None = None) -> None:
+    def __init__(
+        self, choice: ModelChoice, timeouts: LlmTimeouts | None = None, egress: EgressClient | None = None
+    ) -> None:
         self._choice = choice
-        self._timeouts = timeouts or Timeouts()
+        self._timeouts = timeouts or LlmTimeouts()
         self._egress = egress
         self._refused: set[str] = set()
 
     @property
-    def ref(self) -> ModelRef:
+    def model_ref(self) -> ModelRef:
         return ModelRef("llm", self._choice.provider, self._choice.model)
 
     async def warm_up(self) -> None:
         """Load the SDK and make the client before the first caller needs them."""
-        await self._sdk()
+        await self._sdk_client()
 
-    async def check(self) -> None:
+    async def check_access(self) -> None:
         """Whether the key works and the model is there; costs nothing. ModelError."""
-        client = await self._sdk()
-        async with edge(_model_error, "answer", self._timeouts.first_token_s):
+        client = await self._sdk_client()
+        async with guard_vendor_call(_model_error, "answer", self._timeouts.first_token_s):
             await client.models.retrieve(self._choice.model)
 
     async def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
-        client = await self._sdk()
-        answer = Answer()
-        events = paced(partial(self._open, client, request), _close, self._timeouts, _model_error)
+        client = await self._sdk_client()
+        answer = AnthropicAnswer()
+        events = stream_with_timeouts(
+            partial(self._open_stream, client, request), _close_stream, self._timeouts, _model_error
+        )
         async with aclosing(events):
             async for event in events:
-                for seen in _read(answer, event):
+                for seen in _read_event(answer, event):
                     yield seen
-        for call in answer.finished():
+        for call in answer.finish_calls():
             yield call
         yield LlmUsage(0, answer.output_tokens)
 
-    async def _sdk(self) -> "AsyncAnthropic":
+    async def _sdk_client(self) -> "AsyncAnthropic":
         return await _clients.get(self._choice.base_url, self._choice.api_key, self._egress)
 
-    async def _open(self, client: "AsyncAnthropic", request: LlmRequest) -> Any:
+    async def _open_stream(self, client: "AsyncAnthropic", request: LlmRequest) -> Any:
         """Send the request, without the optional parts that this model turns out to refuse."""
         import anthropic  # noqa: PLC0415 - takes 1.5 s to load; the client has loaded it in a thread
 
         body = body_of(request, self._choice)
         while True:
-            sent = without(body, self._refused, request.response_schema)
+            sent = without_refused_parts(body, self._refused, request.response_schema)
             try:
                 return await cast(Any, client.messages).create(
                     **sent, stream=True, timeout=httpx2.Timeout(120.0, connect=self._timeouts.connect_s)
                 )
             except anthropic.BadRequestError as error:
-                part = refused_part(sent, _message(error))
+                part = refused_part(sent, _error_message(error))
                 if part is None:
                     raise
                 self._refused.add(part)
 
 
-async def _close(stream: Any) -> None:
+async def _close_stream(stream: Any) -> None:
     await stream.close()
 
 
-def _read(answer: Answer, event: Any) -> list[TextDelta | LlmUsage]:
+def _read_event(answer: AnthropicAnswer, event: Any) -> list[TextDelta | LlmUsage]:
     try:
-        return answer.read(event)
+        return answer.read_event(event)
     except (AttributeError, TypeError, ValueError) as error:
-        raise llm_errors.malformed(error) from error
+        raise llm_errors.malformed_answer_error(error) from error
 
 
 def _model_error(error: Exception) -> ModelError | None:
     import anthropic  # noqa: PLC0415 - takes 1.5 s to load; the client has loaded it in a thread
 
     if isinstance(error, anthropic.APITimeoutError):
-        return llm_errors.connection_timed_out()
+        return llm_errors.connect_timeout_error()
     if isinstance(error, anthropic.APIConnectionError | httpx2.TransportError):
-        return llm_errors.connection_lost(error)
+        return llm_errors.connection_error(error)
     if isinstance(error, anthropic.APIStatusError):
         kind = _kind(error)
         if kind == _OVERLOADED:
-            return llm_errors.overloaded(_message(error))
+            return llm_errors.overloaded_error(_error_message(error))
         if error.status_code < 400:  # the error event of a stream that had begun
-            return llm_errors.of_stream_event(_message(error), is_ours=kind == "invalid_request_error")
-        return llm_errors.of_status(error.status_code, _message(error), code=kind, headers=error.response.headers)
+            return llm_errors.stream_error(_error_message(error), is_ours=kind == "invalid_request_error")
+        return llm_errors.status_error(
+            error.status_code, _error_message(error), code=kind, headers=error.response.headers
+        )
     return None
 
 
@@ -126,5 +132,5 @@ def _kind(error: Any) -> str | None:
     return _error_object(error).get("type")
 
 
-def _message(error: Any) -> str:
+def _error_message(error: Any) -> str:
     return str(_error_object(error).get("message") or error.message)

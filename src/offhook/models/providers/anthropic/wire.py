@@ -6,28 +6,28 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from offhook.models.llm import llm_errors
-from offhook.models.ports import LlmRequest, LlmUsage, Message, TextDelta, ToolCall, ToolCalled
-from offhook.models.vendors import Choice
+from offhook.models.ports import LlmMessage, LlmRequest, LlmUsage, TextDelta, ToolCall, ToolCalled
+from offhook.models.vendors import ModelChoice
 
 # The vendor wants a limit; a spoken answer is far below it.
 MAX_TOKENS: Final = 2048
 # The vendor's conversations begin and end with the user.
-CONNECTED: Final = "(The conversation begins.)"
+CONVERSATION_START: Final = "(The conversation begins.)"
 GO_ON: Final = "(Go on.)"
-UNANSWERED: Final = '{"error": "There was no answer."}'
+UNANSWERED_RESULT: Final = '{"error": "There was no answer."}'
 _AS_JSON: Final = "Answer with one JSON object that fits this JSON schema, and with nothing else:\n{schema}"
 # Models that choose their words themselves refuse a temperature; those that think first make a caller wait.
 _OLDER: Final = ("claude-haiku-4", "claude-sonnet-4", "claude-opus-4-5", "claude-opus-4-6", "claude-3")
 _BETWEEN_TOOLS: Final = ("claude-sonnet-5-5", "claude-opus-5-5")
 
 
-def body_of(request: LlmRequest, choice: Choice) -> dict[str, Any]:
-    """The body of a streamed request, with optional parts that :func:`without` can take out."""
-    leading, rest = _split(request.messages)
+def body_of(request: LlmRequest, choice: ModelChoice) -> dict[str, Any]:
+    """The body of a streamed request, with optional parts that :func:`without_refused_parts` can take out."""
+    leading, rest = _split_system_messages(request.messages)
     body: dict[str, Any] = {
         "model": choice.model,
         "max_tokens": request.max_tokens or choice.max_tokens or MAX_TOKENS,
-        "messages": _alternating(_messages(rest)),
+        "messages": _merge_sides(_content_blocks(rest)),
     }
     if leading:
         body["system"] = "\n\n".join(leading)
@@ -48,7 +48,9 @@ def body_of(request: LlmRequest, choice: Choice) -> dict[str, Any]:
     return body
 
 
-def without(body: Mapping[str, Any], refused: Collection[str], schema: Mapping[str, Any] | None) -> dict[str, Any]:
+def without_refused_parts(
+    body: Mapping[str, Any], refused: Collection[str], schema: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """The body without the parts that a model refuses: temperature, thinking, effort, format."""
     kept = dict(body)
     if "temperature" in refused:
@@ -82,7 +84,7 @@ def refused_part(sent: Mapping[str, Any], message: str) -> str | None:
     return None
 
 
-def _split(messages: Sequence[Message]) -> tuple[list[str], Sequence[Message]]:
+def _split_system_messages(messages: Sequence[LlmMessage]) -> tuple[list[str], Sequence[LlmMessage]]:
     """The system messages before all others, which have a place of their own, and the rest."""
     leading: list[str] = []
     for index, message in enumerate(messages):
@@ -92,7 +94,7 @@ def _split(messages: Sequence[Message]) -> tuple[list[str], Sequence[Message]]:
     return leading, ()
 
 
-def _messages(messages: Sequence[Message]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _content_blocks(messages: Sequence[LlmMessage]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Role and content blocks; every call is followed by its answer, and no answer stands without its call."""
     answers = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
     for message in messages:
@@ -114,52 +116,52 @@ def _messages(messages: Sequence[Message]) -> Iterator[tuple[str, list[dict[str,
                     {
                         "type": "tool_result",
                         "tool_use_id": call.id,
-                        "content": answers.get(call.id, UNANSWERED),
+                        "content": answers.get(call.id, UNANSWERED_RESULT),
                     }
                     for call in message.tool_calls
                 ],
             )
 
 
-def _alternating(messages: Iterator[tuple[str, list[dict[str, Any]]]]) -> list[dict[str, Any]]:
+def _merge_sides(messages: Iterator[tuple[str, list[dict[str, Any]]]]) -> list[dict[str, Any]]:
     """One message for each change of sides, from the user's first to the user's last."""
     result: list[dict[str, Any]] = []
     for role, blocks in messages:
         if not result and role == "assistant":
-            result.append({"role": "user", "content": [{"type": "text", "text": CONNECTED}]})
+            result.append({"role": "user", "content": [{"type": "text", "text": CONVERSATION_START}]})
         if result and result[-1]["role"] == role:
             result[-1]["content"] += blocks
         else:
             result.append({"role": role, "content": blocks})
     if not result:
-        result.append({"role": "user", "content": [{"type": "text", "text": CONNECTED}]})
+        result.append({"role": "user", "content": [{"type": "text", "text": CONVERSATION_START}]})
     elif result[-1]["role"] == "assistant":
         result.append({"role": "user", "content": [{"type": "text", "text": GO_ON}]})
     return result
 
 
 @dataclass(slots=True)
-class _Call:
+class _PartialCall:
     id: str
     name: str
     arguments: str = ""
 
 
 @dataclass(slots=True)
-class Answer:
+class AnthropicAnswer:
     """Puts one streamed answer together."""
 
     output_tokens: int = 0
     stop_reason: str | None = None
     is_over: bool = False
-    _calls: dict[int, _Call] = field(default_factory=dict)
+    _calls: dict[int, _PartialCall] = field(default_factory=dict)
 
-    def read(self, event: Any) -> list[TextDelta | LlmUsage]:
+    def read_event(self, event: Any) -> list[TextDelta | LlmUsage]:
         """Take one event; thinking and pings are nobody's business."""
         if event.type == "message_start":
             return [_prompt_usage(event.message.usage)]
         if event.type == "content_block_start" and event.content_block.type == "tool_use":
-            self._calls[event.index] = _Call(event.content_block.id, event.content_block.name)
+            self._calls[event.index] = _PartialCall(event.content_block.id, event.content_block.name)
         elif event.type == "content_block_delta":
             if event.delta.type == "text_delta" and event.delta.text:
                 return [TextDelta(event.delta.text)]
@@ -172,19 +174,19 @@ class Answer:
             self.is_over = True
         return []
 
-    def finished(self) -> Iterator[ToolCalled]:
+    def finish_calls(self) -> Iterator[ToolCalled]:
         """The calls; raises ModelError for an answer that is not whole."""
         if self.stop_reason == "refusal":
-            raise llm_errors.content_filtered()
+            raise llm_errors.content_filter_error()
         if not self.is_over:
-            raise llm_errors.cut_off()
+            raise llm_errors.cut_off_error()
         for call in self._calls.values():
             try:
                 arguments = json.loads(call.arguments.strip() or "{}")
             except ValueError:
                 arguments = None
             if not isinstance(arguments, dict):
-                raise llm_errors.malformed_call(call.name, call.arguments)
+                raise llm_errors.malformed_call_error(call.name, call.arguments)
             yield ToolCalled(ToolCall(call.id, call.name, arguments))
 
 

@@ -1,20 +1,20 @@
 """AssemblyAI: recognition."""
 
 from offhook.models.providers.assemblyai.stt import ENGLISH, MULTILINGUAL, AssemblyAiWire
-from offhook.models.speech.vendor_factories import SocketEars
-from offhook.models.vendors import AnyVendor, ModelInfo, Vendor, VendorParts
+from offhook.models.speech.vendor_factories import SocketSttVendor
+from offhook.models.vendors import AnyVendor, ModelInfo, ModelVendor, VendorContext
 
 
-def vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
-    ears = SocketEars(AssemblyAiWire, parts)
+def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
+    ears = SocketSttVendor(AssemblyAiWire, parts)
     return (
-        Vendor(
+        ModelVendor(
             "stt",
             "assemblyai",
             "AssemblyAI Universal-Streaming",
             (ModelInfo(ENGLISH), ModelInfo(MULTILINGUAL)),
             build=ears.build,
-            check=ears.check,
+            check=ears.check_access,
             languages=("en", "es", "fr", "de", "it", "pt"),
         ),
     )

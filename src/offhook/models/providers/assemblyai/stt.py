@@ -12,9 +12,9 @@ from urllib.parse import urlencode
 from offhook.models.ports import ModelError, ModelRef, SttEvent
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat, line_format, short_language
-from offhook.models.speech.stt import Failed, Heard, Ready, SttNews
-from offhook.models.speech.vendor_socket import Address
-from offhook.models.vendors import Choice
+from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttTranscript
+from offhook.models.speech.vendor_socket import VendorAddress
+from offhook.models.vendors import ModelChoice
 
 ENGLISH: Final = "universal-streaming-english"
 MULTILINGUAL: Final = "universal-streaming-multilingual"
@@ -42,15 +42,15 @@ class AssemblyAiWire:
     replay_speed = 2.0
     idle_message = json.dumps({"type": "KeepAlive"})
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: ModelChoice) -> None:
         self._choice = choice
-        self.ref = ModelRef("stt", "assemblyai", choice.model)
+        self.model_ref = ModelRef("stt", "assemblyai", choice.model)
         self.errors = VendorErrors("stt", choice.api_key, close_codes=CLOSE_CODES)
 
     def format_for(self, sample_rate: int) -> WireFormat:
         return line_format(sample_rate)
 
-    def address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> Address:
+    def connection_address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> VendorAddress:
         model = self._choice.model
         if model == ENGLISH and short_language(language) != "en":
             model = MULTILINGUAL
@@ -63,9 +63,9 @@ class AssemblyAiWire:
         if terms:
             options["keyterms_prompt"] = json.dumps(list(terms))
         url = (self._choice.base_url or BASE_URL).rstrip("/") + f"/v3/ws?{urlencode(options)}"
-        return Address(url, {"Authorization": self._choice.api_key})
+        return VendorAddress(url, {"Authorization": self._choice.api_key})
 
-    def session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "AssemblyAiSession":
+    def create_session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "AssemblyAiSession":
         return AssemblyAiSession(self.errors)
 
 
@@ -78,39 +78,39 @@ class AssemblyAiSession:
         self._errors = errors
         self._ended_turn = -1
 
-    def hello(self) -> Sequence[str]:
+    def opening_messages(self) -> Sequence[str]:
         return ()
 
-    def audio(self, payload: bytes) -> bytes:
+    def encode_audio(self, payload: bytes) -> bytes:
         return payload
 
-    def expect(self, terms: Sequence[str]) -> Sequence[str]:
+    def key_term_messages(self, terms: Sequence[str]) -> Sequence[str]:
         return (json.dumps({"type": "UpdateConfiguration", "keyterms_prompt": list(terms)}),)
 
-    def goodbye(self) -> Sequence[str]:
+    def closing_messages(self) -> Sequence[str]:
         return (json.dumps({"type": "Terminate"}),)
 
-    def read(self, message: Mapping[str, Any]) -> Sequence[SttNews]:
+    def parse_message(self, message: Mapping[str, Any]) -> Sequence[SttMessage]:
         if "error" in message:
-            return (Failed(self._error(message)),)
+            return (SttFailed(self._error(message)),)
         kind = message["type"]
         if kind == "Begin":
-            return (Ready(),)
-        return self._turn(message) if kind == "Turn" else ()
+            return (SttReady(),)
+        return self._parse_turn(message) if kind == "Turn" else ()
 
-    def _turn(self, message: Mapping[str, Any]) -> Sequence[SttNews]:
+    def _parse_turn(self, message: Mapping[str, Any]) -> Sequence[SttMessage]:
         order, words = int(message["turn_order"]), message.get("words") or ()
         if order <= self._ended_turn:
             return ()
         if not message["end_of_turn"]:
             text = " ".join(str(word["text"]) for word in words)
-            return (Heard(SttEvent("partial", text)),) if text else ()
+            return (SttTranscript(SttEvent("partial", text)),) if text else ()
         self._ended_turn = order
         end_s = float(words[-1]["end"]) / 1000 + AFTER_WORD_S if words else None
         confidence = sum(float(word["confidence"]) for word in words) / len(words) if words else None
         event = SttEvent("final", str(message["transcript"]), confidence, is_endpoint=True)
-        return (Heard(event, end_s=end_s),)
+        return (SttTranscript(event, end_s=end_s),)
 
     def _error(self, message: Mapping[str, Any]) -> ModelError:
         code = int(message.get("error_code") or 0)
-        return self._errors.closed(code if code in CLOSE_CODES else 3005, str(message["error"]))
+        return self._errors.closed_error(code if code in CLOSE_CODES else 3005, str(message["error"]))

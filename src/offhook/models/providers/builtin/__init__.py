@@ -2,9 +2,9 @@
 
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.models.providers.builtin.stt import BuiltinStt
-from offhook.models.providers.builtin.synthesizer_process import SpeechProgram
+from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
 from offhook.models.providers.builtin.tts import DEFAULT_VOICE, BuiltinTts, is_voice
-from offhook.models.vendors import AnyVendor, Choice, ModelInfo, Vendor, VendorParts, VoiceInfo
+from offhook.models.vendors import AnyVendor, ModelChoice, ModelInfo, ModelVendor, VendorContext, VoiceInfo
 
 _VOICES = (
     VoiceInfo(DEFAULT_VOICE, "American English", ("en",)),
@@ -20,33 +20,33 @@ _VOICES = (
 )
 
 
-def vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
+def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
     """One speech program and one recognizer a process, shared by all voices and calls."""
-    speech = SpeechProgram()
+    speech = SynthesizerProcess()
     llm = BuiltinLlm()
     stt = BuiltinStt(speech, processes=parts.settings.stt_processes)
 
-    def voice(choice: Choice) -> BuiltinTts:
+    def build_voice(choice: ModelChoice) -> BuiltinTts:
         return BuiltinTts(speech, voice=choice.voice_id, speed=choice.speed)
 
     return (
-        Vendor(
+        ModelVendor(
             "llm",
             "builtin",
             "Offline rules",
             (ModelInfo("rules"), ModelInfo("builtin")),
             build=lambda _: llm,
-            check=_works,
+            check=_always_works,
             needs_key=False,
             takes_base_url=False,
         ),
-        Vendor(
+        ModelVendor(
             "tts",
             "builtin",
             "espeak-ng, offline",
             (ModelInfo("espeak-ng"),),
-            build=voice,
-            check=_works,
+            build=build_voice,
+            check=_always_works,
             voices=_VOICES,
             accepts_voice=is_voice,
             speeds=(0.5, 2.0),
@@ -55,20 +55,20 @@ def vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
             warm=speech.start,
             close=speech.close,
         ),
-        Vendor(
+        ModelVendor(
             "stt",
             "builtin",
             "pocketsphinx, offline",
             (ModelInfo("pocketsphinx"),),
             build=lambda _: stt,
-            check=_works,
+            check=_always_works,
             needs_key=False,
             takes_base_url=False,
-            warm=stt.warm,
+            warm=stt.warm_up,
             close=stt.close,
         ),
     )
 
 
-async def _works(choice: Choice) -> None:
+async def _always_works(choice: ModelChoice) -> None:
     """There is no key that could be wrong."""

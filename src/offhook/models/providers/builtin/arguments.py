@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from offhook.models.providers.builtin import spoken_values
-from offhook.models.providers.builtin.edge_matching import shared
-from offhook.models.providers.builtin.words import content, polarity, tokens
+from offhook.models.providers.builtin.edge_matching import count_shared_words
+from offhook.models.providers.builtin.words import answer_polarity, content_stems, word_tokens
 
-Line = tuple[Literal["caller", "agent"], str]
+SpokenLine = tuple[Literal["caller", "agent"], str]
 
 _KINDS: Final = tuple(
     (kind, re.compile(pattern, re.IGNORECASE))
@@ -35,7 +35,7 @@ _LEADING: Final = re.compile(
     re.IGNORECASE,
 )
 # What an agent says about itself is no statement about the caller's matter.
-_OFFER: Final = re.compile(
+_SELF_STATEMENT: Final = re.compile(
     r"^$|^(sure|please|hello|hi|thank|sorry|i'm sorry|(sure, )?i (can|will|'ll)|i'll)\b", re.IGNORECASE
 )
 _RANGE: Final = re.compile(
@@ -57,14 +57,14 @@ def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: b
     """One value of a JSON schema out of an utterance, or None. ``may_be_whole``: free text may be the utterance itself."""
     options = schema.get("enum")
     if isinstance(options, list):
-        return _option(text, options)
+        return _matching_option(text, options)
     declared = schema.get("type")
     types = declared if isinstance(declared, list) else [declared]
     if "boolean" in types:
-        answer = polarity(text)
+        answer = answer_polarity(text)
         return None if answer is None else answer == "yes"
     if "integer" in types or "number" in types:
-        found = spoken_values.number(text)
+        found = spoken_values.first_number(text)
         if found is None or not _is_in_range(found, f"{name} {schema.get('description') or ''}"):
             return None
         return int(found) if "integer" in types or found.is_integer() else found
@@ -72,8 +72,8 @@ def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: b
         return None
     kind = kind_of(name, str(schema.get("description") or ""))
     if kind is None:
-        said = clean(text)
-        return said if may_be_whole and content(text) else None
+        said = strip_lead_in(text)
+        return said if may_be_whole and content_stems(text) else None
     return string_of(text, kind, may_be_whole=may_be_whole)
 
 
@@ -82,51 +82,51 @@ def _is_in_range(value: float, described: str) -> bool:
     match = _RANGE.search(described)
     if match is None:
         return True
-    low, high = spoken_values.number(match[1]), spoken_values.number(match[2])
+    low, high = spoken_values.first_number(match[1]), spoken_values.first_number(match[2])
     return low is None or high is None or low <= value <= high
 
 
 def string_of(text: str, kind: str, *, may_be_whole: bool = True) -> str | None:
     match kind:
         case "digits":
-            return spoken_values.digits(text) or None
+            return spoken_values.all_digits(text) or None
         case "email":
-            return spoken_values.email(text)
+            return spoken_values.email_address(text)
         case "day":
-            return spoken_values.day(text)
+            return spoken_values.day_phrase(text)
         case "time":
-            return spoken_values.time_of_day(text, may_be_lone=len(tokens(text)) <= 4)
+            return spoken_values.time_of_day(text, may_be_lone=len(word_tokens(text)) <= 4)
         case "name":
             return spoken_values.person_name(text, may_be_whole=may_be_whole)
         case _:
-            found = spoken_values.number(text)
+            found = spoken_values.first_number(text)
             return None if found is None else f"{found:g}"
 
 
-def _option(text: str, options: Sequence[Any]) -> Any:
-    words = set(content(text))
-    said = f" {' '.join(tokens(text))} "
+def _matching_option(text: str, options: Sequence[Any]) -> Any:
+    words = set(content_stems(text))
+    said = f" {' '.join(word_tokens(text))} "
     for option in options:
-        if isinstance(option, str) and f" {' '.join(tokens(option.replace('_', ' ')))} " in said:
+        if isinstance(option, str) and f" {' '.join(word_tokens(option.replace('_', ' ')))} " in said:
             return option
     rated = [
-        (len(words & set(content(option.replace("_", " ")))), -at, option)
+        (len(words & set(content_stems(option.replace("_", " ")))), -at, option)
         for at, option in enumerate(options)
         if isinstance(option, str)
     ]
     best = max(rated, default=(0, 0, None))
     if best[0] > 0:
         return best[2]
-    found = spoken_values.number(text)
+    found = spoken_values.first_number(text)
     return next((o for o in options if isinstance(o, int | float) and not isinstance(o, bool) and o == found), None)
 
 
-def clean(text: str) -> str:
+def strip_lead_in(text: str) -> str:
     """An answer without what people say before it: "well, it was the food." → "food"."""
     return _LEADING.sub("", text.strip()).strip(" .!?,;") or text.strip(" .!?,;")
 
 
-def arguments(
+def extract_arguments(
     parameters: Mapping[str, Any], utterances: Sequence[str], *, is_asked: bool
 ) -> tuple[dict[str, Any], list[str]]:
     """Arguments for a tool out of what was said, newest first, and the names of required ones that are missing.
@@ -155,9 +155,9 @@ def arguments(
 # -- variables ---------------------------------------------------------------------------------------------------
 
 
-def lines_of(conversation: str) -> list[Line]:
+def parse_lines(conversation: str) -> list[SpokenLine]:
     """``Caller: …`` and ``Agent: …`` lines; a line without a speaker belongs to the one before."""
-    lines: list[Line] = []
+    lines: list[SpokenLine] = []
     for raw in conversation.splitlines():
         speaker, colon, text = raw.partition(":")
         who = speaker.strip().lower()
@@ -170,25 +170,27 @@ def lines_of(conversation: str) -> list[Line]:
     return lines
 
 
-def extract(conversation: str, schema: Mapping[str, Any], variables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def extract_variables(
+    conversation: str, schema: Mapping[str, Any], variables: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     """A value or None for each property of the schema."""
-    lines = lines_of(conversation)
+    lines = parse_lines(conversation)
     prompts = {str(v.get("name")): str(v.get("prompt") or "") for v in variables}
     properties = schema.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
     return {
-        name: _variable(lines, name, prompts.get(name) or str(described.get("description") or ""), described)
+        name: _extract_variable(lines, name, prompts.get(name) or str(described.get("description") or ""), described)
         for name, described in properties.items()
         if isinstance(described, Mapping)
     }
 
 
-def _variable(lines: Sequence[Line], name: str, prompt: str, schema: Mapping[str, Any]) -> Any:
+def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schema: Mapping[str, Any]) -> Any:
     declared = schema.get("type")
     types = set(declared) if isinstance(declared, list) else {declared}
     about = f"{name.replace('_', ' ')}. {prompt}"
     if "boolean" in types:
-        return _truth(lines, name, prompt)
+        return _extract_boolean(lines, name, prompt)
     if _ABOUT_AGENT.search(prompt):
         return _agent_said(lines, about)
     answers = _answers(lines, about)
@@ -207,23 +209,23 @@ def _variable(lines: Sequence[Line], name: str, prompt: str, schema: Mapping[str
     return None
 
 
-def _answers(lines: Sequence[Line], about: str) -> list[str]:
+def _answers(lines: Sequence[SpokenLine], about: str) -> list[str]:
     """What the caller said right after the agent asked about this, best question first, then latest answer."""
     return [text for _, _, text in _rated_answers(lines, about)]
 
 
-def _rated_answers(lines: Sequence[Line], about: str) -> list[tuple[int, int, str]]:
+def _rated_answers(lines: Sequence[SpokenLine], about: str) -> list[tuple[int, int, str]]:
     rated = []
     for at, (who, text) in enumerate(lines):
         if who != "agent":
             continue
         following = [said for speaker, said in lines[at + 1 : at + 2] if speaker == "caller"]
-        if following and (score := shared(text, about)):
+        if following and (score := count_shared_words(text, about)):
             rated.append((score, at, following[0]))
     return sorted(rated, reverse=True)
 
 
-def _truth(lines: Sequence[Line], name: str, prompt: str) -> bool | None:
+def _extract_boolean(lines: Sequence[SpokenLine], name: str, prompt: str) -> bool | None:
     """A yes or no to the question about it; "True when … not …" turns the answer round."""
     about = f"{name.replace('_', ' ')}. {prompt}"
     rated = _rated_answers(lines, about)
@@ -234,33 +236,33 @@ def _truth(lines: Sequence[Line], name: str, prompt: str) -> bool | None:
     if last is not None and lines[-1] == ("caller", last[2]):
         texts = [last[2], *texts]
     for text in texts:
-        if (truth := _truth_of(text, name, prompt)) is not None:
+        if (truth := _boolean_in(text, name, prompt)) is not None:
             return truth
     return None
 
 
-def _truth_of(text: str, name: str, prompt: str) -> bool | None:
+def _boolean_in(text: str, name: str, prompt: str) -> bool | None:
     is_inverted = _NEGATED_TRUTH.search(prompt) is not None
-    said = set(content(text))
-    if (answer := polarity(text)) is not None:
+    said = set(content_stems(text))
+    if (answer := answer_polarity(text)) is not None:
         return (answer == "yes") != is_inverted
     is_denied = bool(said & {"not", "never", "no"})
-    if set(content(name.replace("_", " "))) & said:
+    if set(content_stems(name.replace("_", " "))) & said:
         return not is_denied
     # "I have been there before" repeats what was asked
-    asked = set(content(prompt)) - {"tru", "not", "no"}
+    asked = set(content_stems(prompt)) - {"tru", "not", "no"}
     return (not is_denied) != is_inverted if asked & said - {"not", "never", "no"} else None
 
 
-def _agent_said(lines: Sequence[Line], about: str) -> str | None:
+def _agent_said(lines: Sequence[SpokenLine], about: str) -> str | None:
     """The agent's statement about it, without the question behind."""
     best: tuple[int, int, str] | None = None
     for at, (who, text) in enumerate(lines):
         if who != "agent":
             continue
         for sentence in re.findall(r"[^.!?]+[.!?]*", text):
-            if _OFFER.match(sentence.strip()) or sentence.strip().endswith("?"):
+            if _SELF_STATEMENT.match(sentence.strip()) or sentence.strip().endswith("?"):
                 continue
-            if score := shared(sentence, about):
+            if score := count_shared_words(sentence, about):
                 best = max(best or (0, 0, ""), (score, at, sentence.strip()))
     return best[2] if best else None

@@ -12,16 +12,16 @@ from offhook.models.providers.builtin import spoken_values
 from offhook.models.providers.builtin.words import (
     CONDITION_STOP,
     Polarity,
-    content,
-    essential,
+    answer_polarity,
+    content_stems,
+    essential_tokens,
     is_plain_polarity,
-    polarity,
-    stem,
-    tokens,
+    stem_word,
+    word_tokens,
 )
 
-THRESHOLD: Final = 0.45
-MARGIN: Final = 0.06
+MIN_SCORE: Final = 0.45
+MIN_LEAD: Final = 0.06
 _EXACT: Final = 1.0
 _CONTAINED: Final = 0.78
 _LABEL_WEIGHT: Final = 0.95
@@ -66,7 +66,7 @@ _WISH: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class EdgeMatch:
     """The best edge, how sure that is (0..1) and whether a value (day, time, number) decided it."""
 
     edge: EdgeHint
@@ -81,10 +81,10 @@ def is_unconditional(edge: EdgeHint) -> bool:
 
 def takes_any_answer(edge: EdgeHint) -> bool:
     """Whether the way is that of a person who has answered, whatever the answer is."""
-    return _ANSWERED.search(edge.condition) is not None and not is_wish(edge)
+    return _ANSWERED.search(edge.condition) is not None and not requires_wish(edge)
 
 
-def is_wish(edge: EdgeHint) -> bool:
+def requires_wish(edge: EdgeHint) -> bool:
     """Whether the way is that of a person who wants something, which must have been said."""
     return _WISH.search(f"{edge.label}. {edge.condition}") is not None
 
@@ -93,7 +93,7 @@ def is_otherwise(edge: EdgeHint) -> bool:
     return _OTHERWISE.search(edge.condition.strip()) is not None or _OTHERWISE.search(edge.label.strip()) is not None
 
 
-def fallback(edges: Sequence[EdgeHint]) -> EdgeHint | None:
+def fallback_edge(edges: Sequence[EdgeHint]) -> EdgeHint | None:
     """The way for everything that fits nowhere, when there is exactly one."""
     found = [edge for edge in edges if is_otherwise(edge)]
     found = found or [edge for edge in edges if _ELSE.search(f"{edge.label}. {edge.condition}")]
@@ -102,13 +102,13 @@ def fallback(edges: Sequence[EdgeHint]) -> EdgeHint | None:
 
 def edge_polarity(edge: EdgeHint) -> Polarity | None:
     """Whether an edge stands for a yes or a no; examples tell best, then the label, then the condition."""
-    kinds = [kind for example in edge.examples if (kind := polarity(example)) is not None]
+    kinds = [kind for example in edge.examples if (kind := answer_polarity(example)) is not None]
     if len(set(kinds)) == 1 and len(kinds) * 3 >= len(edge.examples):
         return kinds[0]
     if len(set(kinds)) > 1:
         return None
-    words = essential(edge.label)
-    if (kind := polarity(edge.label)) is not None:
+    words = essential_tokens(edge.label)
+    if (kind := answer_polarity(edge.label)) is not None:
         return kind
     if len(edge.examples) > 1:
         # written by somebody who knew what callers say here: none of it is a yes or a no
@@ -137,44 +137,44 @@ def _for_answer(answer: Polarity, edges: Sequence[EdgeHint]) -> list[EdgeHint]:
 def _are_about_the_same(one: EdgeHint, other: EdgeHint) -> bool:
     """ "owns the house" and "does not own the house"."""
     words = [
-        {*content(edge.label), *content(edge.condition, extra_stop=CONDITION_STOP)} - _NEGATIONS
+        {*content_stems(edge.label), *content_stems(edge.condition, extra_stop=CONDITION_STOP)} - _NEGATIONS
         for edge in (one, other)
     ]
     return bool(words[0] & words[1])
 
 
-def choose(text: str, edges: Sequence[EdgeHint]) -> Choice | None:
+def choose_edge(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
     """The edge that fits best, or None when nothing fits or two fit equally well."""
-    ranked = sorted(rank(text, edges), key=lambda choice: -choice.score)
-    if not ranked or ranked[0].score < THRESHOLD:
+    ranked = sorted(rank_edges(text, edges), key=lambda choice: -choice.score)
+    if not ranked or ranked[0].score < MIN_SCORE:
         # "no, because …": the reason fits nowhere, the no does
-        said = polarity(text)
+        said = answer_polarity(text)
         fitting = _for_answer(said, edges) if said is not None else []
-        return Choice(fitting[0], THRESHOLD) if len(fitting) == 1 else None
-    if len(ranked) > 1 and ranked[0].score - ranked[1].score < MARGIN:
+        return EdgeMatch(fitting[0], MIN_SCORE) if len(fitting) == 1 else None
+    if len(ranked) > 1 and ranked[0].score - ranked[1].score < MIN_LEAD:
         return None
     return ranked[0]
 
 
-def rank(text: str, edges: Sequence[EdgeHint]) -> list[Choice]:
+def rank_edges(text: str, edges: Sequence[EdgeHint]) -> list[EdgeMatch]:
     """Every edge with its score, in the order of ``edges``."""
-    exact = _exact(text, edges)
+    exact = _exact_match(text, edges)
     if exact is not None:
-        return [Choice(edge, _EXACT if edge is exact else 0.0) for edge in edges]
-    if not essential(text):
-        return [Choice(edge, 0.0) for edge in edges]
-    said = polarity(text)
+        return [EdgeMatch(edge, _EXACT if edge is exact else 0.0) for edge in edges]
+    if not essential_tokens(text):
+        return [EdgeMatch(edge, 0.0) for edge in edges]
+    said = answer_polarity(text)
     if said is not None and is_plain_polarity(text):
         fitting = _for_answer(said, edges)
         if len(fitting) == 1:
-            return [Choice(edge, 0.9 if edge in fitting else 0.0) for edge in edges]
-    weights = _weights(edges)
-    return [_rated(text, edge, edges, weights, said) for edge in edges]
+            return [EdgeMatch(edge, 0.9 if edge in fitting else 0.0) for edge in edges]
+    weights = _word_weights(edges)
+    return [_score_edge(text, edge, edges, weights, said) for edge in edges]
 
 
-def _exact(text: str, edges: Sequence[EdgeHint]) -> EdgeHint | None:
+def _exact_match(text: str, edges: Sequence[EdgeHint]) -> EdgeHint | None:
     """The one edge with an example or a label that says exactly this."""
-    for written in (tokens, essential):
+    for written in (word_tokens, essential_tokens):
         said = written(text)
         found = [
             edge for edge in edges if said and any(written(phrase) == said for phrase in (edge.label, *edge.examples))
@@ -184,9 +184,9 @@ def _exact(text: str, edges: Sequence[EdgeHint]) -> EdgeHint | None:
     return None
 
 
-def _rated(
+def _score_edge(
     text: str, edge: EdgeHint, edges: Sequence[EdgeHint], weights: dict[str, float], said: Polarity | None
-) -> Choice:
+) -> EdgeMatch:
     by_words = _words_score(text, edge, weights)
     by_value = _value_score(text, edge, edges)
     score = max(by_words, by_value, _idiom_score(text, edge))
@@ -194,37 +194,37 @@ def _rated(
     if own is not None:
         # a no beside a word that two ways share decides between them
         score += _SAME_POLARITY if own == said else -_OPPOSITE_POLARITY
-    return Choice(edge, max(score, 0.0), by_value > by_words)
+    return EdgeMatch(edge, max(score, 0.0), by_value > by_words)
 
 
-def _weights(edges: Sequence[EdgeHint]) -> dict[str, float]:
+def _word_weights(edges: Sequence[EdgeHint]) -> dict[str, float]:
     """Rare words among the edges decide; words that every edge has decide nothing."""
     count = Counter(
         word
         for edge in edges
         for word in {
-            *(word for phrase in (edge.label, *edge.examples) for word in content(phrase)),
-            *content(edge.condition, extra_stop=CONDITION_STOP),
+            *(word for phrase in (edge.label, *edge.examples) for word in content_stems(phrase)),
+            *content_stems(edge.condition, extra_stop=CONDITION_STOP),
         }
     )
     return {word: 0.2 + math.log(1 + len(edges) / seen) for word, seen in count.items()}
 
 
 def _words_score(text: str, edge: EdgeHint, weights: dict[str, float]) -> float:
-    spoken = content(text)
-    whole = " ".join(essential(text))
+    spoken = content_stems(text)
+    whole = " ".join(essential_tokens(text))
     best = 0.0
     for weight, phrase in ((_LABEL_WEIGHT, edge.label), *((1.0, example) for example in edge.examples)):
         best = max(best, weight * _phrase_score(whole, spoken, phrase, weights))
-    condition = content(edge.condition, extra_stop=CONDITION_STOP)
-    return max(best, _CONDITION_WEIGHT * _overlap(spoken, condition, weights, is_condition=True))
+    condition = content_stems(edge.condition, extra_stop=CONDITION_STOP)
+    return max(best, _CONDITION_WEIGHT * _word_overlap(spoken, condition, weights, is_condition=True))
 
 
 def _phrase_score(whole: str, spoken: list[str], phrase: str, weights: dict[str, float]) -> float:
-    words = " ".join(essential(phrase))
+    words = " ".join(essential_tokens(phrase))
     if words and words == whole:
         return _EXACT
-    wanted = content(phrase)
+    wanted = content_stems(phrase)
     if not set(wanted) - _NEGATIONS or not spoken:
         # a phrase of stop words only ("it is the", "and you") fits as a whole or not at all
         return _CONTAINED if words and f" {words} " in f" {whole} " and len(words.split()) > 1 else 0.0
@@ -232,17 +232,19 @@ def _phrase_score(whole: str, spoken: list[str], phrase: str, weights: dict[str,
         return 0.97
     if set(wanted) <= set(spoken) and not _is_negated(spoken, wanted):
         return _CONTAINED + min(0.15, 0.04 * len(wanted)) - min(0.2, 0.02 * (len(spoken) - len(wanted)))
-    return _overlap(spoken, wanted, weights)
+    return _word_overlap(spoken, wanted, weights)
 
 
-def _overlap(spoken: list[str], wanted: list[str], weights: dict[str, float], *, is_condition: bool = False) -> float:
+def _word_overlap(
+    spoken: list[str], wanted: list[str], weights: dict[str, float], *, is_condition: bool = False
+) -> float:
     """Weighted share of common words: of both sides for a phrase, mostly of the caller's words for a condition."""
     common = set(spoken) & set(wanted)
     if not common - _NEGATIONS:
         return 0.0
     if _is_negated(spoken, wanted):
         spoken = [word for word in spoken if word not in _NEGATIONS]
-        return _NEGATED * _overlap(spoken, wanted, weights, is_condition=is_condition)
+        return _NEGATED * _word_overlap(spoken, wanted, weights, is_condition=is_condition)
     total = sum(weights.get(word, 1.0) for word in common)
     of_spoken = total / sum(weights.get(word, 1.0) for word in set(spoken))
     of_wanted = total / sum(weights.get(word, 1.0) for word in set(wanted))
@@ -289,7 +291,7 @@ _IDIOMS: Final = tuple(
 
 
 def _idiom_score(text: str, edge: EdgeHint) -> float:
-    said, described = " ".join(essential(text)), f"{edge.label}. {edge.condition}"
+    said, described = " ".join(essential_tokens(text)), f"{edge.label}. {edge.condition}"
     return max(
         (score for spoken, written, score in _IDIOMS if spoken.search(said) and written.search(described)), default=0.0
     )
@@ -315,7 +317,7 @@ def _value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
     described = f"{edge.label}. {edge.condition}"
     if any(_negates_value(word) for word in (edge.label, edge.condition)):
         return 0.0
-    day = spoken_values.day(text)
+    day = spoken_values.day_phrase(text)
     if day is not None:
         is_weekend = day.removeprefix("next ").removeprefix("this ").lower() in ("saturday", "sunday", "the weekend")
         if _WEEKEND.search(described) and not _WEEKDAY_RANGE.search(described):
@@ -324,7 +326,7 @@ def _value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
             return 0.0
         if _DAY.search(described):
             return _VALUE_SCORE
-    time = spoken_values.time_of_day(text, may_be_lone=len(essential(text)) <= 3)
+    time = spoken_values.time_of_day(text, may_be_lone=len(essential_tokens(text)) <= 3)
     if _TIME.search(described) and time:
         return _VALUE_SCORE
     if (
@@ -333,7 +335,11 @@ def _value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
         and not _EXISTING.search(described)
     ):
         return _BOOKING_SCORE
-    if _NUMBER.search(described) and spoken_values.number(text) is not None and not _others_name_numbers(edge, edges):
+    if (
+        _NUMBER.search(described)
+        and spoken_values.first_number(text) is not None
+        and not _others_name_numbers(edge, edges)
+    ):
         return _VALUE_SCORE
     return 0.0
 
@@ -344,28 +350,28 @@ def _negates_value(text: str) -> bool:
 
 def _others_name_numbers(edge: EdgeHint, edges: Sequence[EdgeHint]) -> bool:
     """On a scale every number has its own way: a number without one is no answer."""
-    return any(spoken_values.number(other.label) is not None for other in edges if other is not edge) or (
-        spoken_values.number(edge.label) is not None
+    return any(spoken_values.first_number(other.label) is not None for other in edges if other is not edge) or (
+        spoken_values.first_number(edge.label) is not None
     )
 
 
-def asks_for(edge: EdgeHint) -> frozenset[str]:
+def asked_value_kinds(edge: EdgeHint) -> frozenset[str]:
     """Whether an edge is taken by naming a ``day`` or a ``time``."""
     described = f"{edge.label}. {edge.condition}"
     examples = edge.examples
-    is_day = any(map(spoken_values.day, examples)) if examples else _DAY.search(described) is not None
+    is_day = any(map(spoken_values.day_phrase, examples)) if examples else _DAY.search(described) is not None
     is_time = any(map(spoken_values.time_of_day, examples)) if examples else _TIME.search(described) is not None
     return frozenset(kind for kind, asked in (("day", is_day), ("time", is_time)) if asked)
 
 
-def fits(text: str, phrases: Sequence[str]) -> float:
+def phrase_fit(text: str, phrases: Sequence[str]) -> float:
     """How well words fit the best of some phrases, 0..1."""
-    if not essential(text):
+    if not essential_tokens(text):
         return 0.0
-    spoken, whole = content(text), " ".join(essential(text))
+    spoken, whole = content_stems(text), " ".join(essential_tokens(text))
     return max((_phrase_score(whole, spoken, phrase, {}) for phrase in phrases), default=0.0)
 
 
-def shared(text: str, other: str) -> int:
+def count_shared_words(text: str, other: str) -> int:
     """How many meaningful words two texts share."""
-    return len({stem(word) for word in content(text)} & {stem(word) for word in content(other)})
+    return len({stem_word(word) for word in content_stems(text)} & {stem_word(word) for word in content_stems(other)})

@@ -48,38 +48,38 @@ _RULES: Final = {
 }
 _NEEDS: Final = {"digits": ("digit",), "days": ("weekday", "hour"), "times": ("hour",), "numbers": ("tens", "unit")}
 KINDS: Final = ("yes_no", "digits", "days", "times", "numbers")
-ALWAYS: Final = ("hello", "goodbye", "i want to speak to a person", "can you repeat that")
+ALWAYS_EXPECTED: Final = ("hello", "goodbye", "i want to speak to a person", "can you repeat that")
 # Words that sound alike and mean the same are one word with several sounds (stt_helper.EXTRA_SOUNDS).
-_SAME: Final = {"yeah": "yes", "yep": "yes", "yup": "yes", "nope": "no", "nah": "no"}
+_SAME_MEANING: Final = {"yeah": "yes", "yep": "yes", "yup": "yes", "nope": "no", "nah": "no"}
 # Rare, or the end of other speech would become a word of thanks.
 _COURTESY: Final = "(/0.98/ <NULL> | /0.01/ please | /0.01/ thank you)"
 
 
 @dataclass(frozen=True, slots=True)
-class Grammar:
+class SpeechGrammar:
     """JSGF text, the words in it and a name: equal expectations give equal grammars, so that they can be cached."""
 
     name: str
     jsgf: str
     words: frozenset[str]
     phrases: tuple[str, ...]
-    whole: re.Pattern[str]
+    sentence_pattern: re.Pattern[str]
 
-    def complete(self, text: str) -> str | None:
+    def complete_sentence(self, text: str) -> str | None:
         """A sentence of the grammar, or None. A recognizer may stop in the middle of one: when only one way goes on and
         no more than two words are missing, they are added ("no thank" was "no thank you"); else what follows a whole
         sentence goes ("next friday at").
         """
         words = text.split()
-        if self.whole.fullmatch(_spaced(words)):
+        if self.sentence_pattern.fullmatch(_join_words(words)):
             return " ".join(words)
         ahead = [phrase for phrase in self.phrases if phrase.startswith(f"{text} ")]
         if len(ahead) == 1 and len(ahead[0].split()) - len(words) <= 2 and len(words) >= 2:
             return ahead[0]
-        if words[-1:] == ["thank"] and self.whole.fullmatch(_spaced([*words, "you"])):
+        if words[-1:] == ["thank"] and self.sentence_pattern.fullmatch(_join_words([*words, "you"])):
             return f"{text} you"
         shorter = (words[:-missing] for missing in (1, 2) if len(words) > missing)
-        return next((" ".join(kept) for kept in shorter if self.whole.fullmatch(_spaced(kept))), None)
+        return next((" ".join(kept) for kept in shorter if self.sentence_pattern.fullmatch(_join_words(kept))), None)
 
 
 def words_of(phrase: str) -> list[str]:
@@ -90,11 +90,11 @@ def words_of(phrase: str) -> list[str]:
 
 
 @lru_cache(maxsize=512)
-def compile_grammar(expectation: Expectation) -> Grammar:
+def compile_grammar(expectation: Expectation) -> SpeechGrammar:
     """The grammar of one node."""
     phrases: dict[str, None] = {}
-    for phrase in (*expectation.phrases[:MAX_PHRASES], *ALWAYS):
-        words = [_SAME.get(word, word) for word in words_of(phrase)]
+    for phrase in (*expectation.phrases[:MAX_PHRASES], *ALWAYS_EXPECTED):
+        words = [_SAME_MEANING.get(word, word) for word in words_of(phrase)]
         if 0 < len(words) <= MAX_WORDS:
             phrases[" ".join(words)] = None
     kinds = [kind for kind in KINDS if kind in expectation.kinds or kind == "yes_no"]
@@ -103,12 +103,12 @@ def compile_grammar(expectation: Expectation) -> Grammar:
     turn = f"({' | '.join(f'<{core}>' for core in ('phrase', *kinds))}) {_COURTESY}"
     jsgf = _jsgf(turn, rules)
     spoken = re.sub(r"<\w+>|/[\d.]+/", " ", " ".join([turn, *rules.values()]))
-    return Grammar(
+    return SpeechGrammar(
         name=hashlib.sha256(jsgf.encode()).hexdigest()[:16],
         jsgf=jsgf,
         words=frozenset(_WORD.findall(spoken)),
         phrases=tuple(phrases),
-        whole=re.compile(_pattern(turn, rules)),
+        sentence_pattern=re.compile(_regex_for(turn, rules)),
     )
 
 
@@ -121,27 +121,27 @@ _PART: Final = re.compile(r"<(\w+)>|/[\d.]+/|([\[\]()|+])|([a-z']+)")
 _SIGNS: Final = {"[": "(?:", "]": ")?", "(": "(?:", ")": ")", "|": "|", "+": "+"}
 
 
-def _pattern(body: str, rules: Mapping[str, str]) -> str:
+def _regex_for(body: str, rules: Mapping[str, str]) -> str:
     """The same rules as a regular expression over words that each end in a space."""
 
-    def part(match: re.Match[str]) -> str:
+    def convert_part(match: re.Match[str]) -> str:
         rule, sign, word = match.groups()
         if rule == "NULL":
             return ""
         if rule:
-            return f"(?:{_pattern(rules[rule], rules)})"
+            return f"(?:{_regex_for(rules[rule], rules)})"
         if sign:
             return _SIGNS[sign]
         return f"(?:{word} )" if word else ""
 
-    return "".join(part(match) for match in _PART.finditer(body))
+    return "".join(convert_part(match) for match in _PART.finditer(body))
 
 
-def _spaced(words: Sequence[str]) -> str:
+def _join_words(words: Sequence[str]) -> str:
     return "".join(f"{word} " for word in words)
 
 
-def without(grammar: Grammar, unknown: frozenset[str]) -> str:
+def jsgf_without(grammar: SpeechGrammar, unknown: frozenset[str]) -> str:
     """The JSGF without the phrases that have unpronounceable words in them."""
     lines = []
     for line in grammar.jsgf.splitlines():
@@ -165,7 +165,7 @@ _IPA: Final = (
 )  # fmt: skip
 
 
-def arpabet(ipa: str) -> str:
+def ipa_to_arpabet(ipa: str) -> str:
     """How an unknown word sounds, for the recognizer's dictionary; empty when nothing of it is known."""
     phones = []
     at = 0

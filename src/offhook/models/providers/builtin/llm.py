@@ -9,9 +9,9 @@ from typing import Any, Final
 from offhook.models.ports import (
     EdgeHint,
     LlmEvent,
+    LlmMessage,
     LlmRequest,
     LlmUsage,
-    Message,
     ModelRef,
     NodeHint,
     TextDelta,
@@ -20,11 +20,11 @@ from offhook.models.ports import (
     ToolHint,
 )
 from offhook.models.providers.builtin import arguments, edge_matching, passage_quotes, phrases, spoken_values
-from offhook.models.providers.builtin.words import content, essential, polarity, tokens
+from offhook.models.providers.builtin.words import answer_polarity, content_stems, essential_tokens, word_tokens
 
 # An edge this sure goes before a tool whose arguments were said too.
-SURE: Final = 0.62
-TOOL_FITS: Final = 0.55
+SURE_SCORE: Final = 0.62
+TOOL_FIT_SCORE: Final = 0.55
 ANYTHING_ELSE: Final = "Is there anything else I can help you with?"
 _PIECE: Final = re.compile(r"\S+\s*")
 _AFTER_TOOL: Final = re.compile(
@@ -37,7 +37,7 @@ _TOOL_FAILED: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class RuleReply:
     """What to say and what to call, in this order."""
 
     text: str = ""
@@ -48,17 +48,17 @@ class BuiltinLlm:
     """Implements Llm. The same request always gets the same answer; no state is kept between requests."""
 
     @property
-    def ref(self) -> ModelRef:
+    def model_ref(self) -> ModelRef:
         return ModelRef("llm", "builtin", "rules")
 
     async def stream(self, request: LlmRequest) -> AsyncGenerator[LlmEvent, None]:
         if request.response_schema is not None:
             hinted = request.hint.variables if request.hint else ()
             spoken = "\n".join(m.content for m in request.messages if m.role == "user")
-            found = arguments.extract(spoken, request.response_schema, hinted)
+            found = arguments.extract_variables(spoken, request.response_schema, hinted)
             yield TextDelta(json.dumps(found, ensure_ascii=False))
         else:
-            reply = Turn(request).reply()
+            reply = RuleTurn(request).decide_reply()
             for piece in _PIECE.findall(reply.text):
                 yield TextDelta(piece)
             if reply.call is not None:
@@ -67,11 +67,11 @@ class BuiltinLlm:
         yield LlmUsage(0, 0)
 
 
-def _calls_so_far(messages: Sequence[Message]) -> int:
+def _calls_so_far(messages: Sequence[LlmMessage]) -> int:
     return sum(len(message.tool_calls) for message in messages)
 
 
-class Turn:
+class RuleTurn:
     """One request, looked at from the current node."""
 
     def __init__(self, request: LlmRequest) -> None:
@@ -80,82 +80,82 @@ class Turn:
         offered = {spec.name for spec in request.tools}
         self._edges = tuple(edge for edge in self._hint.edges if edge.tool in offered)
         self._tools = tuple(tool for tool in self._hint.tools if tool.name in offered)
-        self._opening = phrases.opening(self._hint)
+        self._opening = phrases.opening_sentence(self._hint)
 
-    def reply(self) -> Reply:
+    def decide_reply(self) -> RuleReply:
         if self._hint.entered:
-            return self._enter()
+            return self._reply_on_entry()
         if (result := self._fresh_result()) is not None:
             return self._after_tool(*result)
-        heard = self._heard()
+        heard = self._latest_utterance()
         if heard is None:
-            return self._move_on() or Reply(self._question())
-        return self._answer(heard)
+            return self._move_on() or RuleReply(self._current_question())
+        return self._reply_to(heard)
 
     # -- entering -------------------------------------------------------------------------------------------------
 
-    def _enter(self) -> Reply:
-        if (heard := self._heard()) is not None:
+    def _reply_on_entry(self) -> RuleReply:
+        if (heard := self._latest_utterance()) is not None:
             if (ahead := self._answered_ahead(heard)) is not None:
                 return ahead
-            if (quoted := passage_quotes.quote(heard, self._hint.passages)) is not None:
-                return Reply(quoted)
+            if (quoted := passage_quotes.quote_passage(heard, self._hint.passages)) is not None:
+                return RuleReply(quoted)
             for tool in self._tools:
                 required = tool.parameters.get("required") or ()
-                found, missing = arguments.arguments(tool.parameters, [heard], is_asked=False)
+                found, missing = arguments.extract_arguments(tool.parameters, [heard], is_asked=False)
                 if required and not missing:
-                    return Reply(call=(tool.name, found))
+                    return RuleReply(call=(tool.name, found))
         for tool in self._tools:
             if not tool.parameters.get("required") and tool.name in self._hint.prompt:
-                return Reply(self._before_tool(), (tool.name, {}))
-        if not self._opening.rstrip().endswith("?") and (onward := self._unconditional()) is not None:
-            return Reply(self._opening, (onward.tool, {}))
-        return Reply(self._opening)
+                return RuleReply(self._before_tool(), (tool.name, {}))
+        if not self._opening.rstrip().endswith("?") and (onward := self._unconditional_edge()) is not None:
+            return RuleReply(self._opening, (onward.tool, {}))
+        return RuleReply(self._opening)
 
     def _before_tool(self) -> str:
         """Only a written sentence: one made up from the prompt would ask for what the tool is about to say."""
         return self._hint.say_text or ""
 
-    def _answered_ahead(self, heard: str) -> Reply | None:
+    def _answered_ahead(self, heard: str) -> RuleReply | None:
         """ "I would like an appointment on Tuesday": the day needs no question, unless it was what brought us here."""
-        if len(essential(heard)) <= 3 or self._tools:
+        if len(essential_tokens(heard)) <= 3 or self._tools:
             return None
-        choice = edge_matching.choose(heard, self._edges)
+        choice = edge_matching.choose_edge(heard, self._edges)
         if choice is None or self._last_edge() == choice.edge.tool or self._edges_since_heard() > 2:
             return None
-        asked = edge_matching.asks_for(choice.edge)
-        is_answered = ("day" in asked and spoken_values.day(heard)) or (
+        asked = edge_matching.asked_value_kinds(choice.edge)
+        is_answered = ("day" in asked and spoken_values.day_phrase(heard)) or (
             "time" in asked and spoken_values.clock_time(heard)
         )
-        return Reply(call=(choice.edge.tool, {})) if is_answered else None
+        return RuleReply(call=(choice.edge.tool, {})) if is_answered else None
 
-    def _unconditional(self) -> EdgeHint | None:
+    def _unconditional_edge(self) -> EdgeHint | None:
         ways = [edge for edge in self._edges if edge_matching.is_unconditional(edge)]
         return ways[0] if len(ways) == 1 and len(self._edges) == 1 else None
 
     # -- answering ------------------------------------------------------------------------------------------------
 
-    def _answer(self, heard: str) -> Reply:
-        choice = edge_matching.choose(heard, self._edges)
-        if choice is not None and choice.score >= SURE:
-            return Reply(call=(choice.edge.tool, {}))
+    def _reply_to(self, heard: str) -> RuleReply:
+        choice = edge_matching.choose_edge(heard, self._edges)
+        if choice is not None and choice.score >= SURE_SCORE:
+            return RuleReply(call=(choice.edge.tool, {}))
         if (tool := self._tool_for(heard)) is not None:
             return tool
-        if (quoted := passage_quotes.quote(heard, self._hint.passages)) is not None:
-            return Reply(quoted)
+        if (quoted := passage_quotes.quote_passage(heard, self._hint.passages)) is not None:
+            return RuleReply(quoted)
         if choice is not None:
-            return Reply(call=(choice.edge.tool, {}))
-        if phrases.asks_again(tokens(heard)):
-            return Reply(self._opening if self._times_asked() == 0 else self._question())
-        if (only := self._only_way(heard)) is not None:
-            return Reply(call=(only.tool, {}))
+            return RuleReply(call=(choice.edge.tool, {}))
+        if phrases.asks_again(word_tokens(heard)):
+            return RuleReply(self._opening if self._times_asked() == 0 else self._current_question())
+        if (only := self._only_edge(heard)) is not None:
+            return RuleReply(call=(only.tool, {}))
         return self._ask_again()
 
-    def _only_way(self, heard: str) -> EdgeHint | None:
+    def _only_edge(self, heard: str) -> EdgeHint | None:
         """One way and a real answer: a person who was asked one thing and answered expects to go on. A way that is
         somebody's wish ("wants to end the call") is never taken because nothing else is there."""
         attempts = self._times_asked()
-        otherwise = edge_matching.fallback(self._edges)
+        otherwise = edge_matching.fallback_edge(self._edges)
         if otherwise is not None and (edge_matching.is_otherwise(otherwise) or attempts > 0):
             return otherwise
         if len(self._edges) != 1 or self._tools:
@@ -163,11 +163,11 @@ class Turn:
         edge = self._edges[0]
         if edge_matching.is_unconditional(edge):
             return edge
-        own, said = edge_matching.edge_polarity(edge), polarity(heard)
+        own, said = edge_matching.edge_polarity(edge), answer_polarity(heard)
         if own is not None and said is not None:
             return edge if own == said else None
-        is_answer = bool(content(heard)) or said is not None
-        if own is not None or not is_answer or edge_matching.is_wish(edge):
+        is_answer = bool(content_stems(heard)) or said is not None
+        if own is not None or not is_answer or edge_matching.requires_wish(edge):
             return None
         return edge if edge_matching.takes_any_answer(edge) or self._fits_variables(heard) else None
 
@@ -180,33 +180,33 @@ class Turn:
                 return True
         return False
 
-    def _ask_again(self) -> Reply:
+    def _ask_again(self) -> RuleReply:
         attempts = self._times_asked()
         missing = self._missing_parameter()
         if missing is not None and attempts < 2:
-            return Reply(phrases.reprompt(0, missing, ()))
-        return Reply(phrases.reprompt(attempts, self._question(), self._edges))
+            return RuleReply(phrases.reprompt_sentence(0, missing, ()))
+        return RuleReply(phrases.reprompt_sentence(attempts, self._current_question(), self._edges))
 
-    def _move_on(self) -> Reply | None:
-        onward = self._unconditional()
-        return None if onward is None else Reply(call=(onward.tool, {}))
+    def _move_on(self) -> RuleReply | None:
+        onward = self._unconditional_edge()
+        return None if onward is None else RuleReply(call=(onward.tool, {}))
 
     # -- tools ----------------------------------------------------------------------------------------------------
 
-    def _tool_for(self, heard: str) -> Reply | None:
+    def _tool_for(self, heard: str) -> RuleReply | None:
         earlier = self._earlier_utterances()
         for tool in self._tools:
-            asks = edge_matching.fits(heard, tool.examples) >= TOOL_FITS
+            asks = edge_matching.phrase_fit(heard, tool.examples) >= TOOL_FIT_SCORE
             is_asked = not tool.examples or asks or len(self._tools) == 1
-            found, missing = arguments.arguments(tool.parameters, [heard], is_asked=is_asked and not asks)
+            found, missing = arguments.extract_arguments(tool.parameters, [heard], is_asked=is_asked and not asks)
             if not missing and (asks or tool.parameters.get("required")):
-                return Reply(call=(tool.name, found))
+                return RuleReply(call=(tool.name, found))
             if not asks:
                 continue
-            found, missing = arguments.arguments(tool.parameters, [heard, *earlier], is_asked=False)
+            found, missing = arguments.extract_arguments(tool.parameters, [heard, *earlier], is_asked=False)
             if not missing:
-                return Reply(call=(tool.name, found))
-            return Reply(phrases.ask_for(missing[0], tool.parameters["properties"][missing[0]]))
+                return RuleReply(call=(tool.name, found))
+            return RuleReply(phrases.ask_for(missing[0], tool.parameters["properties"][missing[0]]))
         return None
 
     def _missing_parameter(self) -> str | None:
@@ -215,19 +215,19 @@ class Turn:
             return None
         return self._question_for(self._tools[0]) or None
 
-    def _after_tool(self, tool: ToolHint, result: Any) -> Reply:
+    def _after_tool(self, tool: ToolHint, result: Any) -> RuleReply:
         error = phrases.tool_error(result)
         if error is not None:
             failed = [edge for edge in self._edges if _TOOL_FAILED.search(f"{edge.label}. {edge.condition}")]
             if len(failed) == 1:
-                return Reply(error, (failed[0].tool, {}))
+                return RuleReply(error, (failed[0].tool, {}))
             again = self._question_for(tool)
-            return Reply(f"{error} {again}" if again else error)
+            return RuleReply(f"{error} {again}" if again else error)
         said = phrases.tool_result(result)
         ways = [edge for edge in self._edges if not _TOOL_FAILED.search(f"{edge.label}. {edge.condition}")]
         if len(ways) == 1 and (edge_matching.is_unconditional(ways[0]) or _AFTER_TOOL.search(ways[0].condition)):
-            return Reply(said, (ways[0].tool, {}))
-        return Reply(said if self._hint.kind == "endCall" or said.endswith("?") else f"{said} {ANYTHING_ELSE}")
+            return RuleReply(said, (ways[0].tool, {}))
+        return RuleReply(said if self._hint.kind == "endCall" or said.endswith("?") else f"{said} {ANYTHING_ELSE}")
 
     def _question_for(self, tool: ToolHint) -> str:
         """The node's own question for what the tool needs, else one made from its parameters."""
@@ -235,7 +235,7 @@ class Turn:
         properties = tool.parameters.get("properties")
         if not required or not isinstance(properties, Mapping) or required[0] not in properties:
             return ""
-        asked = self._question()
+        asked = self._current_question()
         return asked if asked.endswith("?") else phrases.ask_for(required[0], properties[required[0]])
 
     def _fresh_result(self) -> tuple[ToolHint, Any] | None:
@@ -245,7 +245,7 @@ class Turn:
         for message in _reversed_until_speech(self._messages):
             call = by_id.get(message.tool_call_id or "")
             if message.role == "tool" and call is not None and call.name in tools:
-                return tools[call.name], _parsed(message.content)
+                return tools[call.name], _parse_json(message.content)
         return None
 
     def _was_called_here(self, tool: ToolHint) -> bool:
@@ -259,7 +259,7 @@ class Turn:
 
     # -- history --------------------------------------------------------------------------------------------------
 
-    def _heard(self) -> str | None:
+    def _latest_utterance(self) -> str | None:
         """What the caller said since we last spoke; None when nothing."""
         said: list[str] = []
         for message in reversed(self._messages):
@@ -298,18 +298,18 @@ class Turn:
                 count += 1
         return count
 
-    def _question(self) -> str:
+    def _current_question(self) -> str:
         return phrases.question_of(self._opening)
 
 
-def _reversed_until_speech(messages: Sequence[Message]) -> Iterator[Message]:
+def _reversed_until_speech(messages: Sequence[LlmMessage]) -> Iterator[LlmMessage]:
     for message in reversed(messages):
         if message.role == "user" or (message.role == "assistant" and message.content and not message.tool_calls):
             return
         yield message
 
 
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:

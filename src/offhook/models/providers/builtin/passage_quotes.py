@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from offhook.models.providers.builtin.words import content, tokens
+from offhook.models.providers.builtin.words import content_stems, word_tokens
 
-_ASKING: Final = frozenset(
+_QUESTION_WORDS: Final = frozenset(
     [
         "what",
         "when",
@@ -40,39 +40,39 @@ _ASKING: Final = frozenset(
 )
 _ASKS: Final = re.compile(r"\?|\b(tell me|want to know|like to know|wondering|question|explain)\b", re.IGNORECASE)
 _ENDS: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9“\"])")
-_LONGEST: Final = 300
+_MAX_SENTENCE_CHARS: Final = 300
 # How much of the question's weight a sentence must have.
-_ENOUGH: Final = 0.3
+_MIN_SHARE: Final = 0.3
 # A word of the heading above a sentence is worth this much of one of its own.
-_OF_HEADINGS: Final = 0.6
+_HEADING_WEIGHT: Final = 0.6
 
 
-def quote(heard: str, passages: Sequence[str]) -> str | None:
+def quote_passage(heard: str, passages: Sequence[str]) -> str | None:
     """The sentence of the passages that answers a question; None when it is no question, or none does."""
-    words = set(content(heard))
+    words = set(content_stems(heard))
     if not passages or not words or not _is_question(heard):
         return None
-    found = list(dict.fromkeys(sentence for passage in passages for sentence in _sentences(passage)))
-    said = [(set(content(sentence)) & words, set(content(above)) & words) for sentence, above in found]
+    found = list(dict.fromkeys(sentence for passage in passages for sentence in _split_sentences(passage)))
+    said = [(set(content_stems(sentence)) & words, set(content_stems(above)) & words) for sentence, above in found]
     common = Counter(word for own, above in said for word in own | above)
     weights = {word: math.log(1 + len(said) / common[word]) if common[word] else 1.0 for word in words}
 
-    def score(own: set[str], above: set[str]) -> float:
-        return sum(weights[word] for word in own) + _OF_HEADINGS * sum(weights[word] for word in above - own)
+    def score_sentence(own: set[str], above: set[str]) -> float:
+        return sum(weights[word] for word in own) + _HEADING_WEIGHT * sum(weights[word] for word in above - own)
 
-    scores = [score(own, above) for own, above in said]
+    scores = [score_sentence(own, above) for own, above in said]
     best = max(range(len(found)), key=lambda index: (scores[index], -len(found[index][0]), -index), default=None)
-    if best is None or scores[best] < _ENOUGH * sum(weights.values()):
+    if best is None or scores[best] < _MIN_SHARE * sum(weights.values()):
         return None
     return _ended(found[best][0])
 
 
 def _is_question(heard: str) -> bool:
-    said = tokens(heard)
-    return bool(_ASKS.search(heard)) or bool(said and said[0] in _ASKING)
+    said = word_tokens(heard)
+    return bool(_ASKS.search(heard)) or bool(said and said[0] in _QUESTION_WORDS)
 
 
-def _sentences(passage: str) -> Iterator[tuple[str, str]]:
+def _split_sentences(passage: str) -> Iterator[tuple[str, str]]:
     """Every sentence with the heading above it."""
     above = before = ""
     for line in passage.split("\n"):
@@ -84,7 +84,7 @@ def _sentences(passage: str) -> Iterator[tuple[str, str]]:
         for sentence in _ENDS.split(line.strip().lstrip("-*• ")):
             spoken = sentence.replace("**", "").replace(" | ", ", ").strip(" |#")
             if len(spoken.split()) >= 2:
-                yield spoken[:_LONGEST], above
+                yield spoken[:_MAX_SENTENCE_CHARS], above
 
 
 def _is_heading(line: str) -> bool:

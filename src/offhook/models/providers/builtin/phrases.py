@@ -42,7 +42,7 @@ _INSTRUCTIONS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]
         (rf"^(?:politely |then |now )?(?:greet|welcome)(?: {_WHO})?[^,;]*?(?:(?:,| and| then)+ (?P<next>.+))?$", lambda m: _with_next("Hello!", m)),
         (rf"^thank(?: {_WHO})?(?P<for> for [^,;]+?)?(?:(?:,| and)+ (?P<next>.+))?$", lambda m: _with_next(f"Thank you{_to_you(m['for'] or '')}.", m)),
         (r"^(?:politely )?say goodbye\b.*$", lambda _: "Goodbye!"),
-        (rf"^(?:say|tell {_WHO}|explain|inform {_WHO}|mention|let {_WHO} know)(?: to {_WHO})? (?:that )?(?P<rest>.+)$", lambda m: _statement(m["rest"])),
+        (rf"^(?:say|tell {_WHO}|explain|inform {_WHO}|mention|let {_WHO} know)(?: to {_WHO})? (?:that )?(?P<rest>.+)$", lambda m: _to_statement(m["rest"])),
         (rf"^(?:politely |then |now )?(?:ask|find out|confirm|check|collect|get|request)(?: {_WHO})? (?P<rest>.+)$", _to_ask),
         (rf"^offer (?:{_WHO} )?(?P<rest>.+)$", lambda m: f"I can offer you {_to_you(m['rest']).rstrip('.!? ')}. Would you like that?"),
     )
@@ -58,7 +58,7 @@ def _to_you(text: str) -> str:
     return text
 
 
-def _statement(text: str) -> str:
+def _to_statement(text: str) -> str:
     said = _to_you(text).strip().rstrip(".")
     return f"{said[:1].upper()}{said[1:]}{'' if said.endswith(('!', '?')) else '.'}"
 
@@ -77,7 +77,7 @@ def _from_instruction(sentence: str) -> str | None:
     return None
 
 
-def opening(hint: NodeHint) -> str:
+def opening_sentence(hint: NodeHint) -> str:
     """What to say on entering a node: its own sentence, a quoted one, or one made from the prompt."""
     if hint.say_text and hint.say_text.strip():
         return hint.say_text.strip()
@@ -95,7 +95,7 @@ def opening(hint: NodeHint) -> str:
         return "Thank you for calling. Goodbye!"
     if hint.kind == "startCall":
         return "Hello! How can I help you?"
-    offers = choices(hint.edges)
+    offers = spoken_choices(hint.edges)
     return f"What would you like? You can say: {offers}." if offers else "How can I help you with that?"
 
 
@@ -105,17 +105,17 @@ def question_of(text: str) -> str:
     return questions[-1] if questions else text.strip()
 
 
-def choices(edges: Sequence[EdgeHint]) -> str:
+def spoken_choices(edges: Sequence[EdgeHint]) -> str:
     """The ways as a caller would say them: "book an appointment, change an appointment, or opening hours"."""
-    said = list(dict.fromkeys(_as_said(edge) for edge in edges))
+    said = list(dict.fromkeys(_edge_as_spoken(edge) for edge in edges))
     said = said[: 6 if sum(len(way.split()) for way in said[:6]) <= 12 else 4]
     if len(said) <= 1:
         return "".join(said)
     return f"{', '.join(said[:-1])}, or {said[-1]}"
 
 
-def _as_said(edge: EdgeHint) -> str:
-    label = _spaced(edge.label).strip(" .!?")
+def _edge_as_spoken(edge: EdgeHint) -> str:
+    label = _split_name(edge.label).strip(" .!?")
     return label if len(label.split()) <= 4 or not edge.examples else edge.examples[0].lower().strip(" .!?")
 
 
@@ -126,10 +126,10 @@ REPROMPTS: Final = (
 )
 
 
-def reprompt(attempt: int, question: str, edges: Sequence[EdgeHint]) -> str:
+def reprompt_sentence(attempt: int, question: str, edges: Sequence[EdgeHint]) -> str:
     """How to ask again; ``attempt`` counts from 0. Later ones offer the choices."""
     opener = REPROMPTS[min(attempt, len(REPROMPTS) - 1)]
-    offers = choices(edges)
+    offers = spoken_choices(edges)
     if attempt == 0 or not offers:
         return f"{opener} {question}"
     if attempt == 1 or attempt % 2:
@@ -173,29 +173,29 @@ def tool_error(result: Any) -> str | None:
 def tool_result(result: Any) -> str:
     """A tool's answer in a sentence."""
     if isinstance(result, str):
-        return _statement(result) if result.strip() else "That is done."
+        return _to_statement(result) if result.strip() else "That is done."
     if isinstance(result, bool | int | float):
-        return f"The answer is {_plain(result)}."
+        return f"The answer is {_spoken_value(result)}."
     if isinstance(result, Mapping):
         for key in _SPOKEN_KEYS:
             if isinstance(result.get(key), str) and result[key].strip():
-                return _statement(result[key])
+                return _to_statement(result[key])
         facts = [(key, value) for key, value in result.items() if isinstance(value, str | int | float)][:4]
         if facts:
-            return _statement(", ".join(f"{_spaced(key)}: {_plain(value)}" for key, value in facts))
+            return _to_statement(", ".join(f"{_split_name(key)}: {_spoken_value(value)}" for key, value in facts))
         if len(result) == 1:
             return tool_result(next(iter(result.values())))
     if isinstance(result, list) and result:
-        named = [_plain(item) for item in result if isinstance(item, str | int | float)][:5]
+        named = [_spoken_value(item) for item in result if isinstance(item, str | int | float)][:5]
         return f"I found {', '.join(named)}." if named else f"I found {len(result)} results."
     return "That is done."
 
 
-def _spaced(name: str) -> str:
+def _split_name(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])|[_-]+", " ", name).lower()
 
 
-def _plain(value: object) -> str:
+def _spoken_value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -204,10 +204,10 @@ def _plain(value: object) -> str:
 def ask_for(name: str, schema: Mapping[str, Any]) -> str:
     """A question for a missing parameter."""
     described = str(schema.get("description") or "").strip().rstrip(".")
-    return f"Could you please tell me {_to_you(_thing(name, described))}?"
+    return f"Could you please tell me {_to_you(_parameter_phrase(name, described))}?"
 
 
-def _thing(name: str, described: str) -> str:
+def _parameter_phrase(name: str, described: str) -> str:
     if re.match(r"(the|your|a|an|their)\s", described, re.IGNORECASE) and len(described.split()) <= 9:
         return described[0].lower() + described[1:]
-    return f"the {_spaced(name)}"
+    return f"the {_split_name(name)}"

@@ -17,9 +17,9 @@ COMMAND: Final = (
     "-I",
     str(Path(__file__).resolve().with_name("stt_helper.py")),
 )  # -I: neither our package nor the working directory
-START_S: Final = 15.0
+START_TIMEOUT_S: Final = 15.0
 # A program that answers nobody for so long while somebody waits is stuck.
-ANSWER_S: Final = 6.0
+ANSWER_TIMEOUT_S: Final = 6.0
 
 # The wire is described in stt_helper.py, which is a program: importing it would load the recognizer into the server.
 HEADER_BYTES: Final = 9
@@ -27,15 +27,15 @@ BEGIN, AUDIO, FINISH, FORGET, WORDS, PRONOUNCE = 1, 2, 3, 4, 5, 6
 ERROR: Final = 3
 
 
-def pack(caller: int, op: int, payload: bytes) -> bytes:
+def pack_request(caller: int, op: int, payload: bytes) -> bytes:
     return caller.to_bytes(4, "little") + bytes([op]) + len(payload).to_bytes(4, "little") + payload
 
 
-def died() -> ModelError:
+def program_died() -> ModelError:
     return ModelError("stt_program_died", "The listening program ended.", retryable=True)
 
 
-class ListeningProgram:
+class RecognizerProcess:
     """``tell`` writes and never waits; ``ask`` awaits an answer. Answers come in the order of the questions.
 
     ``generation`` counts the processes that were started: what was told to an earlier one is forgotten.
@@ -46,7 +46,7 @@ class ListeningProgram:
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
-        self._asked: deque[asyncio.Future[Any]] = deque()
+        self._pending_answers: deque[asyncio.Future[Any]] = deque()
         self._answered_at = 0.0
         self._is_closed = False
         self.generation = 0
@@ -62,9 +62,9 @@ class ListeningProgram:
             if self._is_closed:
                 raise ModelError("stt_closed", "The server is stopping.", retryable=False)
             if self._process is None:
-                await self._launch()
+                await self._launch_process()
 
-    async def _launch(self) -> None:
+    async def _launch_process(self) -> None:
         try:
             process = await asyncio.create_subprocess_exec(
                 *self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -73,8 +73,8 @@ class ListeningProgram:
             raise ModelError("stt_unavailable", f"The recognizer does not start: {error}", retryable=False) from None
         is_ready = False
         try:
-            async with asyncio.timeout(START_S):
-                kind, hello = await _receive(process)
+            async with asyncio.timeout(START_TIMEOUT_S):
+                kind, hello = await _receive_answer(process)
             if kind == ERROR:
                 raise ModelError("stt_unavailable", hello.decode("utf-8", "replace"), retryable=False)
             is_ready = True
@@ -85,13 +85,13 @@ class ListeningProgram:
                 await _kill(process)
         self._process = process
         self.generation += 1
-        self._reader = asyncio.create_task(self._read(process))
+        self._reader = asyncio.create_task(self._read_answers(process))
 
-    async def _read(self, process: asyncio.subprocess.Process) -> None:
+    async def _read_answers(self, process: asyncio.subprocess.Process) -> None:
         try:
             while True:
-                kind, payload = await _receive(process)
-                asked = self._asked.popleft()
+                kind, payload = await _receive_answer(process)
+                asked = self._pending_answers.popleft()
                 self._answered_at = asyncio.get_running_loop().time()
                 if asked.done():  # nobody waits for it any more
                     continue
@@ -101,57 +101,57 @@ class ListeningProgram:
                 else:
                     asked.set_result(json.loads(payload))
         except (asyncio.IncompleteReadError, ConnectionError, IndexError):
-            self._lose(process)
+            self._drop_process(process)
 
-    def _kill(self, process: asyncio.subprocess.Process) -> None:
+    def _kill_process(self, process: asyncio.subprocess.Process) -> None:
         with suppress(ProcessLookupError):
             process.kill()
-        self._lose(process)
+        self._drop_process(process)
 
-    def _lose(self, process: asyncio.subprocess.Process) -> None:
+    def _drop_process(self, process: asyncio.subprocess.Process) -> None:
         """Forget the process and tell everybody who waits for it; one that is still there ends with its input."""
         if self._process is process:
             self._process = None
         if process.stdin is not None:
             process.stdin.close()
-        while self._asked:
-            asked = self._asked.popleft()
+        while self._pending_answers:
+            asked = self._pending_answers.popleft()
             if not asked.done():
-                asked.set_exception(died())
+                asked.set_exception(program_died())
 
-    def tell(self, caller: int, op: int, payload: bytes = b"") -> None:
+    def send_request(self, caller: int, op: int, payload: bytes = b"") -> None:
         """Without a process it does nothing: the question that follows finds out."""
         if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.write(pack(caller, op, payload))
+            self._process.stdin.write(pack_request(caller, op, payload))
 
-    async def ask(self, caller: int, op: int, payload: bytes = b"") -> Any:
+    async def request_answer(self, caller: int, op: int, payload: bytes = b"") -> Any:
         """The parsed answer; a program that answers nobody for 6 s is killed, like one that dies: ModelError, retryable."""
         process = self._process
         if process is None:
-            raise died()
+            raise program_died()
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Any] = loop.create_future()
-        self._asked.append(answer)
-        self.tell(caller, op, payload)
+        self._pending_answers.append(answer)
+        self.send_request(caller, op, payload)
         asked_at = loop.time()
         while not answer.done():
-            await asyncio.wait([answer], timeout=ANSWER_S)
-            if loop.time() - max(asked_at, self._answered_at) >= ANSWER_S and self._process is process:
-                self._kill(process)
+            await asyncio.wait([answer], timeout=ANSWER_TIMEOUT_S)
+            if loop.time() - max(asked_at, self._answered_at) >= ANSWER_TIMEOUT_S and self._process is process:
+                self._kill_process(process)
         return await answer
 
     async def close(self) -> None:
         self._is_closed = True
         async with self._starting:
             if (process := self._process) is not None:
-                self._kill(process)
+                self._kill_process(process)
                 await process.wait()
             if self._reader is not None:
                 self._reader.cancel()
                 await asyncio.gather(self._reader, return_exceptions=True)
 
 
-async def _receive(process: asyncio.subprocess.Process) -> tuple[int, bytes]:
+async def _receive_answer(process: asyncio.subprocess.Process) -> tuple[int, bytes]:
     assert process.stdout is not None
     header = await process.stdout.readexactly(HEADER_BYTES)
     return header[4], await process.stdout.readexactly(int.from_bytes(header[5:], "little"))

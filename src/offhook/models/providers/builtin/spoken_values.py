@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from offhook.models.providers.builtin.words import POLITE, tokens, word_set
+from offhook.models.providers.builtin.words import POLITE, word_set, word_tokens
 
 DIGITS: Final = {
     "zero": "0", "oh": "0", "o": "0", "one": "1", "two": "2", "three": "3", "four": "4", "for": "4", "five": "5",
@@ -32,11 +32,11 @@ _NOT_A_NAME: Final = word_set("""i am im is it its my name this the a an here ye
     sorry what please thanks thank not hello hi hey from and""")
 
 
-def digits(text: str) -> str:
+def all_digits(text: str) -> str:
     """All digits that are said, in order: "four two, double seven" → "4277", "forty two" → "42"."""
     found: list[str] = []
     repeat = 1
-    words = tokens(text)
+    words = word_tokens(text)
     for index, word in enumerate(words):
         spoken = _digits_of(words, index)
         if word in ("double", "triple"):
@@ -67,9 +67,9 @@ def _digits_of(words: list[str], index: int) -> str:
     return ""
 
 
-def number(text: str) -> float | None:
+def first_number(text: str) -> float | None:
     """The first number that is said: "eight out of ten" → 8, "four point five" → 4.5, "two hundred and ten" → 210."""
-    words = tokens(text)
+    words = word_tokens(text)
     for start, word in enumerate(words):
         if word[0].isdigit():
             value = float(word.replace(":", "."))
@@ -107,9 +107,9 @@ def _spoken_number(words: list[str], start: int) -> float:
     return float(total + current)
 
 
-def day(text: str) -> str | None:
+def day_phrase(text: str) -> str | None:
     """A day as it would be repeated: "Tuesday", "next Friday", "tomorrow", "June 5"; the last one that was said."""
-    words = tokens(text)
+    words = word_tokens(text)
     for at in range(len(words) - 1, -1, -1):
         word = words[at]
         before = words[at - 1] if at else ""
@@ -119,7 +119,7 @@ def day(text: str) -> str | None:
                 continue
             name = singular.capitalize()
             return f"{before} {name}" if before in ("next", "this") else name
-        if word in MONTHS and (date := _date(words, at)):
+        if word in MONTHS and (date := _date_phrase(words, at)):
             return date
         if word in _RELATIVE:
             return f"the {word}" if word == "weekend" else word
@@ -139,7 +139,7 @@ def _before_month(words: list[str]) -> int | None:
     return tens + _ORDINALS[words[-1]]
 
 
-def _date(words: list[str], month_at: int) -> str | None:
+def _date_phrase(words: list[str], month_at: int) -> str | None:
     month = words[month_at].capitalize()
     if (before := _before_month(words[:month_at])) is not None:
         return f"{month} {before}"
@@ -152,7 +152,7 @@ def _date(words: list[str], month_at: int) -> str | None:
             return f"{month} {_ORDINALS[word]}"
         if word.isdigit() and 1 <= int(word) <= 31:
             return f"{month} {int(word)}"
-    value = number(" ".join(words[month_at + 1 : month_at + 3]))
+    value = first_number(" ".join(words[month_at + 1 : month_at + 3]))
     if value is not None and 1 <= value <= 31:
         return f"{month} {int(value)}"
     return month if month != "May" else None
@@ -180,12 +180,12 @@ def time_of_day(text: str, *, may_be_lone: bool = True) -> str | None:
 
     ``may_be_lone``: a single number from one to twelve is an hour.
     """
-    said = " ".join(tokens(text))
+    said = " ".join(word_tokens(text))
     for pattern in _TIMES:
         if match := pattern.search(said):
             return _spoken_time(match.group())
     if may_be_lone and (match := _LONE_HOUR.search(said)):
-        hour = number(match.group())
+        hour = first_number(match.group())
         if hour is not None and 1 <= hour <= 24:
             return _spoken_time(match.group())
     for part in _DAY_PARTS:
@@ -212,11 +212,11 @@ _SPOKEN_EMAIL: Final = re.compile(
 )
 
 
-def email(text: str) -> str | None:
+def email_address(text: str) -> str | None:
     """An e-mail address, written or spoken ("alex at example dot com")."""
     if match := _EMAIL.search(text):
         return match.group().lower().rstrip(".")
-    said = " ".join(word for word in tokens(text) if word not in POLITE)
+    said = " ".join(word for word in word_tokens(text) if word not in POLITE)
     said = re.sub(r"^(?:(?:my|the|email|address|it|is|yes|sure) )+", "", said)
     if match := _SPOKEN_EMAIL.search(said):
         both = f"{match.group(1)}@{match.group(2)}"

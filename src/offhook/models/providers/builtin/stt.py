@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import structlog
 
-from offhook.kit.tasks import Tasks
+from offhook.kit.tasks import TaskTracker
 from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
-from offhook.models.providers.builtin.grammar import Grammar, arpabet, compile_grammar, without
+from offhook.models.providers.builtin.grammar import SpeechGrammar, compile_grammar, ipa_to_arpabet, jsgf_without
 from offhook.models.providers.builtin.recognizer_process import (
     AUDIO,
     BEGIN,
@@ -20,9 +20,9 @@ from offhook.models.providers.builtin.recognizer_process import (
     FORGET,
     PRONOUNCE,
     WORDS,
-    ListeningProgram,
+    RecognizerProcess,
 )
-from offhook.models.providers.builtin.synthesizer_process import SpeechProgram
+from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
 
 log = structlog.get_logger(__name__)
 
@@ -39,23 +39,23 @@ MIN_COVERED: Final = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
+class _PreparedGrammar:
     """A grammar as one process of the program knows it."""
 
     order: dict[str, Any]
     generation: int
 
 
-class _Listener:
+class _RecognizerSlot:
     """One process and what was taught to it."""
 
-    def __init__(self, speech: SpeechProgram) -> None:
-        self.program = ListeningProgram()
+    def __init__(self, speech: SynthesizerProcess) -> None:
+        self.program = RecognizerProcess()
         self._speech = speech
-        self._prepared: dict[str, _Prepared] = {}
+        self._prepared: dict[str, _PreparedGrammar] = {}
         self._teaching = asyncio.Lock()
 
-    async def prepare(self, grammar: Grammar) -> dict[str, Any]:
+    async def prepare_grammar(self, grammar: SpeechGrammar) -> dict[str, Any]:
         """What ``begin`` needs for this grammar; words that have no known sound are learned first."""
         await self.program.start()
         known = self._prepared.get(grammar.name)
@@ -63,26 +63,26 @@ class _Listener:
             return known.order
         async with self._teaching:
             generation = self.program.generation
-            unknown = await self._teach(grammar)
+            unknown = await self._teach_words(grammar)
             order = {
                 "grammar": f"{grammar.name}-{len(unknown)}",
-                "jsgf": without(grammar, unknown) if unknown else grammar.jsgf,
+                "jsgf": jsgf_without(grammar, unknown) if unknown else grammar.jsgf,
                 "words": sorted(grammar.words - unknown),
             }
             if len(self._prepared) > 1000:
                 self._prepared.clear()
-            self._prepared[grammar.name] = _Prepared(order, generation)
+            self._prepared[grammar.name] = _PreparedGrammar(order, generation)
             return order
 
-    async def _teach(self, grammar: Grammar) -> frozenset[str]:
-        unknown: list[str] = await self.program.ask(0, WORDS, json.dumps(sorted(grammar.words)).encode())
+    async def _teach_words(self, grammar: SpeechGrammar) -> frozenset[str]:
+        unknown: list[str] = await self.program.request_answer(0, WORDS, json.dumps(sorted(grammar.words)).encode())
         if not unknown:
             return frozenset()
         sounds: dict[str, str] = {}
         with suppress(ModelError):  # without a voice these words stay unknown
-            spoken = await self._speech.phonemes(unknown, voice="en-us")
-            sounds = {word: phones for word, ipa in spoken.items() if (phones := arpabet(ipa))}
-        await self.program.ask(0, PRONOUNCE, json.dumps(sounds).encode())
+            spoken = await self._speech.word_phonemes(unknown, voice="en-us")
+            sounds = {word: phones for word, ipa in spoken.items() if (phones := ipa_to_arpabet(ipa))}
+        await self.program.request_answer(0, PRONOUNCE, json.dumps(sounds).encode())
         return frozenset(unknown) - sounds.keys()
 
 
@@ -91,25 +91,25 @@ class BuiltinStt:
 
     has_endpointing = False
 
-    def __init__(self, speech: SpeechProgram, *, processes: int = 1) -> None:
-        self._listeners = [_Listener(speech) for _ in range(processes)]
+    def __init__(self, speech: SynthesizerProcess, *, processes: int = 1) -> None:
+        self._listeners = [_RecognizerSlot(speech) for _ in range(processes)]
         self._ids = itertools.count(1)
 
     @property
-    def ref(self) -> ModelRef:
+    def model_ref(self) -> ModelRef:
         return ModelRef("stt", "builtin", "pocketsphinx")
 
     @property
     def pids(self) -> list[int]:
         return [pid for listener in self._listeners if (pid := listener.program.pid) is not None]
 
-    async def open(self, *, sample_rate: int, language: str) -> "BuiltinSttStream":
+    async def open_stream(self, *, sample_rate: int, language: str) -> "BuiltinSttStream":
         """English only: another ``language`` is heard as English."""
         listener = min(self._listeners, key=lambda each: each.program.callers)
         await listener.program.start()
         return BuiltinSttStream(listener, next(self._ids) & 0xFFFFFFFF, sample_rate)
 
-    async def warm(self) -> None:
+    async def warm_up(self) -> None:
         for listener in self._listeners:
             await listener.program.start()
 
@@ -119,92 +119,92 @@ class BuiltinStt:
 
 
 @dataclass(frozen=True, slots=True)
-class _Begin:
-    grammar: Grammar
+class _BeginUtterance:
+    grammar: SpeechGrammar
 
 
-class _Finish:
+class _FinishUtterance:
     pass
 
 
-_Step = Grammar | _Begin | bytes | _Finish
+_Step = SpeechGrammar | _BeginUtterance | bytes | _FinishUtterance
 
 
 class BuiltinSttStream:
     """One caller. Audio goes to the program while they speak, with a little from before; the final comes when they pause."""
 
-    def __init__(self, listener: _Listener, caller: int, sample_rate: int) -> None:
+    def __init__(self, listener: _RecognizerSlot, caller: int, sample_rate: int) -> None:
         self._listener = listener
         self._caller = caller
         self._rate = sample_rate
         self._pre_roll = int(PRE_ROLL_S * sample_rate) * 2
         self._chunk = int(CHUNK_S * sample_rate) * 2
-        self._left = 0
-        self._before = bytearray()
+        self._bytes_left = 0
+        self._pre_roll_audio = bytearray()
         self._pending: bytearray | None = None
         self._grammar = compile_grammar(Expectation())
         self._steps: asyncio.Queue[_Step] = asyncio.Queue()
         self._events: asyncio.Queue[SttEvent | ModelError | None] = asyncio.Queue()
         self._is_closed = False
-        self._tasks = Tasks()
-        self._tasks.start(self._work(), name="stt-stream")
+        self._tasks = TaskTracker()
+        self._tasks.start(self._process_steps(), name="stt-stream")
         listener.program.callers += 1
 
     # -- called by the loop that carries audio ------------------------------------------------------------------------
 
-    def push(self, pcm: bytes) -> None:
+    def push_audio(self, pcm: bytes) -> None:
         if self._pending is None:
-            self._before += pcm
-            if len(self._before) > 2 * self._pre_roll:
-                del self._before[: -self._pre_roll]
+            self._pre_roll_audio += pcm
+            if len(self._pre_roll_audio) > 2 * self._pre_roll:
+                del self._pre_roll_audio[: -self._pre_roll]
             return
         self._pending += pcm
         if len(self._pending) >= self._chunk:
-            self._send()
+            self._send_audio()
 
     def speech_started(self) -> None:
         if self._pending is None:
-            self._steps.put_nowait(_Begin(self._grammar))
-            self._left = int(MAX_UTTERANCE_S * self._rate) * 2
-            self._pending, self._before = self._before[-self._pre_roll :], bytearray()
+            self._steps.put_nowait(_BeginUtterance(self._grammar))
+            self._bytes_left = int(MAX_UTTERANCE_S * self._rate) * 2
+            self._pending, self._pre_roll_audio = self._pre_roll_audio[-self._pre_roll :], bytearray()
 
     def speech_ended(self) -> None:
         if self._pending is not None:
-            self._send()
+            self._send_audio()
             self._pending = None
-            self._steps.put_nowait(_Finish())
+            self._steps.put_nowait(_FinishUtterance())
 
-    def expect(self, expectation: Expectation) -> None:
+    def set_expectation(self, expectation: Expectation) -> None:
         self._grammar = compile_grammar(expectation)
         self._steps.put_nowait(self._grammar)
 
-    def _send(self) -> None:
+    def _send_audio(self) -> None:
         if self._pending:
-            audio = bytes(self._pending[: self._left])
-            self._left -= len(audio)
+            audio = bytes(self._pending[: self._bytes_left])
+            self._bytes_left -= len(audio)
             self._pending.clear()
             if audio:
                 self._steps.put_nowait(audio)
 
     # -- the conversation with the program ----------------------------------------------------------------------------
 
-    async def _work(self) -> None:
-        grammar: Grammar | None = None
+    async def _process_steps(self) -> None:
+        grammar: SpeechGrammar | None = None
         while True:
             step = await self._steps.get()
             try:
                 match step:
-                    case Grammar():
-                        await self._listener.prepare(step)
-                    case _Begin():
+                    case SpeechGrammar():
+                        await self._listener.prepare_grammar(step)
+                    case _BeginUtterance():
                         grammar = step.grammar
-                        order = {**await self._listener.prepare(grammar), "rate": self._rate}
-                        self._listener.program.tell(self._caller, BEGIN, json.dumps(order).encode())
+                        order = {**await self._listener.prepare_grammar(grammar), "rate": self._rate}
+                        self._listener.program.send_request(self._caller, BEGIN, json.dumps(order).encode())
                     case bytes():
-                        self._listener.program.tell(self._caller, AUDIO, step)
-                    case _Finish() if grammar is not None:
-                        found = await self._listener.program.ask(self._caller, FINISH)
-                        self._events.put_nowait(judged(found, grammar))
+                        self._listener.program.send_request(self._caller, AUDIO, step)
+                    case _FinishUtterance() if grammar is not None:
+                        found = await self._listener.program.request_answer(self._caller, FINISH)
+                        self._events.put_nowait(judge_result(found, grammar))
             except ModelError as error:
                 self._events.put_nowait(error)
                 return
@@ -221,11 +221,11 @@ class BuiltinSttStream:
         self._is_closed = True
         await self._tasks.close()
         self._listener.program.callers -= 1
-        self._listener.program.tell(self._caller, FORGET)
+        self._listener.program.send_request(self._caller, FORGET)
         self._events.put_nowait(None)
 
 
-def judged(found: dict[str, Any], grammar: Grammar) -> SttEvent:
+def judge_result(found: dict[str, Any], grammar: SpeechGrammar) -> SttEvent:
     """The final of one utterance: a whole sentence of the grammar, or nothing when it was probably something else."""
     if found.get("error"):
         log.warning("grammar_refused", error=found["error"], grammar=grammar.name)
@@ -233,7 +233,7 @@ def judged(found: dict[str, Any], grammar: Grammar) -> SttEvent:
     if margin is None:
         return SttEvent("final", "", 0.0)
     confidence = round(min(max(1 + speech_margin / 80, 0.0), 1.0), 2)
-    text = grammar.complete(found["text"])
+    text = grammar.complete_sentence(found["text"])
     if text is None or margin < MIN_MARGIN or speech_margin < MIN_SPEECH_MARGIN or found["covered"] < MIN_COVERED:
         return SttEvent("final", "", min(confidence, 0.3))
     return SttEvent("final", text, confidence)

@@ -59,12 +59,12 @@ MEANS: Final = {
     False: "57.7,-2.5,-3.8,13.9,-9.8,-3.5,-1.2,-13.3,-4.3,-11.3,3.5,-0.5,-4.5",
 }
 
-UNHEARD: Final = {"text": "", "margin": None, "speech_margin": None, "covered": 0.0}
+NO_RESULT: Final = {"text": "", "margin": None, "speech_margin": None, "covered": 0.0}
 
 Floats = NDArray[np.float32]
 
 
-def _fir(low_hz: float, high_hz: float, taps: int = 95) -> Floats:
+def _bandpass_filter(low_hz: float, high_hz: float, taps: int = 95) -> Floats:
     """A windowed-sinc band-pass at 16 kHz."""
     n = np.arange(taps) - taps // 2
     band = [2 * hz / MODEL_RATE * np.sinc(2 * hz / MODEL_RATE * n) for hz in (low_hz, high_hz)]
@@ -82,12 +82,12 @@ class HighBand:
     GAIN: Final = 3.0
 
     def __init__(self) -> None:
-        self._base, self._image = _fir(0, 3950), _fir(4050, 5500)
+        self._base, self._image = _bandpass_filter(0, 3950), _bandpass_filter(4050, 5500)
         self._tail = np.zeros(self._base.size - 1, np.float32)
         self._pending = np.zeros(0, np.float32)
         self._share = 0.0
 
-    def push(self, samples: Floats) -> Floats:
+    def extend_band(self, samples: Floats) -> Floats:
         stuffed = np.zeros(samples.size * 2, np.float32)
         stuffed[::2] = samples * 2
         self._pending = np.concatenate((self._pending, stuffed))
@@ -107,23 +107,23 @@ class HighBand:
         return (base + self.GAIN * gains * image).astype(np.float32).ravel()
 
 
-class Widener:
+class BandWidener:
     """PCM16 at the caller's rate to floats at 16 kHz."""
 
     def __init__(self, rate: int) -> None:
         self._high = HighBand() if rate == 8000 else None
         self._stream = None if rate in (8000, MODEL_RATE) else soxr.ResampleStream(rate, MODEL_RATE, 1, dtype="float32")
 
-    def push(self, pcm: bytes) -> Floats:
+    def widen_samples(self, pcm: bytes) -> Floats:
         samples = np.frombuffer(pcm[: len(pcm) & ~1], "<i2").astype(np.float32)
         if self._high is not None:
-            return self._high.push(samples)
+            return self._high.extend_band(samples)
         if self._stream is not None:
             return np.asarray(self._stream.resample_chunk(samples), np.float32)
         return samples
 
 
-class Lexicon:
+class PronunciationLexicon:
     """Pronunciations of single words out of the model's dictionary, which stays one string of 3 MB.
 
     Words that begin with the same two letters stand together in it: a look-up searches only there.
@@ -131,7 +131,7 @@ class Lexicon:
 
     def __init__(self, path: Path) -> None:
         self._text = "\n" + path.read_text("utf-8")
-        self._known: dict[str, tuple[str, ...]] = {}
+        self._pronunciations: dict[str, tuple[str, ...]] = {}
         self._parts: dict[str, tuple[int, int]] = {}
         at = 0
         for line in self._text[1:].split("\n"):
@@ -140,12 +140,12 @@ class Lexicon:
             self._parts[line[:2]] = (begin, end)
             at = end
 
-    def sounds(self, word: str) -> tuple[str, ...]:
-        if word not in self._known:
-            self._known[word] = (*self._find(word), *EXTRA_SOUNDS.get(word, ()))
-        return self._known[word]
+    def sounds_of(self, word: str) -> tuple[str, ...]:
+        if word not in self._pronunciations:
+            self._pronunciations[word] = (*self._look_up(word), *EXTRA_SOUNDS.get(word, ()))
+        return self._pronunciations[word]
 
-    def _find(self, word: str) -> list[str]:
+    def _look_up(self, word: str) -> list[str]:
         found = []
         begin, end = self._parts.get(word[:2], (0, 0))
         for variant in (word, *(f"{word}({n})" for n in range(2, 5))):
@@ -156,65 +156,65 @@ class Lexicon:
         return found
 
     def teach(self, word: str, phones: str) -> None:
-        if not self.sounds(word):
-            self._known[word] = (phones,)
+        if not self.sounds_of(word):
+            self._pronunciations[word] = (phones,)
 
 
-class Pair:
+class DecoderPair:
     """The two decoders of one speaker."""
 
-    def __init__(self, lexicon: Lexicon) -> None:
+    def __init__(self, lexicon: PronunciationLexicon) -> None:
         model = get_model_path("en-us/en-us")
         common: dict[str, Any] = {"hmm": model, "dict": os.devnull, "lm": None, "loglevel": "FATAL"}
-        self.grammar = Decoder(Config(wip=WORD_INSERTION, **common))
-        self.free = Decoder(Config(allphone_ci=True, **common))
-        self.free.add_allphone_file("free", None)
-        self.free.activate_search("free")
+        self.grammar_decoder = Decoder(Config(wip=WORD_INSERTION, **common))
+        self.free_decoder = Decoder(Config(allphone_ci=True, **common))
+        self.free_decoder.add_allphone_file("free", None)
+        self.free_decoder.activate_search("free")
         self._lexicon = lexicon
         self._grammars: OrderedDict[str, None] = OrderedDict()
         self.words: set[str] = set()
         self._power: list[Floats] = []
 
-    def start(self, name: str, jsgf: str, words: list[str], means: tuple[str, str]) -> None:
+    def start_utterance(self, name: str, jsgf: str, words: list[str], means: tuple[str, str]) -> None:
         if name not in self._grammars:
             self._learn(words)
             if len(self._grammars) >= MAX_GRAMMARS:
-                self.grammar.remove_search(self._grammars.popitem(last=False)[0])
-            self.grammar.add_jsgf_string(name, jsgf)
+                self.grammar_decoder.remove_search(self._grammars.popitem(last=False)[0])
+            self.grammar_decoder.add_jsgf_string(name, jsgf)
         self._grammars[name] = None
         self._grammars.move_to_end(name)
-        self.grammar.activate_search(name)
+        self.grammar_decoder.activate_search(name)
         self._power = [np.zeros(0, np.float32)]
-        for decoder, mean in zip((self.grammar, self.free), means, strict=True):
+        for decoder, mean in zip((self.grammar_decoder, self.free_decoder), means, strict=True):
             decoder.set_cmn(mean)
             decoder.start_utt()
 
     def _learn(self, words: list[str]) -> None:
         for word in words:
             if word not in self.words:
-                for index, phones in enumerate(self._lexicon.sounds(word), 1):
-                    self.grammar.add_word(word if index == 1 else f"{word}({index})", phones, False)
+                for index, phones in enumerate(self._lexicon.sounds_of(word), 1):
+                    self.grammar_decoder.add_word(word if index == 1 else f"{word}({index})", phones, False)
                 self.words.add(word)
 
-    def feed(self, raw: bytes) -> None:
+    def feed_audio(self, raw: bytes) -> None:
         samples = np.frombuffer(raw, "<i2").astype(np.float32)
         size = samples.size // FRAME * FRAME
         self._power.append((samples[:size].reshape(-1, FRAME) ** 2).mean(1))
-        self.grammar.process_raw(raw, False, False)
-        self.free.process_raw(raw, False, False)
+        self.grammar_decoder.process_raw(raw, False, False)
+        self.free_decoder.process_raw(raw, False, False)
 
-    def end(self) -> dict[str, Any]:
-        frames = max(1, self.grammar.n_frames())
-        self.grammar.end_utt()
-        self.free.end_utt()
-        found, free = self.grammar.hyp(), self.free.hyp()
+    def end_utterance(self) -> dict[str, Any]:
+        frames = max(1, self.grammar_decoder.n_frames())
+        self.grammar_decoder.end_utt()
+        self.free_decoder.end_utt()
+        found, free = self.grammar_decoder.hyp(), self.free_decoder.hyp()
         if found is None or free is None or not found.hypstr.strip():
-            return UNHEARD
-        behind = (_log(found.best_score) - _log(free.best_score)) * 1e4
+            return NO_RESULT
+        behind = (_safe_log(found.best_score) - _safe_log(free.best_score)) * 1e4
         loud = np.sqrt(np.concatenate(self._power)) > LOUD * LOUDNESS
         in_words = np.zeros(max(frames, loud.size) + 1, bool)
-        for part in self.grammar.seg():
-            if part.word[0] not in "<[(+":  # silence, noise and the null word
+        for part in self.grammar_decoder.seg():
+            if part.word_at[0] not in "<[(+":  # silence, noise and the null word
                 in_words[part.start_frame : part.end_frame + 1] = True
         return {
             "text": found.hypstr.strip(),
@@ -223,116 +223,116 @@ class Pair:
             "covered": round(float(in_words[: loud.size][loud].mean()), 2) if loud.any() else 0.0,
         }
 
-    def means(self) -> tuple[str, str]:
-        return self.grammar.get_cmn(False), self.free.get_cmn(False)
+    def cepstral_means(self) -> tuple[str, str]:
+        return self.grammar_decoder.get_cmn(False), self.free_decoder.get_cmn(False)
 
 
-def _log(score: float) -> float:
+def _safe_log(score: float) -> float:
     return math.log(max(score, 1e-300))
 
 
 @dataclass(slots=True)
-class Caller:
+class CallerState:
     """What is known of one caller's line: cepstral means and loudness, and the utterance that is under way."""
 
     means: tuple[str, str]
     loudness: float | None = None
-    widener: Widener | None = None
-    pair: Pair | None = None
-    waiting: list[Floats] = field(default_factory=list)
-    waited: int = 0
-    fed: int = 0
+    widener: BandWidener | None = None
+    pair: DecoderPair | None = None
+    waiting_audio: list[Floats] = field(default_factory=list)
+    waiting_samples: int = 0
+    fed_samples: int = 0
     error: str | None = None
 
 
-class Recogniser:
+class SpeechRecognizer:
     """All callers of one process."""
 
     def __init__(self) -> None:
         self.model = str(get_model_path("en-us"))
-        self._lexicon = Lexicon(Path(get_model_path("en-us/cmudict-en-us.dict")))
-        self._free = [Pair(self._lexicon)]
-        self._callers: dict[int, Caller] = {}
+        self._lexicon = PronunciationLexicon(Path(get_model_path("en-us/cmudict-en-us.dict")))
+        self._idle_pairs = [DecoderPair(self._lexicon)]
+        self._callers: dict[int, CallerState] = {}
         self._noise = np.random.default_rng(7).normal(0, NOISE, 4 * MODEL_RATE).astype(np.float32)
 
-    def begin(self, caller_id: int, order: dict[str, Any]) -> None:
+    def begin_utterance(self, caller_id: int, order: dict[str, Any]) -> None:
         rate = int(order["rate"])
         caller = self._callers.get(caller_id)
         if caller is None:
-            caller = self._callers[caller_id] = Caller((MEANS[rate == 8000], MEANS[rate == 8000]))
-        self._release(caller)
-        caller.widener, caller.error = Widener(rate), None
-        pair = self._free.pop() if self._free else Pair(self._lexicon)
+            caller = self._callers[caller_id] = CallerState((MEANS[rate == 8000], MEANS[rate == 8000]))
+        self._abandon_utterance(caller)
+        caller.widener, caller.error = BandWidener(rate), None
+        pair = self._idle_pairs.pop() if self._idle_pairs else DecoderPair(self._lexicon)
         try:
-            pair.start(order["grammar"], order["jsgf"], order["words"], caller.means)
+            pair.start_utterance(order["grammar"], order["jsgf"], order["words"], caller.means)
         except (RuntimeError, ValueError) as error:
             caller.error = str(error)
         else:
             caller.pair = pair
 
-    def audio(self, caller_id: int, pcm: bytes) -> None:
+    def add_audio(self, caller_id: int, pcm: bytes) -> None:
         caller = self._callers.get(caller_id)
         if caller is None or caller.pair is None or caller.widener is None:
             return
-        samples = caller.widener.push(pcm)
+        samples = caller.widener.widen_samples(pcm)
         if caller.loudness is not None:
-            self._feed(caller, samples)
+            self._feed_samples(caller, samples)
             return
-        caller.waiting.append(samples)
-        caller.waited += samples.size
-        if caller.waited >= LOUDNESS_AFTER:
-            self._measure(caller)
+        caller.waiting_audio.append(samples)
+        caller.waiting_samples += samples.size
+        if caller.waiting_samples >= LOUDNESS_AFTER:
+            self._measure_loudness(caller)
 
-    def _measure(self, caller: Caller) -> None:
+    def _measure_loudness(self, caller: CallerState) -> None:
         """How loud this caller is, before the first word of theirs is decoded."""
-        samples = np.concatenate(caller.waiting) if caller.waiting else np.zeros(0, np.float32)
-        caller.waiting, caller.waited = [], 0
+        samples = np.concatenate(caller.waiting_audio) if caller.waiting_audio else np.zeros(0, np.float32)
+        caller.waiting_audio, caller.waiting_samples = [], 0
         caller.loudness = _loudest(samples)
-        self._feed(caller, samples)
+        self._feed_samples(caller, samples)
 
-    def _feed(self, caller: Caller, samples: Floats) -> None:
+    def _feed_samples(self, caller: CallerState, samples: Floats) -> None:
         if caller.pair is None or not samples.size:
             return
         gain = min(max(LOUDNESS / max(caller.loudness or LOUDNESS, 1.0), 0.2), 30.0)
-        at = caller.fed % (self._noise.size // 2)
+        at = caller.fed_samples % (self._noise.size // 2)
         noise = np.resize(self._noise[at:], samples.size)
-        caller.fed += samples.size
-        caller.pair.feed(np.clip(samples * gain + noise, -32768, 32767).astype("<i2").tobytes())
+        caller.fed_samples += samples.size
+        caller.pair.feed_audio(np.clip(samples * gain + noise, -32768, 32767).astype("<i2").tobytes())
 
-    def finish(self, caller_id: int) -> dict[str, Any]:
+    def finish_utterance(self, caller_id: int) -> dict[str, Any]:
         caller = self._callers.get(caller_id)
         if caller is None:
             raise ValueError("nothing was begun")
         if caller.pair is None:  # a grammar that cannot be followed makes one answer unheard, not the call deaf
-            return {**UNHEARD, "error": caller.error}
+            return {**NO_RESULT, "error": caller.error}
         if caller.loudness is None:
-            self._measure(caller)
-        found = caller.pair.end()
-        caller.means = caller.pair.means()
-        self._give_back(caller)
+            self._measure_loudness(caller)
+        found = caller.pair.end_utterance()
+        caller.means = caller.pair.cepstral_means()
+        self._return_decoders(caller)
         return found
 
-    def forget(self, caller_id: int) -> None:
+    def forget_caller(self, caller_id: int) -> None:
         caller = self._callers.pop(caller_id, None)
         if caller is not None:
-            self._release(caller)
+            self._abandon_utterance(caller)
 
-    def _release(self, caller: Caller) -> None:
+    def _abandon_utterance(self, caller: CallerState) -> None:
         """An utterance that was begun and never finished."""
         if caller.pair is not None:
-            caller.pair.end()
-            caller.waiting, caller.waited = [], 0
-            self._give_back(caller)
+            caller.pair.end_utterance()
+            caller.waiting_audio, caller.waiting_samples = [], 0
+            self._return_decoders(caller)
 
-    def _give_back(self, caller: Caller) -> None:
+    def _return_decoders(self, caller: CallerState) -> None:
         pair, caller.pair = caller.pair, None
         if pair is not None and len(pair.words) <= MAX_WORDS:
-            self._free.append(pair)
+            self._idle_pairs.append(pair)
 
-    def unknown(self, words: list[str]) -> list[str]:
-        return [word for word in words if not self._lexicon.sounds(word)]
+    def unknown_words(self, words: list[str]) -> list[str]:
+        return [word for word in words if not self._lexicon.sounds_of(word)]
 
-    def pronounce(self, words: dict[str, str]) -> None:
+    def add_pronunciations(self, words: dict[str, str]) -> None:
         for word, phones in words.items():
             self._lexicon.teach(word, phones)
 
@@ -343,26 +343,26 @@ def _loudest(samples: Floats) -> float:
     return float(np.sqrt((samples[:size].reshape(-1, frame) ** 2).mean(1).max())) if size else 0.0
 
 
-def handle(recognizer: Recogniser, caller: int, op: int, payload: bytes) -> Any:
+def handle_request(recognizer: SpeechRecognizer, caller: int, op: int, payload: bytes) -> Any:
     """The answer, or None when the request has none."""
     match op:
         case 1:
-            recognizer.begin(caller, json.loads(payload))
+            recognizer.begin_utterance(caller, json.loads(payload))
         case 2:
-            recognizer.audio(caller, payload)
+            recognizer.add_audio(caller, payload)
         case 3:
-            return recognizer.finish(caller)
+            return recognizer.finish_utterance(caller)
         case 4:
-            recognizer.forget(caller)
+            recognizer.forget_caller(caller)
         case 5:
-            return recognizer.unknown(json.loads(payload))
+            return recognizer.unknown_words(json.loads(payload))
         case _:
-            recognizer.pronounce(json.loads(payload))
+            recognizer.add_pronunciations(json.loads(payload))
             return {}
     return None
 
 
-def write(sink: BinaryIO, request: int, kind: int, body: bytes) -> None:
+def write_answer(sink: BinaryIO, request: int, kind: int, body: bytes) -> None:
     sink.write(HEADER.pack(request, kind, len(body)) + body)
     sink.flush()
 
@@ -373,22 +373,22 @@ def main() -> int:
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing that the library prints may get between the answers
     try:
-        recognizer = Recogniser()
+        recognizer = SpeechRecognizer()
     except (RuntimeError, OSError) as error:
-        write(sink, 0, ERROR, str(error).encode())
+        write_answer(sink, 0, ERROR, str(error).encode())
         return 3
-    write(sink, 0, JSON, json.dumps({"model": recognizer.model}).encode())
+    write_answer(sink, 0, JSON, json.dumps({"model": recognizer.model}).encode())
     while len(header := source.read(HEADER.size)) == HEADER.size:
         request, op, length = HEADER.unpack(header)
         payload = source.read(length)
         try:
-            answer = handle(recognizer, request, op, payload)
+            answer = handle_request(recognizer, request, op, payload)
             if answer is not None:
-                write(sink, request, JSON, json.dumps(answer).encode())
+                write_answer(sink, request, JSON, json.dumps(answer).encode())
         except BrokenPipeError:
             return 0
         except (RuntimeError, ValueError, KeyError, TypeError) as error:
-            write(sink, request, ERROR, str(error).encode())
+            write_answer(sink, request, ERROR, str(error).encode())
     return 0
 
 

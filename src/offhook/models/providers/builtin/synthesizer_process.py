@@ -14,9 +14,9 @@ from offhook.models.ports import ModelError
 from offhook.models.providers.builtin import tts_helper as wire
 
 SAMPLE_RATE: Final = 22050
-START_S: Final = 8.0
+START_TIMEOUT_S: Final = 8.0
 # Synthesis is 1000 times faster than speech: a program that says nothing for so long while work waits is stuck.
-HANG_S: Final = 0.7
+HANG_TIMEOUT_S: Final = 0.7
 COMMAND: Final = (sys.executable, "-I", str(Path(wire.__file__).resolve()))
 
 Answer = tuple[int, bytes]
@@ -27,7 +27,7 @@ def program_died(message: str = "The speech program ended.") -> ModelError:
 
 
 @dataclass(slots=True)
-class _Process:
+class _HelperProcess:
     """One running program. ``answers`` has a queue for each request that is under way."""
 
     process: asyncio.subprocess.Process
@@ -37,29 +37,29 @@ class _Process:
     reader: asyncio.Task[None] | None = None
     is_dead: bool = False
 
-    def send(self, request: int, op: int, body: object = None) -> None:
+    def send_request(self, request: int, op: int, body: object = None) -> None:
         assert self.process.stdin is not None
         payload = b"" if body is None else json.dumps(body).encode()
         if not self.is_dead:
             self.process.stdin.write(wire.HEADER.pack(request, op, len(payload)) + payload)
 
-    async def receive(self) -> tuple[int, int, bytes]:
+    async def receive_answer(self) -> tuple[int, int, bytes]:
         assert self.process.stdout is not None
         request, kind, length = wire.HEADER.unpack(await self.process.stdout.readexactly(wire.HEADER.size))
         return request, kind, await self.process.stdout.readexactly(length) if length else b""
 
-    async def read(self) -> None:
+    async def read_answers(self) -> None:
         loop = asyncio.get_running_loop()
         try:
             while True:
-                request, kind, payload = await self.receive()
+                request, kind, payload = await self.receive_answer()
                 self.last_output_at = loop.time()
                 if (waiting := self.answers.get(request)) is not None:
                     waiting.put_nowait((kind, payload))
         except (asyncio.IncompleteReadError, ConnectionError):
-            self.lose()
+            self.mark_lost()
 
-    def lose(self) -> None:
+    def mark_lost(self) -> None:
         """Forget the process and tell everybody who waits for it; one that is still there ends with its input."""
         self.is_dead = True
         if self.process.stdin is not None:
@@ -67,27 +67,27 @@ class _Process:
         for waiting in self.answers.values():
             waiting.put_nowait(None)
 
-    def die(self) -> None:
+    def kill(self) -> None:
         """Kill it, unless it is gone: a signal to a process that has ended would race with asyncio's wait for it."""
         if not self.is_dead:
             with suppress(ProcessLookupError):
                 self.process.kill()
-            self.lose()
+            self.mark_lost()
 
     async def close(self) -> None:
-        self.die()
+        self.kill()
         if self.reader is not None:
             self.reader.cancel()
             await asyncio.gather(self.reader, return_exceptions=True)
         await self.process.wait()
 
 
-class SpeechProgram:
+class SynthesizerProcess:
     """Shared by all voices of a process; bound to the event loop that first uses it. Raises ModelError only."""
 
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
         self._command = tuple(command)
-        self._current: _Process | None = None
+        self._current: _HelperProcess | None = None
         self._starting = asyncio.Lock()
         self._next_id = 1
         self._is_closed = False
@@ -105,20 +105,20 @@ class SpeechProgram:
 
     async def start(self) -> None:
         """Have it running; ModelError (not retryable) when espeak-ng cannot be loaded."""
-        await self._running()
+        await self._ensure_running()
 
-    async def _running(self) -> _Process:
+    async def _ensure_running(self) -> _HelperProcess:
         async with self._starting:
             if self._is_closed:
                 raise ModelError("tts_closed", "The server is stopping.", retryable=False)
             if self._current is None or self._current.is_dead:
                 if self._current is not None:
                     await self._current.close()
-                self._current = await self._launch()
+                self._current = await self._launch_process()
                 self.restarts += 1
             return self._current
 
-    async def _launch(self) -> _Process:
+    async def _launch_process(self) -> _HelperProcess:
         try:
             process = await asyncio.create_subprocess_exec(
                 *self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -127,10 +127,10 @@ class SpeechProgram:
             raise ModelError(
                 "tts_unavailable", f"The speech program does not start: {error}", retryable=False
             ) from None
-        started = _Process(process)
+        started = _HelperProcess(process)
         try:
-            async with asyncio.timeout(START_S):
-                _, kind, payload = await started.receive()
+            async with asyncio.timeout(START_TIMEOUT_S):
+                _, kind, payload = await started.receive_answer()
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
             await started.close()
             raise program_died("The speech program ended while it started.") from None
@@ -146,7 +146,7 @@ class SpeechProgram:
             raise ModelError("tts_unavailable", f"espeak-ng speaks at {hello['sample_rate']} Hz.", retryable=False)
         started.library = hello["library"]
         started.last_output_at = asyncio.get_running_loop().time()
-        started.reader = asyncio.create_task(started.read())
+        started.reader = asyncio.create_task(started.read_answers())
         return started
 
     async def speak(self, text: str, *, voice: str, wpm: int) -> AsyncGenerator[bytes, None]:
@@ -156,7 +156,7 @@ class SpeechProgram:
         for is_last in (False, True):
             skip = sent
             try:
-                async with aclosing(self._ask(wire.SPEAK, body)) as answers:
+                async with aclosing(self._request_answers(wire.SPEAK, body)) as answers:
                     async for kind, payload in answers:
                         if kind != wire.PCM:
                             continue
@@ -170,25 +170,25 @@ class SpeechProgram:
                 if is_last or not error.retryable:
                     raise
 
-    async def phonemes(self, words: Sequence[str], *, voice: str) -> dict[str, str]:
+    async def word_phonemes(self, words: Sequence[str], *, voice: str) -> dict[str, str]:
         """IPA of each word."""
-        async with aclosing(self._ask(wire.PHONEMES, {"words": list(words), "voice": voice})) as answers:
+        async with aclosing(self._request_answers(wire.PHONEMES, {"words": list(words), "voice": voice})) as answers:
             async for kind, payload in answers:
                 if kind == wire.JSON:
                     found: dict[str, str] = json.loads(payload)
                     return found
         raise program_died("The speech program answered nothing.")
 
-    async def _ask(self, op: int, body: object) -> AsyncGenerator[Answer, None]:
-        program = await self._running()
+    async def _request_answers(self, op: int, body: object) -> AsyncGenerator[Answer, None]:
+        program = await self._ensure_running()
         request, self._next_id = self._next_id, self._next_id % 0xFFFFFFF0 + 1
         answers: asyncio.Queue[Answer | None] = asyncio.Queue()
         program.answers[request] = answers
         is_done = False
         try:
-            program.send(request, op, body)
+            program.send_request(request, op, body)
             while not is_done:
-                answer = await self._next(program, answers)
+                answer = await self._next_answer(program, answers)
                 is_done = answer[0] in (wire.END, wire.ERROR)
                 if answer[0] == wire.ERROR:
                     raise ModelError("tts_failed", answer[1].decode("utf-8", "replace"), retryable=False)
@@ -196,18 +196,18 @@ class SpeechProgram:
         finally:
             del program.answers[request]
             if not is_done:
-                program.send(request, wire.CANCEL)
+                program.send_request(request, wire.CANCEL)
 
-    async def _next(self, program: _Process, answers: asyncio.Queue[Answer | None]) -> Answer:
+    async def _next_answer(self, program: _HelperProcess, answers: asyncio.Queue[Answer | None]) -> Answer:
         loop = asyncio.get_running_loop()
         asked_at = loop.time()
         while True:
             try:
-                async with asyncio.timeout(HANG_S):
+                async with asyncio.timeout(HANG_TIMEOUT_S):
                     answer = await answers.get()
             except TimeoutError:
-                if loop.time() - max(asked_at, program.last_output_at) >= HANG_S:
-                    program.die()
+                if loop.time() - max(asked_at, program.last_output_at) >= HANG_TIMEOUT_S:
+                    program.kill()
                 continue
             if answer is None:
                 raise program_died()

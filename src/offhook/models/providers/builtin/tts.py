@@ -14,14 +14,14 @@ import soxr
 from offhook.kit.audio import Samples
 from offhook.models.ports import ModelError, ModelRef
 from offhook.models.providers.builtin import tts_helper as wire
-from offhook.models.providers.builtin.synthesizer_process import COMMAND, SAMPLE_RATE, SpeechProgram, program_died
+from offhook.models.providers.builtin.synthesizer_process import COMMAND, SAMPLE_RATE, SynthesizerProcess, program_died
 
 DEFAULT_VOICE: Final = "en-us"
 # Slower than espeak-ng's 175: measured over a telephone band, the words stay apart.
 WORDS_PER_MINUTE: Final = 165
 # espeak-ng ends a sentence without a pause; people leave one.
 SENTENCE_PAUSE: Final = bytes(2 * int(0.12 * SAMPLE_RATE))
-MAX_PIECE: Final = 300
+MAX_PIECE_CHARS: Final = 300
 _VOICE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{1,39}")
 # Emphasis hugs its words and vanishes; other markup separates words.
 _EMPHASIS: Final = re.compile(r"[*`]+|(?<![^\W_])_+|_+(?![^\W_])")
@@ -34,7 +34,7 @@ def is_voice(name: str) -> bool:
     return _VOICE.fullmatch(name) is not None
 
 
-def speakable(text: str) -> str:
+def speakable_text(text: str) -> str:
     """What is left to say of a text: no markup, control characters or emoji; empty when there are no words."""
     kept = (
         c if unicodedata.category(c)[0] in _SPOKEN_CATEGORIES or unicodedata.category(c) in ("Sc", "Sm") else " "
@@ -44,12 +44,12 @@ def speakable(text: str) -> str:
     return clean if any(c.isalnum() for c in clean) else ""
 
 
-def pieces(text: str) -> Iterator[str]:
+def split_pieces(text: str) -> Iterator[str]:
     """Cut a long text at sentence ends or spaces, so that calls which share the program take turns."""
-    while len(text) > MAX_PIECE:
-        window = text[:MAX_PIECE]
+    while len(text) > MAX_PIECE_CHARS:
+        window = text[:MAX_PIECE_CHARS]
         ends = [match.end() for match in re.finditer(r"[.!?;:,](?=\s)", window)]
-        at = ends[-1] if ends else (window.rfind(" ") if " " in window[1:] else MAX_PIECE)
+        at = ends[-1] if ends else (window.rfind(" ") if " " in window[1:] else MAX_PIECE_CHARS)
         yield text[:at].strip()
         text = text[at:].strip()
     if text:
@@ -59,13 +59,13 @@ def pieces(text: str) -> Iterator[str]:
 class BuiltinTts:
     """Implements Tts. ``speed`` 1.0 is 165 words a minute."""
 
-    def __init__(self, program: SpeechProgram, *, voice: str = DEFAULT_VOICE, speed: float = 1.0) -> None:
+    def __init__(self, program: SynthesizerProcess, *, voice: str = DEFAULT_VOICE, speed: float = 1.0) -> None:
         self._program = program
         self._voice = voice
         self._wpm = min(max(round(WORDS_PER_MINUTE * speed), 80), 400)
 
     @property
-    def ref(self) -> ModelRef:
+    def model_ref(self) -> ModelRef:
         return ModelRef("tts", "builtin", "espeak-ng")
 
     @property
@@ -77,7 +77,7 @@ class BuiltinTts:
         return SAMPLE_RATE
 
     async def speak(self, text: str) -> AsyncGenerator[bytes, None]:
-        for piece in pieces(speakable(text)):
+        for piece in split_pieces(speakable_text(text)):
             async with aclosing(self._program.speak(piece, voice=self._voice, wpm=self._wpm)) as chunks:
                 async for chunk in chunks:
                     yield chunk
@@ -87,10 +87,10 @@ class BuiltinTts:
     async def synthesize(self, text: str, *, sample_rate: int = SAMPLE_RATE) -> Samples:
         """The whole text as int16 samples."""
         async with aclosing(self.speak(text)) as chunks:
-            return resampled(b"".join([chunk async for chunk in chunks]), sample_rate)
+            return resample_to(b"".join([chunk async for chunk in chunks]), sample_rate)
 
 
-def resampled(pcm: bytes, sample_rate: int) -> Samples:
+def resample_to(pcm: bytes, sample_rate: int) -> Samples:
     samples = np.frombuffer(pcm, "<i2").astype(np.int16)
     if sample_rate == SAMPLE_RATE:
         return samples
@@ -98,9 +98,11 @@ def resampled(pcm: bytes, sample_rate: int) -> Samples:
     return result
 
 
-def synthesize(text: str, *, voice: str = DEFAULT_VOICE, sample_rate: int = SAMPLE_RATE, speed: float = 1.0) -> Samples:
+def synthesize_speech(
+    text: str, *, voice: str = DEFAULT_VOICE, sample_rate: int = SAMPLE_RATE, speed: float = 1.0
+) -> Samples:
     """Blocking, for scripts and benchmarks: starts a program for this one text. int16 samples; ModelError."""
-    texts = list(pieces(speakable(text)))
+    texts = list(split_pieces(speakable_text(text)))
     program = subprocess.Popen(  # noqa: S603 - our own interpreter and file
         COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
@@ -112,10 +114,10 @@ def synthesize(text: str, *, voice: str = DEFAULT_VOICE, sample_rate: int = SAMP
             program.stdin.write(wire.HEADER.pack(index, wire.SPEAK, len(body)) + body)
         program.stdin.write(wire.HEADER.pack(0, wire.STOP, 0))
         program.stdin.flush()
-        return resampled(b"".join(_audio(program.stdout)), sample_rate)
+        return resample_to(b"".join(_read_audio(program.stdout)), sample_rate)
 
 
-def _audio(source: IO[bytes]) -> Iterator[bytes]:
+def _read_audio(source: IO[bytes]) -> Iterator[bytes]:
     is_first = True
     while header := source.read(wire.HEADER.size):
         _, kind, length = wire.HEADER.unpack(header)

@@ -42,7 +42,7 @@ FALLBACK_VOICE: Final = "en-us"
 _Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
 
 
-def candidates() -> Iterator[tuple[str, Path | None]]:
+def library_candidates() -> Iterator[tuple[str, Path | None]]:
     """Libraries to try with the folder that holds ``espeak-ng-data``: the wheel's own, then the system's."""
     spec = importlib.util.find_spec("espeakng_loader")
     if spec is not None and spec.origin is not None:
@@ -55,21 +55,21 @@ def candidates() -> Iterator[tuple[str, Path | None]]:
             yield name, None
 
 
-class Espeak:
+class EspeakLibrary:
     """One loaded library. ``on_audio`` gets PCM16 while :meth:`speak` runs and returns False to stop it."""
 
     def __init__(self) -> None:
         problems = []
-        for library, data in candidates():
+        for library, data in library_candidates():
             try:
-                self._load(library, data)
+                self._load_library(library, data)
             except OSError as error:
                 problems.append(f"{library}: {error}")
             else:
                 return
         raise OSError("; ".join(problems) or "espeak-ng is not installed")
 
-    def _load(self, library: str, data: Path | None) -> None:
+    def _load_library(self, library: str, data: Path | None) -> None:
         self._lib = ctypes.CDLL(library)
         path = None
         if data is not None:
@@ -83,11 +83,11 @@ class Espeak:
         self.library = library
         self._voice = ""
         self._on_audio: Callable[[bytes], bool] = lambda _: False
-        self._callback = _Callback(self._heard)
+        self._callback = _Callback(self._on_samples)
         self._lib.espeak_SetSynthCallback(self._callback)
         self._lib.espeak_TextToPhonemes.restype = ctypes.c_char_p
 
-    def _heard(self, samples: int | None, count: int, _events: int | None) -> int:
+    def _on_samples(self, samples: int | None, count: int, _events: int | None) -> int:
         if not samples or count <= 0:
             return 0
         return 0 if self._on_audio(ctypes.string_at(samples, count * 2)) else 1
@@ -110,7 +110,7 @@ class Espeak:
         if answer != _OK:
             raise OSError(f"espeak_Synth answered {answer}")
 
-    def phonemes(self, text: str) -> str:
+    def phonemes_of(self, text: str) -> str:
         """IPA of a short text."""
         left = ctypes.c_char_p(text.encode())
         parts = []
@@ -120,49 +120,49 @@ class Espeak:
         return " ".join(parts)
 
 
-class Program:
+class SynthesisServer:
     """Reads requests in a thread, so that a cancel overtakes the work, and does the work in order."""
 
     def __init__(self, source: BinaryIO, sink: BinaryIO) -> None:
         self._source = source
         self._sink = sink
-        self._waiting: queue.SimpleQueue[tuple[int, int, dict[str, Any]] | None] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[tuple[int, int, dict[str, Any]] | None] = queue.SimpleQueue()
         self._cancelled: set[int] = set()
         self._lock = threading.Lock()
 
-    def read(self) -> None:
+    def read_requests(self) -> None:
         while len(header := self._source.read(HEADER.size)) == HEADER.size:
             request, op, length = HEADER.unpack(header)
             payload = self._source.read(length)
             if op == STOP:
-                self._waiting.put(None)
+                self._requests.put(None)
                 return
             if op == CANCEL:
                 with self._lock:
                     self._cancelled.add(request)
             else:
-                self._waiting.put((request, op, json.loads(payload)))
+                self._requests.put((request, op, json.loads(payload)))
         os._exit(0)  # whoever started us is gone
 
-    def write(self, request: int, kind: int, payload: bytes = b"") -> None:
+    def write_answer(self, request: int, kind: int, payload: bytes = b"") -> None:
         self._sink.write(HEADER.pack(request, kind, len(payload)) + payload)
         self._sink.flush()
 
-    def work(self, espeak: Espeak) -> None:
-        while (item := self._waiting.get()) is not None:
+    def serve_requests(self, espeak: EspeakLibrary) -> None:
+        while (item := self._requests.get()) is not None:
             request, op, body = item
             try:
                 espeak.use_voice(str(body["voice"]))
                 if op == PHONEMES:
-                    found = {str(word): espeak.phonemes(str(word)) for word in body["words"]}
-                    self.write(request, JSON, json.dumps(found).encode())
+                    found = {str(word): espeak.phonemes_of(str(word)) for word in body["words"]}
+                    self.write_answer(request, JSON, json.dumps(found).encode())
                 elif not self._is_cancelled(request):
-                    espeak.speak(str(body["text"]), int(body["wpm"]), self._sender(request))
-                self.write(request, END)
+                    espeak.speak(str(body["text"]), int(body["wpm"]), self._audio_sender(request))
+                self.write_answer(request, END)
             except (OSError, KeyError, TypeError, ValueError) as error:
                 if isinstance(error, BrokenPipeError):
                     return
-                self.write(request, ERROR, str(error).encode())
+                self.write_answer(request, ERROR, str(error).encode())
             with self._lock:  # ids only grow: a cancel that came too late is of no use any more
                 self._cancelled = {later for later in self._cancelled if later > request}
 
@@ -170,32 +170,32 @@ class Program:
         with self._lock:
             return request in self._cancelled
 
-    def _sender(self, request: int) -> Callable[[bytes], bool]:
-        def send(pcm: bytes) -> bool:
+    def _audio_sender(self, request: int) -> Callable[[bytes], bool]:
+        def send_audio(pcm: bytes) -> bool:
             if self._is_cancelled(request):
                 return False
             try:
-                self.write(request, PCM, pcm)
+                self.write_answer(request, PCM, pcm)
             except BrokenPipeError:
                 os._exit(0)
             return True
 
-        return send
+        return send_audio
 
 
 def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server; it ends us by closing the pipe
     sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing that the library prints may get between the answers
-    program = Program(sys.stdin.buffer, sink)
+    program = SynthesisServer(sys.stdin.buffer, sink)
     try:
-        espeak = Espeak()
+        espeak = EspeakLibrary()
     except OSError as error:
-        program.write(0, ERROR, str(error).encode())
+        program.write_answer(0, ERROR, str(error).encode())
         return 3
-    program.write(0, JSON, json.dumps({"sample_rate": espeak.sample_rate, "library": espeak.library}).encode())
-    threading.Thread(target=program.read, daemon=True).start()
-    program.work(espeak)
+    program.write_answer(0, JSON, json.dumps({"sample_rate": espeak.sample_rate, "library": espeak.library}).encode())
+    threading.Thread(target=program.read_requests, daemon=True).start()
+    program.serve_requests(espeak)
     return 0
 
 

@@ -171,7 +171,7 @@ _DIGIT_WORDS: Final = dict(
 )
 
 
-def tokens(text: str) -> list[str]:
+def word_tokens(text: str) -> list[str]:
     """Lower-case words and numbers with contractions written out: ``I can't`` → ``i can not``."""
     plain = unicodedata.normalize("NFKD", text.lower().replace("\u2019", "'"))
     plain = "".join(c for c in plain if not unicodedata.combining(c))
@@ -180,7 +180,7 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(plain)
 
 
-def stem(word: str) -> str:
+def stem_word(word: str) -> str:
     """Light: plural, -ing, -ed, -ly and a final e go; ``moving``, ``moved`` and ``move`` become one."""
     word = _SYNONYMS.get(word, word)
     if len(word) > 4 and word.endswith("ies"):
@@ -197,12 +197,12 @@ def stem(word: str) -> str:
         word = word[:-1]
     if word.endswith("ll") and len(word) > 5:  # cancelled, canceling
         word = word[:-1]
-    return stem(_SYNONYMS[word]) if word in _SYNONYMS else word
+    return stem_word(_SYNONYMS[word]) if word in _SYNONYMS else word
 
 
-def essential(text: str) -> list[str]:
+def essential_tokens(text: str) -> list[str]:
     """Tokens without politeness and fillers, single digits as words; "thank you" goes as a whole."""
-    words = tokens(text)
+    words = word_tokens(text)
     kept = []
     for index, word in enumerate(words):
         if word in POLITE or (word in ("you", "much") and index and words[index - 1] in ("thank", "you", "very")):
@@ -213,14 +213,14 @@ def essential(text: str) -> list[str]:
     return kept
 
 
-def content(text: str, *, extra_stop: frozenset[str] = frozenset()) -> list[str]:
+def content_stems(text: str, *, extra_stop: frozenset[str] = frozenset()) -> list[str]:
     """Stems of the words that carry meaning, in order. "not" and "no" carry meaning."""
-    return [stem(word) for word in essential(text) if word not in STOP and word not in extra_stop]
+    return [stem_word(word) for word in essential_tokens(text) if word not in STOP and word not in extra_stop]
 
 
-def polarity(text: str) -> Polarity | None:
+def answer_polarity(text: str) -> Polarity | None:
     """Whether an answer begins with, or as a whole is, a yes or a no."""
-    words = essential(text)
+    words = essential_tokens(text)
     if not words:
         return None
     whole = " ".join(words)
@@ -239,10 +239,10 @@ def polarity(text: str) -> Polarity | None:
 
 def is_plain_polarity(text: str) -> bool:
     """Whether an answer is nothing but a yes or a no: "yes please", "no thank you", "sure, go ahead"."""
-    kind = polarity(text)
+    kind = answer_polarity(text)
     if kind is None:
         return False
-    words = essential(text)
+    words = essential_tokens(text)
     if kind == "no" and words[1:] == ["not"]:
         return True
     answers, single = (_YES_ANSWERS, _YES) if kind == "yes" else (_NO_ANSWERS, _NO)

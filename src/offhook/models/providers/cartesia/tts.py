@@ -11,9 +11,9 @@ from typing import Any, Final
 from offhook.models.ports import ModelError, ModelRef
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat, short_language
-from offhook.models.speech.tts import Audio, Done, Failed, TtsNews
-from offhook.models.speech.vendor_socket import Address
-from offhook.models.vendors import Choice
+from offhook.models.speech.tts import TtsAudio, TtsDone, TtsFailed, TtsMessage
+from offhook.models.speech.vendor_socket import VendorAddress
+from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "wss://api.cartesia.ai"
 VERSION: Final = "2026-03-01"
@@ -25,18 +25,18 @@ class CartesiaWire:
     # the vendor closes after five idle minutes, we after two
     idle_message = None
     uses_per_minute = None
-    drains = False
+    needs_drain = False
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: ModelChoice) -> None:
         self._choice = choice
-        self.ref = ModelRef("tts", "cartesia", choice.model)
+        self.model_ref = ModelRef("tts", "cartesia", choice.model)
         self.errors = VendorErrors("tts", choice.api_key)
 
-    def address(self, audio: WireFormat) -> Address:
+    def connection_address(self, audio: WireFormat) -> VendorAddress:
         url = (self._choice.base_url or BASE_URL).rstrip("/") + f"/tts/websocket?cartesia_version={VERSION}"
-        return Address(url, {"X-API-Key": self._choice.api_key, "Cartesia-Version": VERSION})
+        return VendorAddress(url, {"X-API-Key": self._choice.api_key, "Cartesia-Version": VERSION})
 
-    def ask(self, text: str, context: str, audio: WireFormat) -> Sequence[str]:
+    def speak_messages(self, text: str, context: str, audio: WireFormat) -> Sequence[str]:
         choice = self._choice
         body: dict[str, Any] = {
             "model_id": choice.model,
@@ -57,21 +57,21 @@ class CartesiaWire:
             body["generation_config"] = {"speed": choice.speed}
         return (json.dumps(body),)
 
-    def cancel(self, context: str) -> Sequence[str]:
+    def cancel_messages(self, context: str) -> Sequence[str]:
         return (json.dumps({"context_id": context, "cancel": True}),)
 
-    def read(self, message: Mapping[str, Any]) -> TtsNews:
+    def parse_message(self, message: Mapping[str, Any]) -> TtsMessage:
         kind, context = message["type"], message.get("context_id")
         if kind == "chunk":
-            return Audio(base64.b64decode(message["data"], validate=True), context)
+            return TtsAudio(base64.b64decode(message["data"], validate=True), context)
         if kind == "done":
-            return Done(context)
+            return TtsDone(context)
         if kind == "error":
-            return Failed(self._error(message), context)
+            return TtsFailed(self._error(message), context)
         return None
 
     def _error(self, message: Mapping[str, Any]) -> ModelError:
         status = int(message.get("status_code") or 500)
         if message.get("error_code") in ("voice_not_found", "model_not_found"):
             status = 404
-        return self.errors.of_status(status, json.dumps(dict(message)))
+        return self.errors.status_error(status, json.dumps(dict(message)))

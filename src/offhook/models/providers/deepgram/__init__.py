@@ -2,35 +2,35 @@
 
 import re
 
-from offhook.models.providers.deepgram.stt import DeepgramEarWire
-from offhook.models.providers.deepgram.tts import DeepgramVoiceWire
-from offhook.models.speech.vendor_factories import SocketEars, SocketVoices
-from offhook.models.vendors import AnyVendor, ModelInfo, Vendor, VendorParts, VoiceInfo
+from offhook.models.providers.deepgram.stt import DeepgramSttWire
+from offhook.models.providers.deepgram.tts import DeepgramTtsWire
+from offhook.models.speech.vendor_factories import SocketSttVendor, SocketTtsVendor
+from offhook.models.vendors import AnyVendor, ModelInfo, ModelVendor, VendorContext, VoiceInfo
 
 _VOICE = re.compile(r"[a-z0-9-]{1,60}")
 _VOICES = ("thalia", "andromeda", "helena", "apollo", "arcas", "orion")
 
 
-def vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
-    voices, ears = SocketVoices(DeepgramVoiceWire, parts), SocketEars(DeepgramEarWire, parts)
+def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
+    voices, ears = SocketTtsVendor(DeepgramTtsWire, parts), SocketSttVendor(DeepgramSttWire, parts)
     return (
-        Vendor(
+        ModelVendor(
             "tts",
             "deepgram",
             "Deepgram Aura",
             (ModelInfo("aura-2"), ModelInfo("aura")),
             build=voices.build,
-            check=voices.check,
+            check=voices.check_access,
             voices=tuple(VoiceInfo(name, name.title(), ("en",)) for name in _VOICES),
             accepts_voice=lambda voice: _VOICE.fullmatch(voice) is not None,
             close=voices.close,
         ),
-        Vendor(
+        ModelVendor(
             "stt",
             "deepgram",
             "Deepgram Nova",
             tuple(ModelInfo(name) for name in ("nova-3", "nova-2-phonecall", "nova-2")),
             build=ears.build,
-            check=ears.check,
+            check=ears.check_access,
         ),
     )

@@ -10,34 +10,34 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from offhook.models.ports import ModelRef, SttEvent
-from offhook.models.speech.errors import VendorErrors, told
+from offhook.models.speech.errors import VendorErrors, parse_error_body
 from offhook.models.speech.formats import WireFormat, line_format
-from offhook.models.speech.stt import Failed, Heard, SttNews
-from offhook.models.speech.vendor_socket import Address
-from offhook.models.vendors import Choice
+from offhook.models.speech.stt import SttFailed, SttMessage, SttTranscript
+from offhook.models.speech.vendor_socket import VendorAddress
+from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "wss://api.deepgram.com"
 ENDPOINTING_MS: Final = 300
 UTTERANCE_END_MS: Final = 1000
 
 
-class DeepgramEarWire:
+class DeepgramSttWire:
     """Implements SttWire."""
 
     chunk_s = 0.02
     replay_speed = None
     idle_message = json.dumps({"type": "KeepAlive"})
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: ModelChoice) -> None:
         self._choice = choice
-        self.ref = ModelRef("stt", "deepgram", choice.model)
+        self.model_ref = ModelRef("stt", "deepgram", choice.model)
         # 1008 DATA-0000: undecodable audio; 1011 NET-0000, NET-0001: the vendor's side or no audio in time
         self.errors = VendorErrors("stt", choice.api_key, close_codes={1011: "cut_off"})
 
     def format_for(self, sample_rate: int) -> WireFormat:
         return line_format(sample_rate)
 
-    def address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> Address:
+    def connection_address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> VendorAddress:
         options: list[tuple[str, str]] = [
             ("model", self._choice.model),
             ("language", language),
@@ -52,9 +52,9 @@ class DeepgramEarWire:
         name = "keyterm" if self._choice.model.startswith("nova-3") else "keywords"
         options += [(name, term) for term in terms]
         url = (self._choice.base_url or BASE_URL).rstrip("/") + f"/v1/listen?{urlencode(options)}"
-        return Address(url, {"Authorization": f"Token {self._choice.api_key}"})
+        return VendorAddress(url, {"Authorization": f"Token {self._choice.api_key}"})
 
-    def session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "DeepgramSession":
+    def create_session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "DeepgramSession":
         return DeepgramSession(self.errors)
 
 
@@ -67,36 +67,36 @@ class DeepgramSession:
         self._errors = errors
         self._owes_endpoint = False
 
-    def hello(self) -> Sequence[str]:
+    def opening_messages(self) -> Sequence[str]:
         return ()
 
-    def audio(self, payload: bytes) -> bytes:
+    def encode_audio(self, payload: bytes) -> bytes:
         return payload
 
-    def expect(self, terms: Sequence[str]) -> None:
+    def key_term_messages(self, terms: Sequence[str]) -> None:
         return None
 
-    def goodbye(self) -> Sequence[str]:
+    def closing_messages(self) -> Sequence[str]:
         return (json.dumps({"type": "CloseStream"}),)
 
-    def read(self, message: Mapping[str, Any]) -> Sequence[SttNews]:
+    def parse_message(self, message: Mapping[str, Any]) -> Sequence[SttMessage]:
         kind = message["type"]
         if kind == "Results":
-            return self._results(message)
+            return self._parse_results(message)
         if kind == "UtteranceEnd" and self._owes_endpoint:
             self._owes_endpoint = False
-            return (Heard(SttEvent("final", "", is_endpoint=True), end_s=0.0),)
+            return (SttTranscript(SttEvent("final", "", is_endpoint=True), end_s=0.0),)
         if kind == "Error":
-            word, text = told(json.dumps(dict(message)))
-            return (Failed(self._errors.make("server_error", text or word)),)
+            word, text = parse_error_body(json.dumps(dict(message)))
+            return (SttFailed(self._errors.make_error("server_error", text or word)),)
         return ()
 
-    def _results(self, message: Mapping[str, Any]) -> Sequence[SttNews]:
+    def _parse_results(self, message: Mapping[str, Any]) -> Sequence[SttMessage]:
         best = message["channel"]["alternatives"][0]
         text, is_final = str(best["transcript"]), bool(message["is_final"])
         if not is_final:
-            return (Heard(SttEvent("partial", text)),) if text else ()
+            return (SttTranscript(SttEvent("partial", text)),) if text else ()
         is_endpoint = bool(message.get("speech_final"))
         self._owes_endpoint = (self._owes_endpoint or bool(text)) and not is_endpoint
         event = SttEvent("final", text, float(best.get("confidence") or 0.0), is_endpoint=is_endpoint)
-        return (Heard(event, end_s=float(message["start"]) + float(message["duration"])),)
+        return (SttTranscript(event, end_s=float(message["start"]) + float(message["duration"])),)

@@ -9,30 +9,30 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from offhook.models.ports import ModelRef
-from offhook.models.speech.errors import VendorErrors, told
+from offhook.models.speech.errors import VendorErrors, parse_error_body
 from offhook.models.speech.formats import WireFormat, short_language
-from offhook.models.speech.tts import Done, Failed, Stopped, TtsNews
-from offhook.models.speech.vendor_socket import Address
-from offhook.models.vendors import Choice
+from offhook.models.speech.tts import TtsDone, TtsFailed, TtsMessage, TtsStopped
+from offhook.models.speech.vendor_socket import VendorAddress
+from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "wss://api.deepgram.com"
 # The vendor answers the 21st Flush within a minute with a warning and no audio.
-FLUSHES_PER_MINUTE: Final = 18
+MAX_FLUSHES_PER_MINUTE: Final = 18
 
 
-class DeepgramVoiceWire:
+class DeepgramTtsWire:
     """Implements TtsWire. The vendor's models are model, voice and language in one: ``aura-2-thalia-en``."""
 
     idle_message = None
-    uses_per_minute = FLUSHES_PER_MINUTE
-    drains = True
+    uses_per_minute = MAX_FLUSHES_PER_MINUTE
+    needs_drain = True
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: ModelChoice) -> None:
         self._choice = choice
-        self.ref = ModelRef("tts", "deepgram", choice.model)
+        self.model_ref = ModelRef("tts", "deepgram", choice.model)
         self.errors = VendorErrors("tts", choice.api_key)
 
-    def address(self, audio: WireFormat) -> Address:
+    def connection_address(self, audio: WireFormat) -> VendorAddress:
         choice = self._choice
         is_whole = choice.voice_id.startswith("aura")
         options = {
@@ -43,23 +43,23 @@ class DeepgramVoiceWire:
             "sample_rate": str(audio.sample_rate),
         }
         url = (choice.base_url or BASE_URL).rstrip("/") + f"/v1/speak?{urlencode(options)}"
-        return Address(url, {"Authorization": f"Token {choice.api_key}"})
+        return VendorAddress(url, {"Authorization": f"Token {choice.api_key}"})
 
-    def ask(self, text: str, context: str, audio: WireFormat) -> Sequence[str]:
+    def speak_messages(self, text: str, context: str, audio: WireFormat) -> Sequence[str]:
         return json.dumps({"type": "Speak", "text": text}), json.dumps({"type": "Flush"})
 
-    def cancel(self, context: str) -> Sequence[str]:
+    def cancel_messages(self, context: str) -> Sequence[str]:
         return (json.dumps({"type": "Clear"}),)
 
-    def read(self, message: Mapping[str, Any]) -> TtsNews:
+    def parse_message(self, message: Mapping[str, Any]) -> TtsMessage:
         kind = message["type"]
         if kind == "Flushed":
-            return Done()
+            return TtsDone()
         if kind == "Cleared":
-            return Stopped()
+            return TtsStopped()
         if kind in ("Error", "Warning"):
-            word, text = told(json.dumps(dict(message)))
+            word, text = parse_error_body(json.dumps(dict(message)))
             is_limit = "limit" in f"{word} {text}".lower() or "flush" in text.lower()
             name = "rate_limited" if is_limit else "bad_request" if kind == "Error" else None
-            return None if name is None else Failed(self.errors.make(name, text or word))
+            return None if name is None else TtsFailed(self.errors.make_error(name, text or word))
         return None

@@ -14,14 +14,14 @@ from urllib.parse import quote, urlencode
 from offhook.models.ports import ModelError, ModelRef
 from offhook.models.speech.errors import VendorErrors, is_about_money
 from offhook.models.speech.formats import WireFormat, short_language
-from offhook.models.speech.tts import Audio, Done, Failed, TtsNews
-from offhook.models.speech.vendor_socket import Address
-from offhook.models.vendors import Choice
+from offhook.models.speech.tts import TtsAudio, TtsDone, TtsFailed, TtsMessage
+from offhook.models.speech.vendor_socket import VendorAddress
+from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "wss://api.elevenlabs.io"
 # the only models that take a language; the others refuse it
 _SPEAKS_BY_CODE: Final = frozenset({"eleven_flash_v2_5", "eleven_turbo_v2_5"})
-_WORDS: Final = {
+_ERROR_NAMES: Final = {
     "invalid_api_key": "unauthorized",
     "missing_permissions": "forbidden",
     "quota_exceeded": "no_quota",
@@ -41,14 +41,14 @@ class ElevenLabsWire:
 
     idle_message = json.dumps({"text": ""})
     uses_per_minute = None
-    drains = True
+    needs_drain = True
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: ModelChoice) -> None:
         self._choice = choice
-        self.ref = ModelRef("tts", "elevenlabs", choice.model)
+        self.model_ref = ModelRef("tts", "elevenlabs", choice.model)
         self.errors = VendorErrors("tts", choice.api_key)
 
-    def address(self, audio: WireFormat) -> Address:
+    def connection_address(self, audio: WireFormat) -> VendorAddress:
         choice = self._choice
         options = {
             "model_id": choice.model,
@@ -60,9 +60,9 @@ class ElevenLabsWire:
         if choice.model in _SPEAKS_BY_CODE:
             options["language_code"] = short_language(choice.language)
         path = f"/v1/text-to-speech/{quote(choice.voice_id, safe='')}/multi-stream-input?{urlencode(options)}"
-        return Address((choice.base_url or BASE_URL).rstrip("/") + path, {"xi-api-key": choice.api_key})
+        return VendorAddress((choice.base_url or BASE_URL).rstrip("/") + path, {"xi-api-key": choice.api_key})
 
-    def ask(self, text: str, context: str, audio: WireFormat) -> Sequence[str]:
+    def speak_messages(self, text: str, context: str, audio: WireFormat) -> Sequence[str]:
         settings = {} if self._choice.speed == 1 else {"voice_settings": {"speed": self._choice.speed}}
         return (
             json.dumps({"text": " ", "context_id": context, **settings}),
@@ -70,18 +70,20 @@ class ElevenLabsWire:
             json.dumps({"context_id": context, "close_context": True}),
         )
 
-    def cancel(self, context: str) -> Sequence[str]:
+    def cancel_messages(self, context: str) -> Sequence[str]:
         return ()
 
-    def read(self, message: Mapping[str, Any]) -> TtsNews:
+    def parse_message(self, message: Mapping[str, Any]) -> TtsMessage:
         context = message.get("contextId") or message.get("context_id")
         if message.get("error"):
-            return Failed(self._error(str(message["error"]), str(message.get("message") or message["error"])), context)
+            return TtsFailed(
+                self._error(str(message["error"]), str(message.get("message") or message["error"])), context
+            )
         if message.get("isFinal") or message.get("is_final"):
-            return Done(context)
+            return TtsDone(context)
         audio = message.get("audio")
-        return Audio(base64.b64decode(audio, validate=True), context) if audio else None
+        return TtsAudio(base64.b64decode(audio, validate=True), context) if audio else None
 
     def _error(self, word: str, text: str) -> ModelError:
-        name = _WORDS.get(word) or ("no_quota" if is_about_money(text) else "bad_request")
-        return self.errors.make(name, text)
+        name = _ERROR_NAMES.get(word) or ("no_quota" if is_about_money(text) else "bad_request")
+        return self.errors.make_error(name, text)

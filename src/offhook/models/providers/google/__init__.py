@@ -2,7 +2,7 @@
 
 from offhook.models.http_clients import close_http_clients
 from offhook.models.providers.google.llm import GoogleLlm
-from offhook.models.vendors import AnyVendor, Choice, ModelInfo, Vendor, VendorParts
+from offhook.models.vendors import AnyVendor, ModelChoice, ModelInfo, ModelVendor, VendorContext
 
 # Context windows from the vendor's model pages.
 _MODELS = (
@@ -12,21 +12,21 @@ _MODELS = (
 )
 
 
-def vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
-    def build(choice: Choice) -> GoogleLlm:
+def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
+    def build_llm(choice: ModelChoice) -> GoogleLlm:
         return GoogleLlm(choice, egress=parts.egress if choice.is_guarded else None)
 
-    async def check(choice: Choice) -> None:
-        await build(choice).check()
+    async def check_llm(choice: ModelChoice) -> None:
+        await build_llm(choice).check_access()
 
     return (
-        Vendor(
+        ModelVendor(
             "llm",
             "google",
             "Google Gemini",
             _MODELS,
-            build=build,
-            check=check,
+            build=build_llm,
+            check=check_llm,
             takes_any_model=True,
             close=close_http_clients,
         ),

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import httpx2
 
 from offhook.kit.egress import EgressClient
-from offhook.models.http_clients import OPENED, SdkClients
+from offhook.models.http_clients import OPENED_RESPONSES, SdkClients
 from offhook.models.llm import llm_errors
-from offhook.models.llm.stream import Timeouts, edge, paced
+from offhook.models.llm.stream import LlmTimeouts, guard_vendor_call, stream_with_timeouts
 from offhook.models.ports import LlmEvent, LlmRequest, ModelError, ModelRef
-from offhook.models.providers.google.wire import Answer, Signatures, config_of, contents_of, retry_delay_s
-from offhook.models.vendors import Choice
+from offhook.models.providers.google.wire import GoogleAnswer, ThoughtSignatures, config_of, contents_of, retry_delay_s
+from offhook.models.vendors import ModelChoice
 
 if TYPE_CHECKING:
     from google.genai import Client
 
 
-def _client(base_url: str | None, api_key: str, connections: httpx2.AsyncClient) -> "Client":
+def _create_client(base_url: str | None, api_key: str, connections: httpx2.AsyncClient) -> "Client":
     from google import genai  # noqa: PLC0415 - takes 0.7 s to load, which a process without such a model does not pay
     from google.genai import types  # noqa: PLC0415
 
@@ -30,48 +30,52 @@ def _client(base_url: str | None, api_key: str, connections: httpx2.AsyncClient)
     return genai.Client(api_key=api_key or "none", http_options=options)
 
 
-_clients: Final = SdkClients(_client)
+_clients: Final = SdkClients(_create_client)
 
 
 class GoogleLlm:
     """Implements ``Llm``. Never retries; ``egress`` guards an organization's own address."""
 
-    def __init__(self, choice: Choice, timeouts: Timeouts | None = None, egress: EgressClient | None = None) -> None:
+    def __init__(
+        self, choice: ModelChoice, timeouts: LlmTimeouts | None = None, egress: EgressClient | None = None
+    ) -> None:
         self._choice = choice
-        self._timeouts = timeouts or Timeouts()
+        self._timeouts = timeouts or LlmTimeouts()
         self._egress = egress
-        self._signatures = Signatures()
+        self._signatures = ThoughtSignatures()
 
     @property
-    def ref(self) -> ModelRef:
+    def model_ref(self) -> ModelRef:
         return ModelRef("llm", self._choice.provider, self._choice.model)
 
     async def warm_up(self) -> None:
         """Load the SDK and make the client before the first caller needs them."""
-        await self._sdk()
+        await self._sdk_client()
 
-    async def check(self) -> None:
+    async def check_access(self) -> None:
         """Whether the key works and the model is there; costs nothing. ModelError."""
-        client = await self._sdk()
-        async with edge(_model_error, "answer", self._timeouts.first_token_s):
+        client = await self._sdk_client()
+        async with guard_vendor_call(_model_error, "answer", self._timeouts.first_token_s):
             await client.aio.models.get(model=self._choice.model)
 
     async def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
-        client = await self._sdk()
-        answer = Answer(self._signatures)
-        chunks = paced(partial(self._open, client, request), _close, self._timeouts, _model_error)
+        client = await self._sdk_client()
+        answer = GoogleAnswer(self._signatures)
+        chunks = stream_with_timeouts(
+            partial(self._open_stream, client, request), _close_stream, self._timeouts, _model_error
+        )
         async with aclosing(chunks):
             async for chunk in chunks:
-                for event in _read(answer, chunk):
+                for event in _read_chunk(answer, chunk):
                     yield event
-        for event in answer.finished():
+        for event in answer.finish_events():
             yield event
 
-    async def _sdk(self) -> "Client":
+    async def _sdk_client(self) -> "Client":
         return await _clients.get(self._choice.base_url, self._choice.api_key, self._egress)
 
-    async def _open(self, client: "Client", request: LlmRequest) -> Any:
-        return _Stream(
+    async def _open_stream(self, client: "Client", request: LlmRequest) -> Any:
+        return _GeminiStream(
             await client.aio.models.generate_content_stream(
                 model=self._choice.model,
                 contents=cast(Any, contents_of(request.messages, self._signatures)),
@@ -81,50 +85,50 @@ class GoogleLlm:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stream:
+class _GeminiStream:
     """The SDK's chunks and the HTTP answer under them: closing the chunks alone leaves it to the garbage collector."""
 
     chunks: AsyncIterator[Any]
-    opened: list[httpx2.Response] = field(default_factory=list)
+    responses: list[httpx2.Response] = field(default_factory=list)
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         # the request goes out with the first chunk that is asked for
-        token = OPENED.set(self.opened)
+        token = OPENED_RESPONSES.set(self.responses)
         try:
             chunk = await anext(self.chunks, None)
         finally:
-            OPENED.reset(token)
+            OPENED_RESPONSES.reset(token)
         while chunk is not None:
             yield chunk
             chunk = await anext(self.chunks, None)
 
 
-async def _close(stream: _Stream) -> None:
-    for response in stream.opened:
+async def _close_stream(stream: _GeminiStream) -> None:
+    for response in stream.responses:
         await response.aclose()
 
 
-def _read(answer: Answer, chunk: Any) -> list[LlmEvent]:
+def _read_chunk(answer: GoogleAnswer, chunk: Any) -> list[LlmEvent]:
     try:
-        return list(answer.read(chunk))
+        return list(answer.read_chunk(chunk))
     except (AttributeError, TypeError, ValueError) as error:
-        raise llm_errors.malformed(error) from error
+        raise llm_errors.malformed_answer_error(error) from error
 
 
 def _model_error(error: Exception) -> ModelError | None:
     from google.genai import errors  # noqa: PLC0415 - the client has loaded it in a thread
 
     if isinstance(error, httpx2.TimeoutException):
-        return llm_errors.connection_timed_out()
+        return llm_errors.connect_timeout_error()
     if isinstance(error, httpx2.TransportError):
-        return llm_errors.connection_lost(error)
+        return llm_errors.connection_error(error)
     if isinstance(error, errors.APIError):
         message = error.message or str(error)
         status = error.code if isinstance(error.code, int) else 500
         if status == 400 and "api key not valid" in message.lower():
             status = 401
         wait_s = retry_delay_s(error.details)
-        return llm_errors.of_status(
+        return llm_errors.status_error(
             status, message, code=error.status, headers={} if wait_s is None else {"retry-after": str(wait_s)}
         )
     return None

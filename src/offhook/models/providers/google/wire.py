@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from offhook.models.llm import llm_errors
-from offhook.models.ports import LlmEvent, LlmRequest, LlmUsage, Message, TextDelta, ToolCall, ToolCalled
-from offhook.models.vendors import Choice
+from offhook.models.ports import LlmEvent, LlmMessage, LlmRequest, LlmUsage, TextDelta, ToolCall, ToolCalled
+from offhook.models.vendors import ModelChoice
 
-CONNECTED: Final = "(The conversation begins.)"
+CONVERSATION_START: Final = "(The conversation begins.)"
 GO_ON: Final = "(Go on.)"
 _FILTERED: Final = frozenset(
     {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR"}
@@ -21,7 +21,7 @@ _NO_SIGNATURE: Final = b"skip_thought_signature_validator"
 _MAX_SIGNATURES: Final = 5000
 
 
-class Signatures:
+class ThoughtSignatures:
     """The vendor's proofs that a call was its own, by call id; it wants them back with the history."""
 
     def __init__(self) -> None:
@@ -32,17 +32,17 @@ class Signatures:
         while len(self._by_id) > _MAX_SIGNATURES:
             self._by_id.popitem(last=False)
 
-    def of(self, call_id: str) -> bytes | None:
+    def signature_of(self, call_id: str) -> bytes | None:
         return self._by_id.get(call_id)
 
 
-def config_of(request: LlmRequest, choice: Choice) -> dict[str, Any]:
+def config_of(request: LlmRequest, choice: ModelChoice) -> dict[str, Any]:
     """Everything but the conversation. Thinking is off, or as short as the model can: a caller waits."""
     config: dict[str, Any] = {
         "temperature": choice.temperature if request.response_schema is None else request.temperature,
         "automatic_function_calling": {"disable": True},
     }
-    leading = [message.content for message in _leading(request.messages)]
+    leading = [message.content for message in _leading_system_messages(request.messages)]
     if leading:
         config["system_instruction"] = "\n\n".join(leading)
     if limit := request.max_tokens or choice.max_tokens:
@@ -63,29 +63,31 @@ def config_of(request: LlmRequest, choice: Choice) -> dict[str, Any]:
     return config
 
 
-def contents_of(messages: Sequence[Message], signatures: Signatures) -> list[dict[str, Any]]:
+def contents_of(messages: Sequence[LlmMessage], signatures: ThoughtSignatures) -> list[dict[str, Any]]:
     """The conversation from the user's first turn to the user's last, sides merged."""
     result: list[dict[str, Any]] = []
-    for role, parts in _turns(messages[len(_leading(messages)) :], signatures):
+    for role, parts in _content_turns(messages[len(_leading_system_messages(messages)) :], signatures):
         if not result and role == "model":
-            result.append({"role": "user", "parts": [{"text": CONNECTED}]})
+            result.append({"role": "user", "parts": [{"text": CONVERSATION_START}]})
         if result and result[-1]["role"] == role:
             result[-1]["parts"] += parts
         else:
             result.append({"role": role, "parts": parts})
     if not result:
-        result.append({"role": "user", "parts": [{"text": CONNECTED}]})
+        result.append({"role": "user", "parts": [{"text": CONVERSATION_START}]})
     elif result[-1]["role"] == "model":
         result.append({"role": "user", "parts": [{"text": GO_ON}]})
     return result
 
 
-def _leading(messages: Sequence[Message]) -> Sequence[Message]:
+def _leading_system_messages(messages: Sequence[LlmMessage]) -> Sequence[LlmMessage]:
     count = next((index for index, message in enumerate(messages) if message.role != "system"), len(messages))
     return messages[:count]
 
 
-def _turns(messages: Sequence[Message], signatures: Signatures) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _content_turns(
+    messages: Sequence[LlmMessage], signatures: ThoughtSignatures
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     answers = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
     for message in messages:
         if message.role == "tool" or not (message.content or message.tool_calls):
@@ -99,11 +101,11 @@ def _turns(messages: Sequence[Message], signatures: Signatures) -> Iterator[tupl
             yield "user", [_response_part(call, answers.get(call.id)) for call in message.tool_calls]
 
 
-def _call_parts(calls: Sequence[ToolCall], signatures: Signatures) -> Iterator[dict[str, Any]]:
+def _call_parts(calls: Sequence[ToolCall], signatures: ThoughtSignatures) -> Iterator[dict[str, Any]]:
     """Of parallel calls only the first one carries a signature."""
     for index, call in enumerate(calls):
         part: dict[str, Any] = {"function_call": {"name": call.name, "args": call.arguments}}
-        signature = signatures.of(call.id) or (_NO_SIGNATURE if index == 0 else None)
+        signature = signatures.signature_of(call.id) or (_NO_SIGNATURE if index == 0 else None)
         yield part if signature is None else {**part, "thought_signature": signature}
 
 
@@ -116,59 +118,59 @@ def _response_part(call: ToolCall, answer: str | None) -> dict[str, Any]:
     return {"function_response": {"name": call.name, "response": response}}
 
 
-class Answer:
+class GoogleAnswer:
     """Puts one streamed answer together. The vendor's usage figures grow with every chunk."""
 
-    def __init__(self, signatures: Signatures) -> None:
+    def __init__(self, signatures: ThoughtSignatures) -> None:
         self._signatures = signatures
         self._calls: list[ToolCall] = []
         self._finish_reason: str | None = None
         self._has_prompt_usage = False
         self._completion_tokens = 0
 
-    def read(self, chunk: Any) -> Iterator[LlmEvent]:
+    def read_chunk(self, chunk: Any) -> Iterator[LlmEvent]:
         """Take one chunk; raises ModelError when the vendor's filter stopped the answer."""
         if chunk.usage_metadata is not None:
-            yield from self._count(chunk.usage_metadata)
+            yield from self._count_usage(chunk.usage_metadata)
         if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason is not None:
-            raise llm_errors.content_filtered()
+            raise llm_errors.content_filter_error()
         for candidate in chunk.candidates or ():
             for part in (candidate.content.parts if candidate.content is not None else None) or ():
                 if part.function_call is not None:
-                    self._call(part)
+                    self._add_call(part)
                 elif part.text and not part.thought:
                     yield TextDelta(part.text)
             if candidate.finish_reason is not None:
                 self._finish(str(getattr(candidate.finish_reason, "value", candidate.finish_reason)))
 
-    def finished(self) -> Iterator[LlmEvent]:
+    def finish_events(self) -> Iterator[LlmEvent]:
         """The calls and the rest of the usage; raises ModelError for an answer that is not whole."""
         if self._finish_reason is None:
-            raise llm_errors.cut_off()
+            raise llm_errors.cut_off_error()
         for call in self._calls:
             yield ToolCalled(call)
         yield LlmUsage(0, self._completion_tokens)
 
-    def _count(self, usage: Any) -> Iterator[LlmUsage]:
+    def _count_usage(self, usage: Any) -> Iterator[LlmUsage]:
         self._completion_tokens = int(usage.candidates_token_count or 0) + int(usage.thoughts_token_count or 0)
         if not self._has_prompt_usage and usage.prompt_token_count:
             self._has_prompt_usage = True
             yield LlmUsage(int(usage.prompt_token_count), 0, int(usage.cached_content_token_count or 0))
 
-    def _call(self, part: Any) -> None:
+    def _add_call(self, part: Any) -> None:
         called = part.function_call
         call = ToolCall(f"call_{secrets.token_hex(8)}", str(called.name or ""), dict(called.args or {}))
         if not call.name:
-            raise llm_errors.malformed_call("", str(called.args))
+            raise llm_errors.malformed_call_error("", str(called.args))
         if part.thought_signature is not None:
             self._signatures.keep(call.id, part.thought_signature)
         self._calls.append(call)
 
     def _finish(self, reason: str) -> None:
         if reason in _FILTERED:
-            raise llm_errors.content_filtered()
+            raise llm_errors.content_filter_error()
         if reason in _MALFORMED:
-            raise llm_errors.malformed_call("", reason)
+            raise llm_errors.malformed_call_error("", reason)
         self._finish_reason = reason
 
 

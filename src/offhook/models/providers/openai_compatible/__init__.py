@@ -5,7 +5,7 @@ from functools import partial
 from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm
 from offhook.models.providers.openai_compatible.sdk_endpoints import close_endpoints
 from offhook.models.providers.openai_compatible.speech import speech_vendors
-from offhook.models.vendors import AnyVendor, Choice, ModelInfo, Vendor, VendorParts
+from offhook.models.vendors import AnyVendor, ModelChoice, ModelInfo, ModelVendor, VendorContext
 
 GROQ_URL = "https://api.groq.com/openai/v1"
 # Context windows from the vendors' model pages.
@@ -21,32 +21,32 @@ _GROQ = (
 )
 
 
-def vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
-    def build(choice: Choice, default_url: str | None = None) -> OpenAiCompatibleLlm:
+def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
+    def build_llm(choice: ModelChoice, default_url: str | None = None) -> OpenAiCompatibleLlm:
         egress = parts.egress if choice.is_guarded else None
         return OpenAiCompatibleLlm(choice, egress=egress, default_url=default_url)
 
-    async def check(choice: Choice, default_url: str | None = None) -> None:
-        await build(choice, default_url).check()
+    async def check_llm(choice: ModelChoice, default_url: str | None = None) -> None:
+        await build_llm(choice, default_url).check_access()
 
     return (
-        Vendor(
+        ModelVendor(
             "llm",
             "openai",
             "OpenAI, or any server that speaks its format",
             _OPENAI,
-            build=build,
-            check=check,
+            build=build_llm,
+            check=check_llm,
             takes_any_model=True,
             close=close_endpoints,
         ),
-        Vendor(
+        ModelVendor(
             "llm",
             "groq",
             "Groq",
             _GROQ,
-            build=partial(build, default_url=GROQ_URL),
-            check=partial(check, default_url=GROQ_URL),
+            build=partial(build_llm, default_url=GROQ_URL),
+            check=partial(check_llm, default_url=GROQ_URL),
         ),
         *speech_vendors(parts),
     )

@@ -4,25 +4,27 @@ from collections.abc import Sequence
 from typing import Final
 
 from offhook.models.configuration.embeddings import EmbeddingChoice
-from offhook.models.providers.openai_compatible.http_requests import request
+from offhook.models.providers.openai_compatible.http_requests import post_request
 from offhook.models.speech.errors import VendorErrors
-from offhook.models.speech.network_route import Way
+from offhook.models.speech.network_route import NetworkRoute
 
 BASE_URL: Final = "https://api.openai.com/v1"
 
 
-async def embed(choice: EmbeddingChoice, way: Way, texts: Sequence[str], *, within_s: float) -> list[list[float]]:
+async def embed_texts(
+    choice: EmbeddingChoice, way: NetworkRoute, texts: Sequence[str], *, within_s: float
+) -> list[list[float]]:
     """A vector for each text, in their order. ModelError."""
     errors = VendorErrors("embeddings", choice.api_key)
     url = f"{choice.base_url or BASE_URL}/embeddings"
     body = {"model": choice.model, "input": list(texts), "encoding_format": "float"}
-    async with request(url, choice.api_key, errors, within_s, way, json=body) as response:
+    async with post_request(url, choice.api_key, errors, within_s, way, json=body) as response:
         await response.aread()
         try:
             items = sorted(response.json()["data"], key=lambda item: item["index"])
             vectors = [[float(number) for number in item["embedding"]] for item in items]
         except (ValueError, KeyError, TypeError) as error:
-            raise errors.malformed(f"no list of vectors: {error}") from error
+            raise errors.malformed_error(f"no list of vectors: {error}") from error
     if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) > 1 or not all(vectors):
-        raise errors.malformed("not one vector for each text")
+        raise errors.malformed_error("not one vector for each text")
     return vectors

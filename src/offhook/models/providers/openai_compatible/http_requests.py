@@ -10,25 +10,25 @@ import httpx2
 
 from offhook.kit.egress import EgressError
 from offhook.models.speech.errors import VendorErrors
-from offhook.models.speech.network_route import Way
+from offhook.models.speech.network_route import NetworkRoute
 
 # Between two turns of a conversation there is less than this.
-KEEP_S: Final = 120.0
-CONNECT_S: Final = 3.0
-_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Way, httpx2.AsyncClient]] = WeakKeyDictionary()
+KEEP_ALIVE_S: Final = 120.0
+CONNECT_TIMEOUT_S: Final = 3.0
+_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[NetworkRoute, httpx2.AsyncClient]] = WeakKeyDictionary()
 
 
-def _client(way: Way, errors: VendorErrors) -> httpx2.AsyncClient:
+def _client_for(way: NetworkRoute, errors: VendorErrors) -> httpx2.AsyncClient:
     clients = _clients.setdefault(asyncio.get_running_loop(), {})
     if way not in clients:
         if not way.is_guarded:
-            limits = httpx2.Limits(max_connections=500, max_keepalive_connections=50, keepalive_expiry=KEEP_S)
-            timeout = httpx2.Timeout(None, connect=CONNECT_S)
+            limits = httpx2.Limits(max_connections=500, max_keepalive_connections=50, keepalive_expiry=KEEP_ALIVE_S)
+            timeout = httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S)
             clients[way] = httpx2.AsyncClient(limits=limits, timeout=timeout, trust_env=False)
         elif way.egress is not None:
-            clients[way] = way.egress.vendor_client(KEEP_S)
+            clients[way] = way.egress.vendor_client(KEEP_ALIVE_S)
         else:
-            raise errors.make("forbidden", "This address is not the operator's.")
+            raise errors.make_error("forbidden", "This address is not the operator's.")
     return clients[way]
 
 
@@ -39,31 +39,31 @@ async def close_clients() -> None:
 
 
 @asynccontextmanager
-async def request(
-    url: str, api_key: str, errors: VendorErrors, limit_s: float, way: Way, **body: Any
+async def post_request(
+    url: str, api_key: str, errors: VendorErrors, limit_s: float, way: NetworkRoute, **body: Any
 ) -> AsyncIterator[httpx2.Response]:
     """POST and give the open answer (status 200 only) within ``limit_s``; everything that fails is a ModelError."""
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     response: httpx2.Response | None = None
     try:
-        client = _client(way, errors)
+        client = _client_for(way, errors)
         async with asyncio.timeout(limit_s):
             response = await client.send(client.build_request("POST", url, headers=headers, **body), stream=True)
             if response.status_code != 200:
-                raise errors.of_status(
+                raise errors.status_error(
                     response.status_code, await response.aread(), response.headers.get("retry-after")
                 )
         yield response
     except (TimeoutError, httpx2.TimeoutException):
-        raise errors.timed_out("answer", limit_s) from None
+        raise errors.timeout_error("answer", limit_s) from None
     except EgressError as error:
-        raise errors.make("connection" if error.retryable else "forbidden", error) from error
+        raise errors.make_error("connection" if error.retryable else "forbidden", error) from error
     except (httpx2.ConnectError, httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-        raise errors.unreachable(error) from error
+        raise errors.unreachable_error(error) from error
     except httpx2.ProtocolError as error:
-        raise errors.make("cut_off", f"The answer ended in the middle: {error}") from error
+        raise errors.make_error("cut_off", f"The answer ended in the middle: {error}") from error
     except httpx2.HTTPError as error:
-        raise errors.make("connection", f"The connection failed: {error or type(error).__name__}") from error
+        raise errors.make_error("connection", f"The connection failed: {error or type(error).__name__}") from error
     finally:
         if response is not None:
             await response.aclose()

@@ -12,9 +12,9 @@ from typing import Any, Final
 from offhook.models.ports import ModelError, ModelRef, SttEvent
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import MULAW_8000, WireFormat, short_language
-from offhook.models.speech.stt import Failed, Heard, Ready, SttNews
-from offhook.models.speech.vendor_socket import Address
-from offhook.models.vendors import Choice
+from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttTranscript
+from offhook.models.speech.vendor_socket import VendorAddress
+from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "https://api.openai.com/v1"
 PAUSE_MS: Final = 400
@@ -34,22 +34,24 @@ class OpenAiRealtimeWire:
     replay_speed = None
     idle_message = None
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: ModelChoice) -> None:
         self._choice = choice
-        self.ref = ModelRef("stt", "openai", choice.model)
+        self.model_ref = ModelRef("stt", "openai", choice.model)
         self.errors = VendorErrors("stt", choice.api_key)
 
     def format_for(self, sample_rate: int) -> WireFormat:
         return MULAW_8000 if sample_rate == MULAW_8000.sample_rate else WireFormat("pcm", 24000)
 
-    def address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> Address:
+    def connection_address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> VendorAddress:
         base = (self._choice.base_url or BASE_URL).rstrip("/").replace("http", "ws", 1)
-        return Address(f"{base}/realtime?intent=transcription", {"Authorization": f"Bearer {self._choice.api_key}"})
+        return VendorAddress(
+            f"{base}/realtime?intent=transcription", {"Authorization": f"Bearer {self._choice.api_key}"}
+        )
 
-    def session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "OpenAiSession":
+    def create_session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "OpenAiRealtimeSession":
         is_mulaw = audio.encoding == "mulaw"
         transcription = {"model": self._choice.model, "language": short_language(language)}
-        return OpenAiSession(
+        return OpenAiRealtimeSession(
             self.errors,
             {
                 "format": {"type": "audio/pcmu"} if is_mulaw else {"type": "audio/pcm", "rate": audio.sample_rate},
@@ -63,7 +65,7 @@ def prompt_of(terms: Sequence[str]) -> dict[str, str]:
     return {"prompt": "Words that may occur: " + ", ".join(terms)} if terms else {}
 
 
-class OpenAiSession:
+class OpenAiRealtimeSession:
     """Implements SttSession."""
 
     waits_for_ready = True
@@ -74,54 +76,54 @@ class OpenAiSession:
         # by item, in the order of the audio: the text so far, where it ends, whether it is whole
         self._partials: dict[str, str] = {}
         self._ends: dict[str, float] = {}
-        self._whole: dict[str, str] = {}
+        self._completed: dict[str, str] = {}
 
-    def hello(self) -> Sequence[str]:
-        return (self._update(self._input),)
+    def opening_messages(self) -> Sequence[str]:
+        return (self._session_update(self._input),)
 
-    def audio(self, payload: bytes) -> str:
+    def encode_audio(self, payload: bytes) -> str:
         return '{"type":"input_audio_buffer.append","audio":"' + base64.b64encode(payload).decode() + '"}'
 
-    def expect(self, terms: Sequence[str]) -> Sequence[str]:
+    def key_term_messages(self, terms: Sequence[str]) -> Sequence[str]:
         self._input["transcription"].update({"prompt": "", **prompt_of(terms)})
-        return (self._update({"transcription": self._input["transcription"]}),)
+        return (self._session_update({"transcription": self._input["transcription"]}),)
 
-    def goodbye(self) -> Sequence[str]:
+    def closing_messages(self) -> Sequence[str]:
         return ()
 
-    def read(self, message: Mapping[str, Any]) -> Sequence[SttNews]:
+    def parse_message(self, message: Mapping[str, Any]) -> Sequence[SttMessage]:
         kind = message["type"].rpartition("input_audio_")[2]
         if kind in ("session.updated", "transcription_session.updated"):
-            return (Ready(),)
+            return (SttReady(),)
         if kind == "buffer.speech_started":
             self._partials.setdefault(message["item_id"], "")
         elif kind == "buffer.speech_stopped":
             self._ends[message["item_id"]] = float(message["audio_end_ms"]) / 1000
         elif kind == "transcription.delta":
-            return self._delta(message["item_id"], str(message["delta"]))
+            return self._add_delta(message["item_id"], str(message["delta"]))
         elif kind == "transcription.completed":
-            self._whole[message["item_id"]] = str(message["transcript"])
-            return tuple(self._finished())
+            self._completed[message["item_id"]] = str(message["transcript"])
+            return tuple(self._pop_finished())
         elif kind in ("transcription.failed", "error"):
-            return (Failed(self._error(message["error"])),)
+            return (SttFailed(self._error(message["error"])),)
         return ()
 
-    def _delta(self, item: str, delta: str) -> Sequence[SttNews]:
+    def _add_delta(self, item: str, delta: str) -> Sequence[SttMessage]:
         self._partials[item] = self._partials.get(item, "") + delta
         if item != next(iter(self._partials)) or not self._partials[item].strip():
             return ()
-        return (Heard(SttEvent("partial", self._partials[item].strip())),)
+        return (SttTranscript(SttEvent("partial", self._partials[item].strip())),)
 
-    def _finished(self) -> Iterator[SttNews]:
+    def _pop_finished(self) -> Iterator[SttMessage]:
         """Items that are whole and before which nothing is missing."""
-        for item in (*self._partials, *(item for item in list(self._whole) if item not in self._partials)):
-            if item not in self._whole:
+        for item in (*self._partials, *(item for item in list(self._completed) if item not in self._partials)):
+            if item not in self._completed:
                 return
             self._partials.pop(item, None)
             end_s = self._ends.pop(item, None)
-            yield Heard(SttEvent("final", self._whole.pop(item).strip(), is_endpoint=True), end_s)
+            yield SttTranscript(SttEvent("final", self._completed.pop(item).strip(), is_endpoint=True), end_s)
 
-    def _update(self, audio_input: Mapping[str, Any]) -> str:
+    def _session_update(self, audio_input: Mapping[str, Any]) -> str:
         return json.dumps(
             {"type": "session.update", "session": {"type": "transcription", "audio": {"input": audio_input}}}
         )
@@ -129,4 +131,4 @@ class OpenAiSession:
     def _error(self, error: Mapping[str, Any]) -> ModelError:
         is_theirs = error.get("type") == "server_error"
         name = _CODES.get(str(error.get("code")), "server_error" if is_theirs else "bad_request")
-        return self._errors.make(name, error.get("message") or "no reason given")
+        return self._errors.make_error(name, error.get("message") or "no reason given")

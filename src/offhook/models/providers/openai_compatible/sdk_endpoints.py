@@ -14,14 +14,14 @@ from offhook.models.http_clients import close_http_clients, http_client
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-_READ_S: Final = 120.0
+_READ_TIMEOUT_S: Final = 120.0
 # Clients share their connections, so one that is made again costs nothing but itself.
 _MAX_CLIENTS: Final = 200
-Address = tuple[str | None, str, EgressClient | None]
+EndpointKey = tuple[str | None, str, EgressClient | None]
 
 
 @dataclass(slots=True)
-class Endpoint:
+class SdkEndpoint:
     """One client. ``refused`` remembers, by model, which optional parts of a request the server does not take."""
 
     client: "AsyncOpenAI"
@@ -29,12 +29,12 @@ class Endpoint:
 
 
 # Clients belong to the event loop whose sockets they use.
-_endpoints: WeakKeyDictionary[asyncio.AbstractEventLoop, OrderedDict[Address, Endpoint]] = WeakKeyDictionary()
+_endpoints: WeakKeyDictionary[asyncio.AbstractEventLoop, OrderedDict[EndpointKey, SdkEndpoint]] = WeakKeyDictionary()
 
 
 async def endpoint_for(
     base_url: str | None, api_key: str, *, connect_s: float, egress: EgressClient | None = None
-) -> Endpoint:
+) -> SdkEndpoint:
     """The client of an address (None: the vendor's own) and a key; with ``egress`` behind its guard.
 
     The first call loads the SDK in a thread.
@@ -43,8 +43,8 @@ async def endpoint_for(
     key = (base_url, api_key, egress)
     if key not in endpoints:
         connections = await http_client(egress)
-        client = await asyncio.to_thread(_client, base_url, api_key, connect_s, connections)
-        endpoints.setdefault(key, Endpoint(client))
+        client = await asyncio.to_thread(_create_client, base_url, api_key, connect_s, connections)
+        endpoints.setdefault(key, SdkEndpoint(client))
         while len(endpoints) > _MAX_CLIENTS:
             endpoints.popitem(last=False)
     endpoint = endpoints[key]
@@ -58,7 +58,9 @@ async def close_endpoints() -> None:
     await close_http_clients()
 
 
-def _client(base_url: str | None, api_key: str, connect_s: float, connections: httpx2.AsyncClient) -> "AsyncOpenAI":
+def _create_client(
+    base_url: str | None, api_key: str, connect_s: float, connections: httpx2.AsyncClient
+) -> "AsyncOpenAI":
     import openai  # noqa: PLC0415 - takes 0.7 s to load, which a process without such a model does not pay
 
     return openai.AsyncOpenAI(
@@ -66,6 +68,6 @@ def _client(base_url: str | None, api_key: str, connect_s: float, connections: h
         # servers of one's own often need no key, the SDK does
         api_key=api_key or "none",
         max_retries=0,
-        timeout=openai.Timeout(_READ_S, connect=connect_s),
+        timeout=openai.Timeout(_READ_TIMEOUT_S, connect=connect_s),
         http_client=connections,
     )

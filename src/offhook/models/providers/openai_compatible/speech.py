@@ -5,41 +5,41 @@ from offhook.models.providers.openai_compatible.http_requests import close_clien
 from offhook.models.providers.openai_compatible.realtime import OpenAiRealtimeWire
 from offhook.models.providers.openai_compatible.stt import OpenAiCompatibleStt
 from offhook.models.providers.openai_compatible.tts import OpenAiCompatibleTts
-from offhook.models.speech.vendor_factories import CHECK_TEXT, SocketEars, way_of
-from offhook.models.vendors import AnyVendor, Choice, ModelInfo, Vendor, VendorParts, VoiceInfo
+from offhook.models.speech.vendor_factories import CHECK_TEXT, SocketSttVendor, route_for
+from offhook.models.vendors import AnyVendor, ModelChoice, ModelInfo, ModelVendor, VendorContext, VoiceInfo
 
 _VOICES = ("alloy", "ash", "ballad", "coral", "echo", "fable", "nova", "onyx", "sage", "shimmer", "verse")
-_LISTENING = ("gpt-4o-transcribe", "gpt-4o-mini-transcribe", "whisper-1")
+_STT_MODELS = ("gpt-4o-transcribe", "gpt-4o-mini-transcribe", "whisper-1")
 
 
-def speech_vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
-    ears = SocketEars(OpenAiRealtimeWire, parts)
+def speech_vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
+    ears = SocketSttVendor(OpenAiRealtimeWire, parts)
 
-    def voice(choice: Choice) -> OpenAiCompatibleTts:
-        return OpenAiCompatibleTts(choice, way_of(choice, parts))
+    def build_voice(choice: ModelChoice) -> OpenAiCompatibleTts:
+        return OpenAiCompatibleTts(choice, route_for(choice, parts))
 
-    async def check_voice(choice: Choice) -> None:
-        if not [piece async for piece in voice(choice).speak(CHECK_TEXT)]:
+    async def check_voice(choice: ModelChoice) -> None:
+        if not [piece async for piece in build_voice(choice).speak(CHECK_TEXT)]:
             raise ModelError("tts_malformed", "The server answered without audio.", retryable=True)
 
-    def recognizer(choice: Choice) -> Stt:
+    def recognizer(choice: ModelChoice) -> Stt:
         if is_realtime(choice):
             return ears.build(choice)
-        return OpenAiCompatibleStt(choice, way_of(choice, parts))
+        return OpenAiCompatibleStt(choice, route_for(choice, parts))
 
-    async def check_recogniser(choice: Choice) -> None:
+    async def check_recognizer(choice: ModelChoice) -> None:
         if is_realtime(choice):
-            await ears.check(choice)
+            await ears.check_access(choice)
         else:
-            await OpenAiCompatibleStt(choice, way_of(choice, parts)).check()
+            await OpenAiCompatibleStt(choice, route_for(choice, parts)).check_access()
 
     return (
-        Vendor(
+        ModelVendor(
             "tts",
             "openai",
             "OpenAI, or any server that speaks its format",
             tuple(ModelInfo(name) for name in ("gpt-4o-mini-tts", "tts-1", "tts-1-hd")),
-            build=voice,
+            build=build_voice,
             check=check_voice,
             voices=tuple(VoiceInfo(name, name.title()) for name in _VOICES),
             # servers of one's own have voices of their own
@@ -48,19 +48,19 @@ def speech_vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
             takes_any_model=True,
             close=close_clients,
         ),
-        Vendor(
+        ModelVendor(
             "stt",
             "openai",
             "OpenAI, or any server that speaks its format",
-            tuple(ModelInfo(name) for name in _LISTENING),
+            tuple(ModelInfo(name) for name in _STT_MODELS),
             build=recognizer,
-            check=check_recogniser,
+            check=check_recognizer,
             takes_any_model=True,
             close=close_clients,
         ),
     )
 
 
-def is_realtime(choice: Choice) -> bool:
+def is_realtime(choice: ModelChoice) -> bool:
     """OpenAI listens to a stream; servers of one's own transcribe utterances."""
     return choice.base_url is None or choice.model.startswith("gpt-")

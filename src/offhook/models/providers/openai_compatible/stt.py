@@ -11,19 +11,19 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
-from offhook.models.providers.openai_compatible.http_requests import request
+from offhook.models.providers.openai_compatible.http_requests import post_request
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import short_language
-from offhook.models.speech.network_route import STRAIGHT, Way
-from offhook.models.vendors import Choice
+from offhook.models.speech.network_route import DIRECT_ROUTE, NetworkRoute
+from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "https://api.openai.com/v1"
-ANSWER_S: Final = 8.0
+ANSWER_TIMEOUT_S: Final = 8.0
 # What is kept before our voice detection notices the first sound.
 PREROLL_S: Final = 0.4
 # A caller who does not pause is transcribed in pieces: whisper knows 30 s at once.
-LONGEST_S: Final = 25.0
-RETRY_AFTER_S: Final = 0.2
+MAX_UTTERANCE_S: Final = 25.0
+RETRY_DELAY_S: Final = 0.2
 MAX_TERMS: Final = 30
 
 
@@ -32,50 +32,52 @@ class OpenAiCompatibleStt:
 
     has_endpointing = False
 
-    def __init__(self, choice: Choice, way: Way = STRAIGHT, answer_s: float = ANSWER_S) -> None:
+    def __init__(
+        self, choice: ModelChoice, way: NetworkRoute = DIRECT_ROUTE, answer_s: float = ANSWER_TIMEOUT_S
+    ) -> None:
         self._choice = choice
-        self._way = way
+        self._route = way
         self._answer_s = answer_s
         self._errors = VendorErrors("stt", choice.api_key)
-        self.ref = ModelRef("stt", choice.provider, choice.model)
+        self.model_ref = ModelRef("stt", choice.provider, choice.model)
 
-    async def open(self, *, sample_rate: int, language: str) -> "TranscribedUtterances":
-        return TranscribedUtterances(self, sample_rate, short_language(language))
+    async def open_stream(self, *, sample_rate: int, language: str) -> "UtteranceSttStream":
+        return UtteranceSttStream(self, sample_rate, short_language(language))
 
-    async def check(self) -> None:
+    async def check_access(self) -> None:
         """Have a short silence transcribed. ModelError."""
-        await self._transcribe(wav_of(bytes(8000), 8000), short_language(self._choice.language), ())
+        await self._request_transcript(encode_wav(bytes(8000), 8000), short_language(self._choice.language), ())
 
     async def transcribe(self, wav: bytes, language: str, terms: tuple[str, ...]) -> str:
         """The words of a WAV file; tried once more when it may help."""
         try:
-            return await self._transcribe(wav, language, terms)
+            return await self._request_transcript(wav, language, terms)
         except ModelError as error:
             if not error.retryable or error.code == "stt_timeout":
                 raise
-        await asyncio.sleep(RETRY_AFTER_S)
-        return await self._transcribe(wav, language, terms)
+        await asyncio.sleep(RETRY_DELAY_S)
+        return await self._request_transcript(wav, language, terms)
 
-    async def _transcribe(self, wav: bytes, language: str, terms: tuple[str, ...]) -> str:
+    async def _request_transcript(self, wav: bytes, language: str, terms: tuple[str, ...]) -> str:
         fields: dict[str, Any] = {"model": self._choice.model, "language": language, "response_format": "json"}
         if terms:
             fields["prompt"] = ", ".join(terms)
         url = (self._choice.base_url or BASE_URL).rstrip("/") + "/audio/transcriptions"
         files = {"file": ("utterance.wav", wav, "audio/wav")}
-        async with request(
-            url, self._choice.api_key, self._errors, self._answer_s, self._way, data=fields, files=files
+        async with post_request(
+            url, self._choice.api_key, self._errors, self._answer_s, self._route, data=fields, files=files
         ) as response:
             try:
                 async with asyncio.timeout(self._answer_s):
                     found = json.loads(await response.aread())
                 return str(found["text"]).strip()
             except TimeoutError:
-                raise self._errors.timed_out("transcript", self._answer_s) from None
+                raise self._errors.timeout_error("transcript", self._answer_s) from None
             except (ValueError, KeyError, TypeError) as error:
-                raise self._errors.malformed(f"no transcript: {type(error).__name__}") from error
+                raise self._errors.malformed_error(f"no transcript: {type(error).__name__}") from error
 
 
-class TranscribedUtterances:
+class UtteranceSttStream:
     """Implements SttStream."""
 
     def __init__(self, stt: OpenAiCompatibleStt, sample_rate: int, language: str) -> None:
@@ -87,17 +89,17 @@ class TranscribedUtterances:
         self._is_speaking = False
         self._work: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._events: asyncio.Queue[SttEvent | ModelError | None] = asyncio.Queue()
-        self._task = asyncio.get_running_loop().create_task(self._transcribe())
+        self._task = asyncio.get_running_loop().create_task(self._transcribe_queue())
         self.sent_s = 0.0
 
-    def push(self, pcm: bytes) -> None:
+    def push_audio(self, pcm: bytes) -> None:
         self._audio += pcm
         if not self._is_speaking:
             keep = int(PREROLL_S * self._rate) * 2
             if len(self._audio) > 2 * keep:
                 del self._audio[:-keep]
-        elif len(self._audio) >= LONGEST_S * self._rate * 2:
-            self._cut()
+        elif len(self._audio) >= MAX_UTTERANCE_S * self._rate * 2:
+            self._end_utterance()
 
     def speech_started(self) -> None:
         self._is_speaking = True
@@ -105,9 +107,9 @@ class TranscribedUtterances:
     def speech_ended(self) -> None:
         if self._is_speaking:
             self._is_speaking = False
-            self._cut()
+            self._end_utterance()
 
-    def expect(self, expectation: Expectation) -> None:
+    def set_expectation(self, expectation: Expectation) -> None:
         self._terms = expectation.phrases[:MAX_TERMS]
 
     async def events(self) -> AsyncIterator[SttEvent]:
@@ -122,15 +124,15 @@ class TranscribedUtterances:
             await self._task
         self._events.put_nowait(None)
 
-    def _cut(self) -> None:
+    def _end_utterance(self) -> None:
         self._work.put_nowait(bytes(self._audio))
         self._audio.clear()
 
-    async def _transcribe(self) -> None:
+    async def _transcribe_queue(self) -> None:
         while (pcm := await self._work.get()) is not None:
             self.sent_s += len(pcm) / 2 / self._rate
             try:
-                text = await self._stt.transcribe(wav_of(pcm, self._rate), self._language, self._terms)
+                text = await self._stt.transcribe(encode_wav(pcm, self._rate), self._language, self._terms)
             except ModelError as error:
                 self._events.put_nowait(error)
                 return
@@ -138,7 +140,7 @@ class TranscribedUtterances:
                 self._events.put_nowait(SttEvent("final", text))
 
 
-def wav_of(pcm: bytes, sample_rate: int) -> bytes:
+def encode_wav(pcm: bytes, sample_rate: int) -> bytes:
     """PCM16 mono as a WAV file."""
     chunk = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, sample_rate, sample_rate * 2, 2, 16)
     return b"RIFF" + struct.pack("<I", 36 + len(pcm)) + b"WAVE" + chunk + b"data" + struct.pack("<I", len(pcm)) + pcm

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from offhook.models.llm.llm_errors import malformed_call
-from offhook.models.ports import LlmRequest, Message, ToolCall
+from offhook.models.llm.llm_errors import malformed_call_error
+from offhook.models.ports import LlmMessage, LlmRequest, ToolCall
 
 # What a function call that never got an answer is answered with: the vendor refuses a history with open calls.
-UNANSWERED: Final = '{"error": "There was no answer."}'
+UNANSWERED_RESULT: Final = '{"error": "There was no answer."}'
 _AS_JSON: Final = "Answer with one JSON object that fits this JSON schema, and with nothing else:\n{schema}"
 
 
@@ -18,7 +18,7 @@ def body_of(request: LlmRequest, *, model: str, temperature: float) -> dict[str,
     """The body of a streamed request. Extraction keeps its own temperature, conversation has the configured one."""
     body: dict[str, Any] = {
         "model": model,
-        "messages": list(_messages(request.messages)),
+        "messages": list(_history_messages(request.messages)),
         "stream": True,
         "stream_options": {"include_usage": True},
         "temperature": temperature if request.response_schema is None else request.temperature,
@@ -41,7 +41,9 @@ def body_of(request: LlmRequest, *, model: str, temperature: float) -> dict[str,
     return body
 
 
-def without(body: Mapping[str, Any], refused: Collection[str], schema: Mapping[str, Any] | None) -> dict[str, Any]:
+def without_refused_parts(
+    body: Mapping[str, Any], refused: Collection[str], schema: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """The body without the parts that a server refuses, as near to what was asked as it can take.
 
     ``max_tokens`` becomes ``max_completion_tokens``; a JSON schema becomes words and ``json_object``, then only words.
@@ -68,7 +70,7 @@ def refused_part(sent: Mapping[str, Any], param: str | None, message: str) -> st
     return str(form["type"]) if form is not None else None
 
 
-def _messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
+def _history_messages(messages: Sequence[LlmMessage]) -> Iterator[dict[str, Any]]:
     """The history as the vendor takes it: every call followed by its answer, no answer without its call.
 
     An interruption or a side effect that outlived its turn can leave them apart in ours.
@@ -93,7 +95,7 @@ def _messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
             ],
         }
         for call in message.tool_calls:
-            yield {"role": "tool", "tool_call_id": call.id, "content": answers.get(call.id, UNANSWERED)}
+            yield {"role": "tool", "tool_call_id": call.id, "content": answers.get(call.id, UNANSWERED_RESULT)}
 
 
 @dataclass(slots=True)
@@ -110,7 +112,7 @@ class ToolCallParts:
         self._calls: list[_PartialCall] = []
         self._at_index: dict[int, _PartialCall] = {}
 
-    def add(self, delta: Any) -> None:
+    def add_delta(self, delta: Any) -> None:
         """Take one entry of ``delta.tool_calls``."""
         index = delta.index if isinstance(getattr(delta, "index", None), int) else 0
         call = self._at_index.get(index)
@@ -124,7 +126,7 @@ class ToolCallParts:
             call.name = call.name or function.name or ""
             call.arguments += function.arguments or ""
 
-    def finished(self) -> Iterator[ToolCall]:
+    def finished_calls(self) -> Iterator[ToolCall]:
         """The calls; raise ModelError (retryable) when one has no name or arguments that are no JSON object."""
         for call in self._calls:
             try:
@@ -132,5 +134,5 @@ class ToolCallParts:
             except ValueError:
                 arguments = None
             if not call.name or not isinstance(arguments, dict):
-                raise malformed_call(call.name, call.arguments)
+                raise malformed_call_error(call.name, call.arguments)
             yield ToolCall(call.id or f"call_{secrets.token_hex(8)}", call.name, arguments)

@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 from offhook.models.ports import ModelRef
 from offhook.models.speech.errors import VendorErrors, is_about_limits, is_about_money
 from offhook.models.speech.formats import WireFormat, short_language
-from offhook.models.speech.tts import Audio, Done, Failed, TtsNews
-from offhook.models.speech.vendor_socket import Address
-from offhook.models.vendors import Choice
+from offhook.models.speech.tts import TtsAudio, TtsDone, TtsFailed, TtsMessage
+from offhook.models.speech.vendor_socket import VendorAddress
+from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "wss://users-ws.rime.ai"
 _LANGUAGES: Final = {"en": "eng", "es": "spa", "fr": "fra", "de": "ger", "hi": "hin", "pt": "por", "ja": "jpn"}
@@ -26,14 +26,14 @@ class RimeWire:
 
     idle_message = None
     uses_per_minute = None
-    drains = False
+    needs_drain = False
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: ModelChoice) -> None:
         self._choice = choice
-        self.ref = ModelRef("tts", "rime", choice.model)
+        self.model_ref = ModelRef("tts", "rime", choice.model)
         self.errors = VendorErrors("tts", choice.api_key)
 
-    def address(self, audio: WireFormat) -> Address:
+    def connection_address(self, audio: WireFormat) -> VendorAddress:
         choice = self._choice
         short = short_language(choice.language)
         options = {
@@ -49,27 +49,27 @@ class RimeWire:
             name = "speedAlpha" if choice.model.startswith("mist") else "timeScaleFactor"
             options[name] = f"{1 / choice.speed:.3f}"
         url = (choice.base_url or BASE_URL).rstrip("/") + f"/ws3?{urlencode(options)}"
-        return Address(url, {"Authorization": f"Bearer {choice.api_key}"})
+        return VendorAddress(url, {"Authorization": f"Bearer {choice.api_key}"})
 
-    def ask(self, text: str, context: str, audio: WireFormat) -> Sequence[str]:
+    def speak_messages(self, text: str, context: str, audio: WireFormat) -> Sequence[str]:
         return json.dumps({"text": f"{text} ", "contextId": context}), json.dumps({"operation": "flush"})
 
-    def cancel(self, context: str) -> Sequence[str]:
+    def cancel_messages(self, context: str) -> Sequence[str]:
         return (json.dumps({"operation": "clear"}),)
 
-    def read(self, message: Mapping[str, Any]) -> TtsNews:
+    def parse_message(self, message: Mapping[str, Any]) -> TtsMessage:
         kind, context = message["type"], message.get("contextId")
         if kind == "chunk":
-            return Audio(base64.b64decode(message["data"], validate=True), context)
+            return TtsAudio(base64.b64decode(message["data"], validate=True), context)
         if kind == "done":
-            return Done(context)
+            return TtsDone(context)
         if kind == "error":
             text = str(message.get("message") or "no reason given")
-            return Failed(self.errors.make(_name_of(text), text), context)
+            return TtsFailed(self.errors.make_error(_error_name(text), text), context)
         return None
 
 
-def _name_of(text: str) -> str:
+def _error_name(text: str) -> str:
     """The vendor's errors on the socket are sentences only."""
     lower = text.lower()
     if is_about_money(lower):

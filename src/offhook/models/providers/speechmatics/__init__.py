@@ -1,19 +1,19 @@
 """Speechmatics: recognition."""
 
 from offhook.models.providers.speechmatics.stt import SpeechmaticsWire
-from offhook.models.speech.vendor_factories import SocketEars
-from offhook.models.vendors import AnyVendor, ModelInfo, Vendor, VendorParts
+from offhook.models.speech.vendor_factories import SocketSttVendor
+from offhook.models.vendors import AnyVendor, ModelInfo, ModelVendor, VendorContext
 
 
-def vendors(parts: VendorParts) -> tuple[AnyVendor, ...]:
-    ears = SocketEars(SpeechmaticsWire, parts)
+def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
+    ears = SocketSttVendor(SpeechmaticsWire, parts)
     return (
-        Vendor(
+        ModelVendor(
             "stt",
             "speechmatics",
             "Speechmatics",
             (ModelInfo("enhanced"), ModelInfo("standard")),
             build=ears.build,
-            check=ears.check,
+            check=ears.check_access,
         ),
     )

@@ -10,14 +10,14 @@ from typing import Any, Final
 from offhook.models.ports import ModelRef, SttEvent
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat, line_format, short_language
-from offhook.models.speech.stt import Failed, Heard, Ready, SttNews
-from offhook.models.speech.vendor_socket import Address
-from offhook.models.vendors import Choice
+from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttTranscript
+from offhook.models.speech.vendor_socket import VendorAddress
+from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "wss://eu2.rt.speechmatics.com"
 MAX_DELAY_S: Final = 0.7
 PAUSE_ENDS_TURN_S: Final = 0.5
-_TYPES: Final = {
+_ERROR_NAMES: Final = {
     "not_authorised": "unauthorized",
     "not_allowed": "forbidden",
     "insufficient_funds": "no_quota",
@@ -54,19 +54,19 @@ class SpeechmaticsWire:
     replay_speed = None
     idle_message = None
 
-    def __init__(self, choice: Choice) -> None:
+    def __init__(self, choice: ModelChoice) -> None:
         self._choice = choice
-        self.ref = ModelRef("stt", "speechmatics", choice.model)
+        self.model_ref = ModelRef("stt", "speechmatics", choice.model)
         self.errors = VendorErrors("stt", choice.api_key, close_codes=CLOSE_CODES)
 
     def format_for(self, sample_rate: int) -> WireFormat:
         return line_format(sample_rate)
 
-    def address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> Address:
+    def connection_address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> VendorAddress:
         url = (self._choice.base_url or BASE_URL).rstrip("/") + "/v2"
-        return Address(url, {"Authorization": f"Bearer {self._choice.api_key}"})
+        return VendorAddress(url, {"Authorization": f"Bearer {self._choice.api_key}"})
 
-    def session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "SpeechmaticsSession":
+    def create_session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "SpeechmaticsSession":
         config: dict[str, Any] = {
             "language": short_language(language),
             "operating_point": self._choice.model,
@@ -95,40 +95,40 @@ class SpeechmaticsSession:
         self._start = start
         self._sent = 0
 
-    def hello(self) -> Sequence[str]:
+    def opening_messages(self) -> Sequence[str]:
         return (self._start,)
 
-    def audio(self, payload: bytes) -> bytes:
+    def encode_audio(self, payload: bytes) -> bytes:
         self._sent += 1
         return payload
 
-    def expect(self, terms: Sequence[str]) -> None:
+    def key_term_messages(self, terms: Sequence[str]) -> None:
         return None
 
-    def goodbye(self) -> Sequence[str]:
+    def closing_messages(self) -> Sequence[str]:
         return (json.dumps({"message": "EndOfStream", "last_seq_no": self._sent}),)
 
-    def read(self, message: Mapping[str, Any]) -> Sequence[SttNews]:
+    def parse_message(self, message: Mapping[str, Any]) -> Sequence[SttMessage]:
         kind = message["message"]
         if kind == "RecognitionStarted":
-            return (Ready(),)
+            return (SttReady(),)
         if kind == "AddPartialTranscript":
             text = str(message["metadata"]["transcript"]).strip()
-            return (Heard(SttEvent("partial", text)),) if text else ()
+            return (SttTranscript(SttEvent("partial", text)),) if text else ()
         if kind == "AddTranscript":
-            return (self._final(message),)
+            return (self._parse_final(message),)
         if kind == "EndOfUtterance":
-            return (Heard(SttEvent("final", "", is_endpoint=True), end_s=0.0),)
+            return (SttTranscript(SttEvent("final", "", is_endpoint=True), end_s=0.0),)
         if kind == "Error":
-            name = _TYPES.get(str(message["type"]), "server_error")
-            return (Failed(self._errors.make(name, f"{message['type']}: {message.get('reason', '')}")),)
+            name = _ERROR_NAMES.get(str(message["type"]), "server_error")
+            return (SttFailed(self._errors.make_error(name, f"{message['type']}: {message.get('reason', '')}")),)
         return ()
 
-    def _final(self, message: Mapping[str, Any]) -> SttNews:
+    def _parse_final(self, message: Mapping[str, Any]) -> SttMessage:
         sure = [
             float(result["alternatives"][0]["confidence"]) for result in message["results"] if result["alternatives"]
         ]
         event = SttEvent(
             "final", str(message["metadata"]["transcript"]).strip(), sum(sure) / len(sure) if sure else None
         )
-        return Heard(event, end_s=float(message["metadata"]["end_time"]))
+        return SttTranscript(event, end_s=float(message["metadata"]["end_time"]))

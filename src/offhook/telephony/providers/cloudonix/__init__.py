@@ -1,6 +1,6 @@
 """Cloudonix: a dialect of Twilio's XML and stream over trunks of the user's own; nothing is signed."""
 
-from offhook.telephony.carrier_kit.dialects.twilio.answers import DialectAnswers
+from offhook.telephony.carrier_kit.dialects.twilio.answers import TwilioDialectAnswers
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CarrierSpec
 from offhook.telephony.providers.cloudonix.account import CloudonixDomain
@@ -12,12 +12,12 @@ from offhook.telephony.providers.cloudonix.webhooks import CloudonixWebhooks
 from offhook.telephony.providers.cloudonix.wire import CloudonixWire
 
 
-def carrier(http: CarrierHttp) -> CarrierSpec:
+def build_carrier(http: CarrierHttp) -> CarrierSpec:
     calls, domain, webhooks = CloudonixCalls(http), CloudonixDomain(http), CloudonixWebhooks()
     return CarrierSpec(
         NAME,
         dialer=calls,
-        answerer=DialectAnswers(),
+        answerer=TwilioDialectAnswers(),
         verifier=CloudonixVerifier(),
         statuses=webhooks,
         callbacks=("status-callback",),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from offhook.telephony.carrier_kit.http import CarrierHttp, setting
+from offhook.telephony.carrier_kit.http import CarrierHttp, require_setting
 from offhook.telephony.ports import CarrierAccount, CarrierFailed
 from offhook.telephony.providers.cloudonix.api import GONE, CloudonixApi, domain_of
 
@@ -15,15 +15,15 @@ class CloudonixDomain:
     def __init__(self, http: CarrierHttp) -> None:
         self._api = CloudonixApi(http)
 
-    async def point(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
+    async def route_number(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
         """The application's address; which numbers lead to it is set at Cloudonix, some by patterns."""
-        name = quote(setting(account, "application_name"), safe="")
+        name = quote(require_setting(account, "application_name"), safe="")
         path = f"/customers/self/domains/{domain_of(account)}/applications/{name}"
-        await self._api.ask(account, "PATCH", path, {"url": inbound_url, "method": "POST"})
+        await self._api.send_request(account, "PATCH", path, {"url": inbound_url, "method": "POST"})
 
-    async def check(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
+    async def check_account(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
         path = f"/customers/self/domains/{domain_of(account)}"
-        if (await self._api.ask(account, "GET", path, may_be_gone=True)).status == GONE:
-            wrong = setting(account, "domain_id")
+        if (await self._api.send_request(account, "GET", path, may_be_gone=True)).status == GONE:
+            wrong = require_setting(account, "domain_id")
             raise CarrierFailed("carrier_misconfigured", f"Cloudonix has no domain {wrong}.", retryable=False)
         return {}

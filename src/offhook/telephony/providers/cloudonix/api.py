@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from offhook.telephony.carrier_kit.http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
+from offhook.telephony.carrier_kit.http import (
+    CarrierHttp,
+    CarrierRequest,
+    CarrierResponse,
+    failure_from_response,
+    require_setting,
+)
 from offhook.telephony.ports import CarrierAccount
 from offhook.telephony.providers.cloudonix.config import canonical_domain
 
@@ -14,14 +20,14 @@ GONE: Final = 404
 
 
 def domain_of(account: CarrierAccount) -> str:
-    return quote(canonical_domain(setting(account, "domain_id")), safe="")
+    return quote(canonical_domain(require_setting(account, "domain_id")), safe="")
 
 
 class CloudonixApi:
     def __init__(self, http: CarrierHttp) -> None:
         self._http = http
 
-    async def ask(
+    async def send_request(
         self,
         account: CarrierAccount,
         method: str,
@@ -29,12 +35,12 @@ class CloudonixApi:
         body: Mapping[str, Any] | None = None,
         *,
         may_be_gone: bool = False,
-    ) -> CarrierAnswer:
+    ) -> CarrierResponse:
         """``may_be_gone``: a 404 is an answer. Raises CarrierFailed."""
         request = CarrierRequest(
             method,
-            self._http.address(NAME, f"{_REST}{path}"),
-            headers={"authorization": f"Bearer {setting(account, 'bearer_token')}"},
+            self._http.resolve_url(NAME, f"{_REST}{path}"),
+            headers={"authorization": f"Bearer {require_setting(account, 'bearer_token')}"},
             body=body,
         )
         answer = await self._http.send(request)
@@ -44,4 +50,6 @@ class CloudonixApi:
         found = next((said[name] for name in ("message", "error") if isinstance(said.get(name), str)), None)
         message = found or answer.content[:200].decode("utf-8", "replace").strip() or f"HTTP {answer.status}"
         is_about_number = answer.status in {400, 422} and "destination" in message.lower()
-        raise refusal(request, answer, f"Cloudonix: {message}", code="invalid_number" if is_about_number else None)
+        raise failure_from_response(
+            request, answer, f"Cloudonix: {message}", code="invalid_number" if is_about_number else None
+        )

@@ -4,40 +4,40 @@ from typing import Any
 from urllib.parse import quote
 
 from offhook.telephony.carrier_kit.dialects.twilio import documents
-from offhook.telephony.carrier_kit.http import CarrierHttp, optional
+from offhook.telephony.carrier_kit.http import CarrierHttp, get_setting
 from offhook.telephony.ports import (
     CarrierAccount,
     CarrierFailed,
+    CarrierWebhook,
     DialRequest,
     TransferLeg,
     TransferNews,
     TransferOrder,
-    Webhook,
 )
 from offhook.telephony.providers.cloudonix import webhooks
 from offhook.telephony.providers.cloudonix.api import CloudonixApi, domain_of
 
 
 class CloudonixCalls:
-    """Implements ``Dialer``, ``BlindTransfer`` and ``TransferLegs``."""
+    """Implements ``CallDialer``, ``BlindTransfer`` and ``TransferLegs``."""
 
     def __init__(self, http: CarrierHttp) -> None:
         self._api = CloudonixApi(http)
 
     # Dialer
 
-    async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
+    async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
         """The document goes along: a request for one would come without a proof."""
         links = request.links
         if links is None:
             raise CarrierFailed("carrier_misconfigured", "Cloudonix needs a public address of ours.", retryable=False)
-        cxml = documents.connect(links.media_url).body.decode()
-        status_url = links.callback("status-callback")
-        return await self._dial(
+        cxml = documents.connect_stream(links.media_url).body.decode()
+        status_url = links.callback_url("status-callback")
+        return await self._create_call(
             account, request.to_number, request.from_number, request.ring_timeout_s, cxml, status_url
         )
 
-    async def _dial(
+    async def _create_call(
         self, account: CarrierAccount, to_number: str, from_number: str, ring_s: float, cxml: str, callback: str
     ) -> str:
         body: dict[str, Any] = {
@@ -47,17 +47,19 @@ class CloudonixCalls:
             "callback": callback,
             "timeout": min(600, max(5, round(ring_s))),
         }
-        if trunk := optional(account, "trunk"):
+        if trunk := get_setting(account, "trunk"):
             body["trunk"] = trunk
-        return (await self._api.ask(account, "POST", f"/calls/{domain_of(account)}/application", body)).text("token")
+        return (
+            await self._api.send_request(account, "POST", f"/calls/{domain_of(account)}/application", body)
+        ).require_text("token")
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
         path = f"/customers/self/domains/{domain_of(account)}/sessions/{quote(call_id, safe='')}"
-        await self._api.ask(account, "DELETE", path, may_be_gone=True)
+        await self._api.send_request(account, "DELETE", path, may_be_gone=True)
 
     # transfers
 
-    async def redirect(
+    async def redirect_caller(
         self,
         account: CarrierAccount,
         call_id: str,
@@ -66,22 +68,24 @@ class CloudonixCalls:
         timeout_s: float,
         forward_url: str = "",
     ) -> None:
-        await self._switch(account, call_id, documents.forward(to_number, from_number, timeout_s))
+        await self._replace_document(account, call_id, documents.forward_call(to_number, from_number, timeout_s))
 
-    async def start(self, account: CarrierAccount, order: TransferOrder) -> str:
-        room = documents.join(order.transfer_id)
-        return await self._dial(account, order.to_number, order.from_number, order.timeout_s, room, order.result_url)
+    async def start_leg(self, account: CarrierAccount, order: TransferOrder) -> str:
+        room = documents.join_conference(order.transfer_id)
+        return await self._create_call(
+            account, order.to_number, order.from_number, order.timeout_s, room, order.result_url
+        )
 
-    def parse_transfer(self, webhook: Webhook) -> TransferNews | None:
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
         return webhooks.transfer_news(webhook)
 
-    async def seat(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
+    async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
         """Nothing to do: the destination was called into the room."""
         return None
 
-    async def join(self, account: CarrierAccount, leg: TransferLeg) -> None:
-        await self._switch(account, leg.call_id, documents.join(leg.transfer_id))
+    async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:
+        await self._replace_document(account, leg.call_id, documents.join_conference(leg.transfer_id))
 
-    async def _switch(self, account: CarrierAccount, call_id: str, cxml: str) -> None:
+    async def _replace_document(self, account: CarrierAccount, call_id: str, cxml: str) -> None:
         path = f"/calls/{domain_of(account)}/sessions/{quote(call_id, safe='')}/application"
-        await self._api.ask(account, "POST", path, {"cxml": cxml})
+        await self._api.send_request(account, "POST", path, {"cxml": cxml})

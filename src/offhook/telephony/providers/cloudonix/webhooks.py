@@ -4,8 +4,8 @@ import json
 from typing import Any, Final
 
 from offhook.runs.finishing import carrier_charges
-from offhook.telephony.carrier_kit.forms import any_fields, e164
-from offhook.telephony.ports import InboundCall, StatusUpdate, TransferNews, Webhook, WebhookUnreadable
+from offhook.telephony.carrier_kit.forms import any_fields, parse_e164
+from offhook.telephony.ports import CarrierWebhook, InboundCall, StatusUpdate, TransferNews, WebhookUnreadable
 
 STATUSES: Final = {
     "new": "initiated",
@@ -45,28 +45,28 @@ _REASONS: Final = frozenset({"nocredit", "congestion"})
 
 
 class CloudonixWebhooks:
-    """Implements ``StatusParser`` and ``Inbound``."""
+    """Implements ``StatusParser`` and ``InboundParser``."""
 
-    def parse_status(self, kind: str, webhook: Webhook) -> StatusUpdate | None:
+    def parse_status(self, kind: str, webhook: CarrierWebhook) -> StatusUpdate | None:
         fields = fields_of(webhook)
         if kind == "cdr" or "disposition" in fields:
-            return _record(fields)
+            return _parse_record(fields)
         said = str(fields.get("status") or fields.get("CallStatus") or "").lower()
         status = STATUSES.get(said)
         if status is None:
             return None
         reason = said if said in _REASONS else None
-        bill = carrier_charges.said_of(_connected_s(fields)) if status == "completed" else None
+        bill = carrier_charges.parse_carrier_bill(_connected_s(fields)) if status == "completed" else None
         return StatusUpdate(status, call_id=session_of(fields), end_reason=reason, bill=bill)
 
-    def recognises(self, webhook: Webhook) -> bool:
+    def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         if any(name.startswith("x-cx-") for name in webhook.headers):
             return True
         if "cloudonix" in webhook.headers.get("user-agent", "").lower():
             return True
         return (self.account_reference(webhook) or "").lower().endswith(".cloudonix.net")
 
-    def account_reference(self, webhook: Webhook) -> str | None:
+    def account_reference(self, webhook: CarrierWebhook) -> str | None:
         try:
             fields = fields_of(webhook)
         except WebhookUnreadable:
@@ -74,17 +74,19 @@ class CloudonixWebhooks:
         names = ("Domain", "domain", "AccountSid")
         return next((fields[name] for name in names if isinstance(fields.get(name), str) and fields[name]), None)
 
-    def parse_inbound(self, webhook: Webhook) -> InboundCall | None:
+    def parse_inbound(self, webhook: CarrierWebhook) -> InboundCall | None:
         fields = fields_of(webhook)
         if fields.get("Direction") != "inbound":
             return None
-        to_number = e164(fields.get("To"))
+        to_number = parse_e164(fields.get("To"))
         if to_number is None:
             raise WebhookUnreadable("To is missing.")
-        return InboundCall(session_of(fields), e164(fields.get("From")), to_number, self.account_reference(webhook))
+        return InboundCall(
+            session_of(fields), parse_e164(fields.get("From")), to_number, self.account_reference(webhook)
+        )
 
 
-def transfer_news(webhook: Webhook) -> TransferNews | None:
+def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
     """The destination's session, and its coming into the room."""
     fields = fields_of(webhook)
     if fields.get("StatusCallbackEvent") == "participant-join":
@@ -100,7 +102,7 @@ def transfer_news(webhook: Webhook) -> TransferNews | None:
     return TransferNews("ended", call_id)
 
 
-def fields_of(webhook: Webhook) -> dict[str, Any]:
+def fields_of(webhook: CarrierWebhook) -> dict[str, Any]:
     """An object, or a list with one; a form or a query. WebhookUnreadable."""
     if webhook.body[:1] == b"[":
         try:
@@ -131,9 +133,9 @@ def _connected_s(fields: dict[str, Any]) -> float | None:
     return (ended - answered) / 1000
 
 
-def _record(fields: dict[str, Any]) -> StatusUpdate | None:
+def _parse_record(fields: dict[str, Any]) -> StatusUpdate | None:
     status = DISPOSITIONS.get(str(fields.get("disposition", "")).upper())
     if status is None:
         return None
-    bill = carrier_charges.said_of(fields.get("billsec")) if status == "completed" else None
+    bill = carrier_charges.parse_carrier_bill(fields.get("billsec")) if status == "completed" else None
     return StatusUpdate(status, call_id=session_of(fields), bill=bill)

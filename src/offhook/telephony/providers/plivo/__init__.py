@@ -1,7 +1,7 @@
 """Plivo: XML steers the calls, media comes as JSON with mu-law."""
 
-from offhook.telephony.carrier_kit.dialects.plivo.webhooks import DialectWebhooks
-from offhook.telephony.carrier_kit.dialects.plivo.wire import DialectWire
+from offhook.telephony.carrier_kit.dialects.plivo.webhooks import PlivoDialectWebhooks
+from offhook.telephony.carrier_kit.dialects.plivo.wire import PlivoDialectWire
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CarrierSpec
 from offhook.telephony.providers.plivo.api import NAME
@@ -11,8 +11,8 @@ from offhook.telephony.providers.plivo.numbers import PlivoNumbers
 from offhook.telephony.providers.plivo.signature import PlivoVerifier
 
 
-def carrier(http: CarrierHttp) -> CarrierSpec:
-    calls, numbers, webhooks = PlivoCalls(http), PlivoNumbers(http), DialectWebhooks(NAME)
+def build_carrier(http: CarrierHttp) -> CarrierSpec:
+    calls, numbers, webhooks = PlivoCalls(http), PlivoNumbers(http), PlivoDialectWebhooks(NAME)
     return CarrierSpec(
         NAME,
         dialer=calls,
@@ -21,7 +21,7 @@ def carrier(http: CarrierHttp) -> CarrierSpec:
         statuses=webhooks,
         callbacks=("hangup-callback", "ring-callback"),
         inbound=webhooks,
-        wire=DialectWire,
+        wire=PlivoDialectWire,
         finder=calls,
         transfer_legs=calls,
         blind_transfer=calls,

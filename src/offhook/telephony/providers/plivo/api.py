@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from offhook.telephony.carrier_kit.http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
+from offhook.telephony.carrier_kit.http import (
+    CarrierHttp,
+    CarrierRequest,
+    CarrierResponse,
+    failure_from_response,
+    require_setting,
+)
 from offhook.telephony.ports import CarrierAccount
 
 NAME: Final = "plivo"
@@ -17,7 +23,7 @@ class PlivoApi:
     def __init__(self, http: CarrierHttp) -> None:
         self._http = http
 
-    async def ask(
+    async def send_request(
         self,
         account: CarrierAccount,
         method: str,
@@ -26,16 +32,16 @@ class PlivoApi:
         *,
         params: Mapping[str, str] | None = None,
         may_be_gone: bool = False,
-    ) -> CarrierAnswer:
+    ) -> CarrierResponse:
         """``path`` is below the account. ``may_be_gone``: a 404 is an answer. Raises CarrierFailed."""
-        url = f"{_REST}/{quote(setting(account, 'auth_id'), safe='')}{path}"
-        return await self._send(account, method, url, body, params=params or {}, may_be_gone=may_be_gone)
+        url = f"{_REST}/{quote(require_setting(account, 'auth_id'), safe='')}{path}"
+        return await self._send_checked(account, method, url, body, params=params or {}, may_be_gone=may_be_gone)
 
     async def look_up(self, account: CarrierAccount, number: str) -> dict[str, Any]:
         url = f"{_LOOKUP}/{quote(number, safe='+')}"
-        return (await self._send(account, "GET", url, None, params={"type": "carrier"})).json()
+        return (await self._send_checked(account, "GET", url, None, params={"type": "carrier"})).json()
 
-    async def _send(
+    async def _send_checked(
         self,
         account: CarrierAccount,
         method: str,
@@ -44,11 +50,11 @@ class PlivoApi:
         *,
         params: Mapping[str, str],
         may_be_gone: bool = False,
-    ) -> CarrierAnswer:
+    ) -> CarrierResponse:
         request = CarrierRequest(
             method,
-            self._http.address(NAME, url),
-            auth=(setting(account, "auth_id"), setting(account, "auth_token")),
+            self._http.resolve_url(NAME, url),
+            auth=(require_setting(account, "auth_id"), require_setting(account, "auth_token")),
             params=params,
             body=body,
         )
@@ -57,10 +63,10 @@ class PlivoApi:
             return answer
         message = answer.json().get("error")
         text = message if isinstance(message, str) and message else f"HTTP {answer.status}"
-        raise refusal(request, answer, f"Plivo: {text}", code=_code(answer.status, text))
+        raise failure_from_response(request, answer, f"Plivo: {text}", code=_error_code(answer.status, text))
 
 
-def _code(status: int, message: str) -> str | None:
+def _error_code(status: int, message: str) -> str | None:
     """Plivo has no codes of its own: what it says of a number that cannot be called is all there is."""
     said = message.lower()
     if status != 400:

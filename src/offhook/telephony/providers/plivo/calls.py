@@ -2,13 +2,13 @@
 
 from urllib.parse import quote
 
-from offhook.telephony.carrier_kit.dialects.plivo.calls import DialectCalls, call_path
+from offhook.telephony.carrier_kit.dialects.plivo.calls import PlivoDialectCalls, call_path
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CarrierAccount
 from offhook.telephony.providers.plivo.api import GONE, PlivoApi
 
 
-class PlivoCalls(DialectCalls):
+class PlivoCalls(PlivoDialectCalls):
     display_name = "Plivo"
 
     def __init__(self, http: CarrierHttp) -> None:
@@ -16,6 +16,6 @@ class PlivoCalls(DialectCalls):
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
         """A call that is not fired yet is no call but a request."""
-        ended = await self._api.ask(account, "DELETE", call_path(call_id), may_be_gone=True)
+        ended = await self._api.send_request(account, "DELETE", call_path(call_id), may_be_gone=True)
         if ended.status == GONE:
-            await self._api.ask(account, "DELETE", f"/Request/{quote(call_id, safe='')}/", may_be_gone=True)
+            await self._api.send_request(account, "DELETE", f"/Request/{quote(call_id, safe='')}/", may_be_gone=True)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from offhook.telephony.carrier_kit.forms import Pairs, form_pairs, media_type, query_pairs
-from offhook.telephony.carrier_kit.http import optional
-from offhook.telephony.carrier_kit.signatures import hmac_base64, is_any
-from offhook.telephony.ports import CarrierAccount, Proof, Webhook, WebhookUnreadable
+from offhook.telephony.carrier_kit.http import get_setting
+from offhook.telephony.carrier_kit.signatures import hmac_base64, matches_any
+from offhook.telephony.ports import CarrierAccount, CarrierWebhook, WebhookProof, WebhookUnreadable
 
 _SIGNATURES: Sequence[str] = ("x-plivo-signature-v3", "x-plivo-signature-ma-v3")
 _NONCE = "x-plivo-signature-v3-nonce"
@@ -18,8 +18,8 @@ _NONCE = "x-plivo-signature-v3-nonce"
 class PlivoVerifier:
     """Traffic of a sub-account is signed with both tokens; either header may hold several signatures."""
 
-    def verify(self, account: CarrierAccount, webhook: Webhook, now_s: float) -> Proof | None:
-        token, nonce = optional(account, "auth_token"), webhook.headers.get(_NONCE, "")
+    def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
+        token, nonce = get_setting(account, "auth_token"), webhook.headers.get(_NONCE, "")
         claimed = [
             signature.strip()
             for name in _SIGNATURES
@@ -29,13 +29,13 @@ class PlivoVerifier:
         if token is None or not nonce or not claimed:
             return None
         try:
-            covered = signed_text(webhook.method, webhook.url, _form(webhook), nonce)
+            covered = signed_text(webhook.method, webhook.url, _signed_form(webhook), nonce)
         except WebhookUnreadable:
             return None
-        return Proof(nonce) if is_any([hmac_base64(token, covered)], claimed) else None
+        return WebhookProof(nonce) if matches_any([hmac_base64(token, covered)], claimed) else None
 
 
-def _form(webhook: Webhook) -> Pairs:
+def _signed_form(webhook: CarrierWebhook) -> Pairs:
     """WebhookUnreadable for a body that would not be covered."""
     if not webhook.body:
         return []

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class CallerMove:
     """One thing that a person does. ``node`` binds it to a question (a node's id or name), else it is next in line."""
 
     kind: Literal["say", "press", "hang_up"]
@@ -15,7 +15,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ScriptQuestion:
     """A node as the person at the other end may answer it."""
 
     name: str
@@ -24,41 +24,41 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class CallScript:
     """``script`` is ``demo_caller`` of the workflow's definition; ``questions`` are its nodes by id."""
 
-    script: tuple[Move, ...] = ()
-    questions: Mapping[str, Question] = field(default_factory=dict)
+    script: tuple[CallerMove, ...] = ()
+    questions: Mapping[str, ScriptQuestion] = field(default_factory=dict)
 
 
-def brief_of(definition: Mapping[str, Any]) -> Brief:
+def read_script(definition: Mapping[str, Any]) -> CallScript:
     """Read a definition; whatever does not fit is left out, because a draft may hold anything."""
     script = definition.get("demo_caller")
-    return Brief(
-        script=tuple(_moves(script)) if isinstance(script, list) else (),
-        questions=dict(_questions(definition)),
+    return CallScript(
+        script=tuple(_read_moves(script)) if isinstance(script, list) else (),
+        questions=dict(_read_questions(definition)),
     )
 
 
-def _moves(script: list[Any]) -> Iterator[Move]:
+def _read_moves(script: list[Any]) -> Iterator[CallerMove]:
     for entry in script:
         if isinstance(entry, str) and entry.strip():
-            yield Move("say", entry.strip())
+            yield CallerMove("say", entry.strip())
         elif isinstance(entry, Mapping):
             node = entry.get("node")
             node = node if isinstance(node, str) else None
             for kind in ("say", "press"):
                 text = entry.get(kind)
                 if isinstance(text, str) and text.strip():
-                    yield Move(kind, text.strip(), node)
+                    yield CallerMove(kind, text.strip(), node)
             if entry.get("hang_up") is True:
-                yield Move("hang_up", node=node)
+                yield CallerMove("hang_up", node=node)
 
 
-def _questions(definition: Mapping[str, Any]) -> Iterator[tuple[str, Question]]:
+def _read_questions(definition: Mapping[str, Any]) -> Iterator[tuple[str, ScriptQuestion]]:
     phrases: dict[str, list[str]] = {}
     digits: dict[str, list[str]] = {}
-    for edge in _objects(definition.get("edges")):
+    for edge in _iterate_objects(definition.get("edges")):
         source, data = edge.get("source"), edge.get("data")
         if not isinstance(source, str) or not isinstance(data, Mapping):
             continue
@@ -71,14 +71,14 @@ def _questions(definition: Mapping[str, Any]) -> Iterator[tuple[str, Question]]:
             digits.setdefault(source, []).append(data["digits"])
         else:
             phrases.setdefault(source, []).extend(known[:1])
-    for node in _objects(definition.get("nodes")):
+    for node in _iterate_objects(definition.get("nodes")):
         node_id, data = node.get("id"), node.get("data")
         if isinstance(node_id, str) and isinstance(data, Mapping):
             own = data.get("examples")
             answers = [text for text in own if isinstance(text, str)] if isinstance(own, list) else []
             yield (
                 node_id,
-                Question(
+                ScriptQuestion(
                     name=str(data.get("name") or ""),
                     phrases=tuple(answers[:1] + phrases.get(node_id, [])),
                     digits=tuple(digits.get(node_id, [])),
@@ -86,6 +86,6 @@ def _questions(definition: Mapping[str, Any]) -> Iterator[tuple[str, Question]]:
             )
 
 
-def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
+def _iterate_objects(value: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(value, list):
         yield from (entry for entry in value if isinstance(entry, Mapping))

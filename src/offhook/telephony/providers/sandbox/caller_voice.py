@@ -11,7 +11,7 @@ from offhook.kit.audio import MULAW_8K
 from offhook.models.ports import ModelError, Tts
 
 # Phrases that people of a campaign say over and over; a few seconds of mu-law each.
-KEPT_PHRASES: Final = 64
+MAX_CACHED_PHRASES: Final = 64
 
 
 class TtsVoice:
@@ -33,10 +33,10 @@ class TtsVoice:
         try:
             pcm = b"".join([chunk async for chunk in self._tts.speak(text)])
         except ModelError:
-            return MULAW_8K.silence * (25 * max(1, len(text.split())))
+            return MULAW_8K.silence_frame * (25 * max(1, len(text.split())))
         spoken = to_telephone(pcm, self._tts.sample_rate)
         self._kept[text] = spoken
-        if len(self._kept) > KEPT_PHRASES:
+        if len(self._kept) > MAX_CACHED_PHRASES:
             self._kept.popitem(last=False)
         return spoken
 

@@ -4,7 +4,7 @@ import re
 import secrets
 from typing import Final, Protocol
 
-from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone
+from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone_number
 from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed
 
 MONTHLY_COST_CENTS: Final = 100
@@ -21,9 +21,9 @@ class NumberBook(Protocol):
         """Whether it was free until now."""
         ...
 
-    async def carrier_id(self, organization_id: int, number: str) -> str | None: ...
+    async def find_carrier_id(self, organization_id: int, number: str) -> str | None: ...
 
-    async def sold(self, numbers: list[str]) -> set[str]: ...
+    async def find_sold(self, numbers: list[str]) -> set[str]: ...
 
     async def remove(self, organization_id: int, number: str) -> None: ...
 
@@ -34,14 +34,14 @@ class SandboxCatalog:
     def __init__(self, book: NumberBook) -> None:
         self._book = book
 
-    async def search(
+    async def search_numbers(
         self, account: CarrierAccount, country: str, area_code: str | None, number: str | None, limit: int
     ) -> list[AvailableNumber]:
-        numbers = [one for one in _range(country, area_code) if number is None or number in one]
-        sold = await self._book.sold(numbers)
-        return [_offered(one, country, area_code) for one in numbers if one not in sold][:limit]
+        numbers = [one for one in _numbers_in_range(country, area_code) if number is None or number in one]
+        sold = await self._book.find_sold(numbers)
+        return [_build_offer(one, country, area_code) for one in numbers if one not in sold][:limit]
 
-    async def buy(self, account: CarrierAccount, number: str, country: str) -> str:
+    async def buy_number(self, account: CarrierAccount, number: str, country: str) -> str:
         if not _is_ours(number):
             raise CarrierFailed("number_not_for_sale", "The sandbox does not sell this number.", retryable=False)
         carrier_id = f"SBN{secrets.token_hex(16)}"
@@ -49,14 +49,14 @@ class SandboxCatalog:
             raise CarrierFailed("number_taken", "This number has been sold already.", retryable=False)
         return carrier_id
 
-    async def owned(self, account: CarrierAccount, number: str) -> str | None:
-        return await self._book.carrier_id(account.organization_id, number)
+    async def find_owned(self, account: CarrierAccount, number: str) -> str | None:
+        return await self._book.find_carrier_id(account.organization_id, number)
 
-    async def release(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
+    async def release_number(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
         await self._book.remove(account.organization_id, number)
 
 
-def _range(country: str, area_code: str | None) -> list[str]:
+def _numbers_in_range(country: str, area_code: str | None) -> list[str]:
     """Numbers of the country in their order; none where the plan has no such area."""
     if country in _NORTH_AMERICA:
         area = area_code or ("201" if country == "US" else "416")
@@ -65,20 +65,20 @@ def _range(country: str, area_code: str | None) -> list[str]:
     elif country in _PREFIXES:
         found = [f"{_PREFIXES[country]}{index:03d}" for index in range(100)]
     else:
-        found = [_plain(country, f"{area_code or '2'}00{index:05d}") for index in range(20)]
-    return [one for one in found if one and _exists(one)]
+        found = [_parse_national(country, f"{area_code or '2'}00{index:05d}") for index in range(20)]
+    return [one for one in found if one and _is_possible(one)]
 
 
-def _plain(country: str, national: str) -> str:
+def _parse_national(country: str, national: str) -> str:
     try:
-        return parse_phone(national, country).e164
+        return parse_phone_number(national, country).e164
     except PhoneNumberInvalid:
         return ""
 
 
-def _exists(number: str) -> bool:
+def _is_possible(number: str) -> bool:
     try:
-        return parse_phone(number).e164 == number
+        return parse_phone_number(number).e164 == number
     except PhoneNumberInvalid:
         return False
 
@@ -87,7 +87,7 @@ def _is_ours(number: str) -> bool:
     if re.fullmatch(r"\+1[2-9]\d\d55501[1-9]\d", number):
         return True
     try:
-        country = parse_phone(number).country or ""
+        country = parse_phone_number(number).country or ""
     except PhoneNumberInvalid:
         return False
     if country in _NORTH_AMERICA:
@@ -96,7 +96,7 @@ def _is_ours(number: str) -> bool:
     return number.startswith(prefix) if prefix else number[-5:-2] == "000"
 
 
-def _offered(number: str, country: str, area_code: str | None) -> AvailableNumber:
+def _build_offer(number: str, country: str, area_code: str | None) -> AvailableNumber:
     return AvailableNumber(
         phone_number=number,
         friendly_name=number,

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-Behaviour = Literal[
+Behavior = Literal[
     # in the order of their numbers, 01 to 09
     "talks",
     "busy",
@@ -18,13 +18,13 @@ Behaviour = Literal[
     "presses_keys",
     "asks_for_person",
 ]
-BEHAVIOURS: Final[tuple[Behaviour, ...]] = get_args(Behaviour)
+BEHAVIORS: Final[tuple[Behavior, ...]] = get_args(Behavior)
 
 # +1 201 555 0101 … 0109: numbers that the North American plan keeps for fiction.
 _FIXED: Final = re.compile(r"\+120155501(0[1-9])")
 
 
-def _only_talks() -> dict[Behaviour, float]:
+def _only_talks() -> dict[Behavior, float]:
     return {"talks": 1.0}
 
 
@@ -38,7 +38,7 @@ class SandboxConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    mix: dict[Behaviour, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
+    mix: dict[Behavior, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
         default_factory=_only_talks, min_length=1
     )
     seed: int = 0
@@ -55,11 +55,11 @@ class SandboxConfig(BaseModel):
             raise ValueError("mix needs at least one behaviour with a weight above 0")
         return self
 
-    def behaviour_of(self, number: str) -> Behaviour:
+    def behavior_of(self, number: str) -> Behavior:
         """The same number behaves the same way until the seed or the mix changes."""
         fixed = _FIXED.fullmatch(number)
         if fixed:
-            return BEHAVIOURS[int(fixed.group(1)) - 1]
+            return BEHAVIORS[int(fixed.group(1)) - 1]
         digest = hashlib.sha256(f"{self.seed}:{number}".encode()).digest()
         point = int.from_bytes(digest[:8], "big") / 2**64 * sum(self.mix.values())
         chosen = None

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from offhook.telephony.providers.sandbox.call_script import Brief, Move
+from offhook.telephony.providers.sandbox.call_script import CallerMove, CallScript
 
 MAX_REPEATS: Final = 3
 
@@ -37,18 +37,18 @@ def last_question(heard: str) -> str:
     return (questions or sentences or [""])[-1]
 
 
-class Mind:
+class CallerDialogue:
     """One person's side of one conversation: tell it what was heard and where the agent stands, ask it for a move."""
 
-    def __init__(self, brief: Brief) -> None:
+    def __init__(self, brief: CallScript) -> None:
         self._brief = brief
         self._todo = list(brief.script)
         self._tried: dict[str, int] = {}
-        self._last: Move | None = None
+        self._last: CallerMove | None = None
         self._last_node: str | None = None
         self._repeats = 0
 
-    def answer(self, heard: str, node: str | None) -> Move:
+    def choose_move(self, heard: str, node: str | None) -> CallerMove:
         """``heard`` is what the agent said since this person's last move."""
         text = heard.lower()
         scripted = None if self._is_asked_again(text, node) else self._from_script(node)
@@ -61,7 +61,7 @@ class Mind:
         self._last_node = node
         return self._last
 
-    def digits(self, node: str | None) -> str:
+    def choose_digits(self, node: str | None) -> str:
         """The keys that this question offers; 1 when it offers none."""
         question = self._brief.questions.get(node or "")
         return question.digits[0] if question and question.digits else "1"
@@ -82,7 +82,7 @@ class Mind:
             and self._repeats < MAX_REPEATS
         )
 
-    def _from_script(self, node: str | None) -> Move | None:
+    def _from_script(self, node: str | None) -> CallerMove | None:
         question = self._brief.questions.get(node or "")
         names = {node, question.name if question else None} - {None}
         for move in self._todo:
@@ -91,18 +91,18 @@ class Mind:
                 return move
         return None
 
-    def _by_question(self, text: str, node: str | None) -> Move:
+    def _by_question(self, text: str, node: str | None) -> CallerMove:
         asked = last_question(text)
         question = self._brief.questions.get(node or "")
         tries = self._tried.get(node or "", 0)
         self._tried[node or ""] = tries + 1
         if question and tries < len(question.phrases):
-            return Move("say", question.phrases[tries])
+            return CallerMove("say", question.phrases[tries])
         for pattern, answer in _ANSWERS:
             if pattern.search(asked):
-                return Move("say", answer)
+                return CallerMove("say", answer)
         if question and question.digits and not question.phrases:
-            return Move("press", question.digits[tries % len(question.digits)])
+            return CallerMove("press", question.digits[tries % len(question.digits)])
         if _YES_NO.search(asked) or asked.endswith("?"):
-            return Move("say", "Yes, please.")
-        return Move("say", "Okay, thank you.")
+            return CallerMove("say", "Yes, please.")
+        return CallerMove("say", "Okay, thank you.")

@@ -13,21 +13,21 @@ from pydantic import ValidationError
 
 from offhook.kit.media_sockets.sockets import GOING_AWAY
 from offhook.kit.processes.child_process import is_running
-from offhook.runs.states import FINAL
-from offhook.telephony.media.in_process_socket import PipeEnd, pipe
-from offhook.telephony.media.session import Listener, Open
-from offhook.telephony.media.simulated_phone import Line
-from offhook.telephony.ports import CarrierAccount, CarrierFailed, DialRequest, SoughtCall, StatusUpdate
-from offhook.telephony.providers.sandbox.call_script import Brief
-from offhook.telephony.providers.sandbox.config import Behaviour, SandboxConfig
-from offhook.telephony.providers.sandbox.simulated_callee import CallerVoice, LineIsDead, Person
+from offhook.runs.states import FINAL_STATES
+from offhook.telephony.media.in_process_socket import PipeEnd, create_pipe
+from offhook.telephony.media.session import EventListener, OpenMedia
+from offhook.telephony.media.simulated_phone import SimulatedPhone
+from offhook.telephony.ports import CarrierAccount, CarrierFailed, DialRequest, LostCallQuery, StatusUpdate
+from offhook.telephony.providers.sandbox.call_script import CallScript
+from offhook.telephony.providers.sandbox.config import Behavior, SandboxConfig
+from offhook.telephony.providers.sandbox.simulated_callee import CallerVoice, LineIsDead, SimulatedCallee
 from offhook.telephony.providers.sandbox.wire import PhoneWire
 
 log = structlog.get_logger(__name__)
 
 # From "dial" to the far phone's first ring, as networks take a moment to find it.
 SETUP_S: Final = 0.2
-STOP_S: Final = 10.0
+STOP_TIMEOUT_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +46,35 @@ class CallRecord:
 class CallLog(Protocol):
     """The network's own book of calls; OSError when it cannot be written or read."""
 
-    async def write(self, record: CallRecord) -> None: ...
+    async def record_call(self, record: CallRecord) -> None: ...
 
-    async def end(self, call_id: str, status: str) -> None: ...
+    async def record_end(self, call_id: str, status: str) -> None: ...
 
-    async def of_run(self, organization_id: int, run_id: int) -> CallRecord | None: ...
+    async def find_by_run(self, organization_id: int, run_id: int) -> CallRecord | None: ...
 
 
-class Exchange(Protocol):
+class PlatformExchange(Protocol):
     """What the network needs of the platform; the same that a carrier reaches by webhook and socket."""
 
-    async def rings(self, run_id: int) -> None:
+    async def start_ringing(self, run_id: int) -> None:
         """A phone of this process is about to ring for the run, until :meth:`rings_no_more`."""
         ...
 
-    def rings_no_more(self, run_id: int) -> None: ...
+    def stop_ringing(self, run_id: int) -> None: ...
 
-    def report(self, organization_id: int, run_id: int, update: StatusUpdate) -> Awaitable[object]: ...
+    def report_status(self, organization_id: int, run_id: int, update: StatusUpdate) -> Awaitable[object]: ...
 
-    def carry(
-        self, organization_id: int, request: DialRequest, open_media: Open, listener: Listener
+    def carry_media(
+        self, organization_id: int, request: DialRequest, open_media: OpenMedia, listener: EventListener
     ) -> Awaitable[object]:
         """Connect the media of an answered call and return when it is over; DomainError when it is refused."""
         ...
 
-    def brief(self, organization_id: int, run_id: int) -> Awaitable[Brief]: ...
+    def load_script(self, organization_id: int, run_id: int) -> Awaitable[CallScript]: ...
 
 
 @dataclass(slots=True, eq=False)
-class _Call:
+class _SandboxCall:
     call_id: str
     organization_id: int
     request: DialRequest
@@ -92,10 +92,10 @@ class _Call:
             self.task.cancel()
 
 
-class _Handset:
+class _HandsetReceiver:
     """The phone's end of the pipe (``kit.sockets.Receiver``)."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: SimulatedPhone) -> None:
         self._line = line
 
     def on_text(self, text: str) -> None:
@@ -112,14 +112,14 @@ class SandboxNetwork:
     """Implements ``ports.Dialer`` and ``ports.CallFinder``. Lives on the running loop and uses no timer but
     ``asyncio.sleep``."""
 
-    def __init__(self, exchange: Exchange, voice: CallerVoice, calls: CallLog) -> None:
+    def __init__(self, exchange: PlatformExchange, voice: CallerVoice, calls: CallLog) -> None:
         self._exchange = exchange
         self._voice = voice
         self._log = calls
         self._process = f"{socket.gethostname()[:32]}/{os.getpid()}/{secrets.token_hex(4)}"
-        self._calls: dict[str, _Call] = {}
+        self._calls: dict[str, _SandboxCall] = {}
 
-    async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
+    async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
         try:
             config = SandboxConfig.model_validate(dict(account.config))
         except ValidationError as error:
@@ -128,27 +128,27 @@ class SandboxNetwork:
             message = f"The sandbox configuration is wrong at {path or 'mix'}: {first['msg']}."
             raise CarrierFailed("carrier_misconfigured", message, retryable=False) from None
         if not config.instant:
-            await self._exchange.rings(request.run_id)
-        call = _Call(f"SB{secrets.token_hex(16)}", account.organization_id, request, config)
+            await self._exchange.start_ringing(request.run_id)
+        call = _SandboxCall(f"SB{secrets.token_hex(16)}", account.organization_id, request, config)
         record = CallRecord(call.call_id, request.run_id, account.organization_id, request.to_number, self._process)
         try:
-            await self._log.write(record)
+            await self._log.record_call(record)
         except OSError as error:
             raise CarrierFailed(
                 "carrier_unreachable", f"The sandbox network is away: {error}.", retryable=True, is_fate_unknown=True
             ) from None
         self._calls[call.call_id] = call
-        call.task = asyncio.create_task(self._guarded(call), name=f"sandbox-call-{request.run_id}")
+        call.task = asyncio.create_task(self._run_guarded(call), name=f"sandbox-call-{request.run_id}")
         return call.call_id
 
-    async def find(self, account: CarrierAccount, sought: SoughtCall) -> list[StatusUpdate]:
+    async def find_calls(self, account: CarrierAccount, sought: LostCallQuery) -> list[StatusUpdate]:
         """A call whose phone lived in a process that is gone has been cut off."""
         try:
-            record = await self._log.of_run(account.organization_id, sought.run_id)
+            record = await self._log.find_by_run(account.organization_id, sought.run_id)
             if record is None:
                 return []
-            if not record.is_over and not self._has(record):
-                await self._log.end(record.call_id, "failed")
+            if not record.is_over and not self._is_phone_alive(record):
+                await self._log.record_end(record.call_id, "failed")
                 return [StatusUpdate("failed", call_id=record.call_id, end_reason="line_lost")]
         except OSError as error:
             raise CarrierFailed(
@@ -157,7 +157,7 @@ class SandboxNetwork:
         here = self._calls.get(record.call_id)
         return [StatusUpdate(here.status if here else record.status, call_id=record.call_id)]
 
-    def _has(self, record: CallRecord) -> bool:
+    def _is_phone_alive(self, record: CallRecord) -> bool:
         """Whether the phone is still there: in this process, or in another that lives."""
         if record.process == self._process:
             return record.call_id in self._calls
@@ -184,95 +184,97 @@ class SandboxNetwork:
                 else:
                     call.cancel()
         if tasks:
-            await asyncio.wait(tasks, timeout=STOP_S)
+            await asyncio.wait(tasks, timeout=STOP_TIMEOUT_S)
 
-    async def _guarded(self, call: _Call) -> None:
+    async def _run_guarded(self, call: _SandboxCall) -> None:
         try:
-            await self._run(call)
+            await self._run_call(call)
         except asyncio.CancelledError:
-            await self._report(call, "canceled", end_reason="canceled")
+            await self._report_status(call, "canceled", end_reason="canceled")
             raise
         except Exception:  # the vendor edge: a simulated carrier that breaks is a carrier that failed
             log.exception("sandbox_call_failed", run_id=call.request.run_id)
-            await self._report(call, "failed", end_reason="error")
+            await self._report_status(call, "failed", end_reason="error")
         finally:
             self._calls.pop(call.call_id, None)
-            self._exchange.rings_no_more(call.request.run_id)
+            self._exchange.stop_ringing(call.request.run_id)
 
-    async def _run(self, call: _Call) -> None:
-        behaviour = call.config.behaviour_of(call.request.to_number)
+    async def _run_call(self, call: _SandboxCall) -> None:
+        behaviour = call.config.behavior_of(call.request.to_number)
         if call.config.instant:
             await self._run_instantly(call, behaviour)
             return
         await asyncio.sleep(SETUP_S)
-        await self._report(call, "ringing")
+        await self._report_status(call, "ringing")
         if behaviour == "busy":
             await asyncio.sleep(call.config.ring_s / 2)
-            await self._report(call, "busy")
+            await self._report_status(call, "busy")
         elif behaviour == "no_answer":
             await asyncio.sleep(min(call.config.no_answer_after_s, call.request.ring_timeout_s))
-            await self._report(call, "no_answer")
+            await self._report_status(call, "no_answer")
         else:
             await asyncio.sleep(call.config.ring_s)
-            await self._report(call, "in_progress")
-            await self._converse(call, behaviour)
-            await self._report(call, "completed")
+            await self._report_status(call, "in_progress")
+            await self._hold_conversation(call, behaviour)
+            await self._report_status(call, "completed")
 
-    async def _run_instantly(self, call: _Call, behaviour: Behaviour) -> None:
+    async def _run_instantly(self, call: _SandboxCall, behaviour: Behavior) -> None:
         if behaviour in {"busy", "no_answer"}:
-            await self._report(call, behaviour)
+            await self._report_status(call, behaviour)
             return
         if call.config.instant_call_s:
-            await self._report(call, "in_progress")
+            await self._report_status(call, "in_progress")
             await asyncio.sleep(call.config.instant_call_s)
-        await self._report(call, "completed", outcome="voicemail" if behaviour == "voicemail" else "answered")
+        await self._report_status(call, "completed", outcome="voicemail" if behaviour == "voicemail" else "answered")
 
-    async def _converse(self, call: _Call, behaviour: Behaviour) -> None:
-        brief = await self._exchange.brief(call.organization_id, call.request.run_id)
-        call.near, far = pipe()
+    async def _hold_conversation(self, call: _SandboxCall, behaviour: Behavior) -> None:
+        brief = await self._exchange.load_script(call.organization_id, call.request.run_id)
+        call.near, far = create_pipe()
         wire = PhoneWire(far)
-        line = Line(wire)
-        person = Person(line=line, wire=wire, voice=self._voice, brief=brief)
+        line = SimulatedPhone(wire)
+        person = SimulatedCallee(line=line, wire=wire, voice=self._voice, brief=brief)
 
-        def end() -> None:
+        def end_call() -> None:
             if not line.is_over:
                 wire.send_stop()
                 line.stop()
 
-        call.hang_up = end
+        call.hang_up = end_call
         platform: asyncio.Future[Any] = asyncio.ensure_future(
-            self._exchange.carry(call.organization_id, call.request, call.near.open, person.read_along)
+            self._exchange.carry_media(call.organization_id, call.request, call.near.open, person.read_along)
         )
         pacing = asyncio.create_task(line.run())
         try:
-            await far.open(_Handset(line))
-            wire.start(call.call_id)
-            await self._act(person, behaviour, platform)
+            await far.open(_HandsetReceiver(line))
+            wire.send_start(call.call_id)
+            await self._act_until_over(person, behaviour, platform)
         finally:
-            end()
+            end_call()
             pacing.cancel()
             try:
                 await platform
             finally:
                 far.close()
 
-    async def _act(self, person: Person, behaviour: Behaviour, platform: "asyncio.Future[Any]") -> None:
+    async def _act_until_over(
+        self, person: SimulatedCallee, behaviour: Behavior, platform: "asyncio.Future[Any]"
+    ) -> None:
         """Until the person hangs up or the platform's side is over."""
-        acting = asyncio.create_task(person.act(behaviour))
+        acting = asyncio.create_task(person.act_out(behaviour))
         await asyncio.wait({acting, platform}, return_when=asyncio.FIRST_COMPLETED)
         acting.cancel()
         done = (await asyncio.gather(acting, return_exceptions=True))[0]
         if isinstance(done, Exception) and not isinstance(done, LineIsDead | TimeoutError):
             raise done
 
-    async def _report(
-        self, call: _Call, status: str, *, outcome: str | None = None, end_reason: str | None = None
+    async def _report_status(
+        self, call: _SandboxCall, status: str, *, outcome: str | None = None, end_reason: str | None = None
     ) -> None:
         call.status = status
-        if status in FINAL:
+        if status in FINAL_STATES:
             try:
-                await self._log.end(call.call_id, status)
+                await self._log.record_end(call.call_id, status)
             except OSError as error:
-                log.warning("sandbox_book_not_written", call_id=call.call_id, error=str(error))
+                log.warning("sandbox_call_log_failed", call_id=call.call_id, error=str(error))
         update = StatusUpdate(status, call_id=call.call_id, outcome=outcome, end_reason=end_reason)
-        await self._exchange.report(call.organization_id, call.request.run_id, update)
+        await self._exchange.report_status(call.organization_id, call.request.run_id, update)

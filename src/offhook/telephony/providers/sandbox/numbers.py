@@ -7,7 +7,7 @@ from offhook.kit.database.database import Database
 from offhook.telephony.tables import SandboxNumber
 
 
-class SandboxNumbers:
+class SandboxNumberBook:
     """Implements the sandbox catalogue's ``NumberBook``, in transactions of its own."""
 
     def __init__(self, db: Database) -> None:
@@ -23,7 +23,7 @@ class SandboxNumbers:
             )
             return written.scalar_one_or_none() is not None
 
-    async def carrier_id(self, organization_id: int, number: str) -> str | None:
+    async def find_carrier_id(self, organization_id: int, number: str) -> str | None:
         async with self._db.transaction() as session:
             found: str | None = await session.scalar(
                 select(SandboxNumber.carrier_id).where(
@@ -32,7 +32,7 @@ class SandboxNumbers:
             )
             return found
 
-    async def sold(self, numbers: list[str]) -> set[str]:
+    async def find_sold(self, numbers: list[str]) -> set[str]:
         """Of any organization: a number is sold once."""
         async with self._db.transaction() as session:
             found = await session.execute(

@@ -9,17 +9,17 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from offhook.kit.media_sockets.sockets import NORMAL
-from offhook.telephony.media.session import Listener, Open
+from offhook.telephony.media.session import EventListener, OpenMedia
 from offhook.telephony.providers.sandbox.wire import read_caption
 
-CONNECT_S: Final = 10.0
+CONNECT_TIMEOUT_S: Final = 10.0
 
 
-class TrunkFailed(OSError):
+class RemoteMediaFailed(OSError):
     """The platform's media socket could not be reached, or refused the call."""
 
 
-class _ToSocket:
+class _OutgoingMessages:
     """What the phone sends (``kit.sockets.Receiver`` of its pipe), in order, for the one task that writes."""
 
     def __init__(self) -> None:
@@ -39,15 +39,15 @@ class _ToSocket:
         self.waiting.put_nowait(None)
 
 
-async def carry(address: str, open_media: Open, listener: Listener) -> None:
+async def carry_remote(address: str, open_media: OpenMedia, listener: EventListener) -> None:
     """Join the phone's pipe and the socket at ``address`` until either end is closed. TrunkFailed."""
-    outgoing = _ToSocket()
+    outgoing = _OutgoingMessages()
     try:
         async with connect(
-            address, open_timeout=CONNECT_S, close_timeout=1.0, compression=None, ping_interval=None, proxy=None
+            address, open_timeout=CONNECT_TIMEOUT_S, close_timeout=1.0, compression=None, ping_interval=None, proxy=None
         ) as socket:
             near = await open_media(outgoing)
-            writing = asyncio.create_task(_write(socket, outgoing))
+            writing = asyncio.create_task(_write_messages(socket, outgoing))
             try:
                 with suppress(ConnectionClosed):
                     async for message in socket:
@@ -62,10 +62,10 @@ async def carry(address: str, open_media: Open, listener: Listener) -> None:
                 await asyncio.gather(writing, return_exceptions=True)
                 near.close(NORMAL, "the call is over")
     except (OSError, InvalidHandshake, InvalidURI) as error:
-        raise TrunkFailed(f"The media socket of the server cannot be reached: {error}") from None
+        raise RemoteMediaFailed(f"The media socket of the server cannot be reached: {error}") from None
 
 
-async def _write(socket: ClientConnection, outgoing: _ToSocket) -> None:
+async def _write_messages(socket: ClientConnection, outgoing: _OutgoingMessages) -> None:
     with suppress(ConnectionClosed):
         while (message := await outgoing.waiting.get()) is not None:
             await socket.send(message)

@@ -52,7 +52,7 @@ async def end_sandbox_calls(session: AsyncSession, calls: Sequence[tuple[str, st
     )
 
 
-async def sandbox_call(session: AsyncSession, organization_id: int, run_id: int) -> CallRecord | None:
+async def find_sandbox_call(session: AsyncSession, organization_id: int, run_id: int) -> CallRecord | None:
     found = await session.execute(
         select(SandboxCall)
         .where(SandboxCall.run_id == run_id, SandboxCall.organization_id == organization_id)
@@ -67,7 +67,7 @@ async def sandbox_call(session: AsyncSession, organization_id: int, run_id: int)
     )
 
 
-async def sandbox_calls(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, int]:
+async def count_sandbox_calls(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, int]:
     found = await session.execute(
         select(SandboxCall.run_id, func.count())
         .where(SandboxCall.organization_id == organization_id, SandboxCall.run_id.in_(run_ids))

@@ -4,19 +4,19 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
-from offhook.telephony.media.simulated_phone import Line
-from offhook.telephony.providers.sandbox.call_script import Brief, Move
-from offhook.telephony.providers.sandbox.config import Behaviour
-from offhook.telephony.providers.sandbox.dialogue import Mind
-from offhook.telephony.providers.sandbox.tones import beep
+from offhook.telephony.media.simulated_phone import SimulatedPhone
+from offhook.telephony.providers.sandbox.call_script import CallerMove, CallScript
+from offhook.telephony.providers.sandbox.config import Behavior
+from offhook.telephony.providers.sandbox.dialogue import CallerDialogue
+from offhook.telephony.providers.sandbox.tones import make_beep
 from offhook.telephony.providers.sandbox.wire import PhoneWire
 from offhook.voice.events import AGENT_SPEAKING, NODE_ENTERED, VoiceEvent
 
 # People wait about this long after the other side has stopped; pauses between an agent's sentences are shorter.
 GAP_S: Final = 0.9
-PATIENCE_S: Final = 12.0
+MAX_SILENCE_S: Final = 12.0
 # From the last word to the button.
-HANG_UP_S: Final = 1.5
+HANG_UP_DELAY_S: Final = 1.5
 MAX_TURNS: Final = 20
 MAX_CALL_S: Final = 600.0
 GREETING: Final = (
@@ -34,13 +34,13 @@ class LineIsDead(Exception):
     """The call ended under the person."""
 
 
-class Person:
+class SimulatedCallee:
     """One call's person. ``act`` returns when they hang up and raises LineIsDead when the other side did."""
 
-    def __init__(self, *, line: Line, wire: PhoneWire, voice: CallerVoice, brief: Brief) -> None:
-        self.line = line
+    def __init__(self, *, line: SimulatedPhone, wire: PhoneWire, voice: CallerVoice, brief: CallScript) -> None:
+        self.phone = line
         self.wire = wire
-        self.mind = Mind(brief)
+        self.dialogue = CallerDialogue(brief)
         self._voice = voice
         self._loop = asyncio.get_running_loop()
         self._heard: list[str] = []
@@ -54,61 +54,61 @@ class Person:
         elif event.type == NODE_ENTERED:
             self._node = str(event.data.get("node_id"))
 
-    async def act(self, behaviour: Behaviour) -> None:
+    async def act_out(self, behaviour: Behavior) -> None:
         async with asyncio.timeout(MAX_CALL_S):
-            await _BEHAVIOURS[behaviour](self)
+            await _BEHAVIORS[behaviour](self)
 
     # what people do
 
-    async def frame(self) -> None:
-        if not await self.line.next_frame():
+    async def wait_frame(self) -> None:
+        if not await self.phone.next_frame():
             raise LineIsDead
 
     async def wait(self, seconds: float) -> None:
         until = self._loop.time() + seconds
         while self._loop.time() < until:
-            await self.frame()
+            await self.wait_frame()
 
     async def say(self, text: str) -> None:
         """Say it and return when it is out."""
-        self.line.talk(await self._voice.synthesize(text))
-        while self.line.is_talking:
-            await self.frame()
+        self.phone.queue_speech(await self._voice.synthesize(text))
+        while self.phone.is_talking:
+            await self.wait_frame()
         self._since = self._loop.time()
 
     async def press(self, digits: str) -> None:
         for digit in digits:
-            self.line.press(digit)
+            self.phone.press_key(digit)
             await self.wait(0.3)
         self._since = self._loop.time()
 
-    async def agent_talks_for(self, seconds: float) -> bool:
+    async def wait_agent_talking(self, seconds: float) -> bool:
         """Wait until the agent has been talking this long; False when it stays silent too long."""
         loud, since = 0.0, self._loop.time()
         while loud < seconds:
-            await self.frame()
-            loud += 0.02 if self.line.ear.is_loud else 0.0
-            if not loud and self._loop.time() - since > PATIENCE_S:
+            await self.wait_frame()
+            loud += 0.02 if self.phone.speech.is_loud else 0.0
+            if not loud and self._loop.time() - since > MAX_SILENCE_S:
                 return False
         return True
 
-    async def agent_is_done(self) -> bool:
+    async def wait_agent_done(self) -> bool:
         """Wait until the agent has talked and stopped; False when it stays silent too long."""
         while True:
-            await self.frame()
-            last = self.line.ear.last_loud_at
+            await self.wait_frame()
+            last = self.phone.speech.last_loud_at
             has_talked = last is not None and last > self._since
-            if has_talked and self.line.quiet_for() >= GAP_S and not self.line.has_unplayed:
+            if has_talked and self.phone.quiet_for() >= GAP_S and not self.phone.has_unplayed:
                 return True
-            if not has_talked and self._loop.time() - self._since > PATIENCE_S:
+            if not has_talked and self._loop.time() - self._since > MAX_SILENCE_S:
                 self._since = self._loop.time()
                 return False
 
-    def next_move(self) -> Move:
+    def next_move(self) -> CallerMove:
         heard, self._heard = " ".join(self._heard), []
-        return self.mind.answer(heard, self._node)
+        return self.dialogue.choose_move(heard, self._node)
 
-    async def do(self, move: Move) -> bool:
+    async def perform_move(self, move: CallerMove) -> bool:
         """False when the move was to hang up."""
         if move.kind == "say":
             await self.say(move.text)
@@ -121,12 +121,12 @@ class Person:
         return self._node
 
 
-async def _talks(person: Person) -> None:
+async def _play_talker(person: SimulatedCallee) -> None:
     silences = 0
     for _ in range(MAX_TURNS):
-        if await person.agent_is_done():
+        if await person.wait_agent_done():
             silences = 0
-            if not await person.do(person.next_move()):
+            if not await person.perform_move(person.next_move()):
                 return
         elif silences:
             return
@@ -134,56 +134,56 @@ async def _talks(person: Person) -> None:
             silences += 1
             await person.say("Hello? Are you still there?")
     await person.say("I have to go now. Goodbye.")
-    await person.wait(HANG_UP_S)
+    await person.wait(HANG_UP_DELAY_S)
 
 
-async def _voicemail(person: Person) -> None:
+async def _play_voicemail(person: SimulatedCallee) -> None:
     await person.wait(0.4)
     await person.say(GREETING)
-    person.line.talk(beep())
+    person.phone.queue_speech(make_beep())
     await person.wait(0.5)
     person.wire.send_machine()
-    await person.agent_is_done()
+    await person.wait_agent_done()
     await person.wait(10.0)
 
 
-async def _hangs_up(person: Person) -> None:
-    await person.agent_talks_for(1.0)
+async def _hangs_up(person: SimulatedCallee) -> None:
+    await person.wait_agent_talking(1.0)
 
 
-async def _silent(person: Person) -> None:
+async def _play_silence(person: SimulatedCallee) -> None:
     await person.wait(MAX_CALL_S)
 
 
-async def _interrupts(person: Person) -> None:
+async def _play_interrupter(person: SimulatedCallee) -> None:
     for _ in range(2):
-        if not await person.agent_talks_for(0.8):
+        if not await person.wait_agent_talking(0.8):
             break
-        await person.do(person.next_move())
-    await _talks(person)
+        await person.perform_move(person.next_move())
+    await _play_talker(person)
 
 
-async def _presses_keys(person: Person) -> None:
+async def _presses_keys(person: SimulatedCallee) -> None:
     for _ in range(6):
-        await person.agent_is_done()
-        await person.press(person.mind.digits(person.node))
+        await person.wait_agent_done()
+        await person.press(person.dialogue.choose_digits(person.node))
 
 
-async def _asks_for_person(person: Person) -> None:
+async def _asks_for_person(person: SimulatedCallee) -> None:
     for _ in range(3):
-        await person.agent_is_done()
+        await person.wait_agent_done()
         await person.say("I want to speak to a person, please.")
-    await person.agent_is_done()
+    await person.wait_agent_done()
     await person.say("Goodbye.")
-    await person.wait(HANG_UP_S)
+    await person.wait(HANG_UP_DELAY_S)
 
 
-_BEHAVIOURS: Final[dict[Behaviour, Callable[[Person], Awaitable[None]]]] = {
-    "talks": _talks,
-    "voicemail": _voicemail,
+_BEHAVIORS: Final[dict[Behavior, Callable[[SimulatedCallee], Awaitable[None]]]] = {
+    "talks": _play_talker,
+    "voicemail": _play_voicemail,
     "hangs_up": _hangs_up,
-    "silent": _silent,
-    "interrupts": _interrupts,
+    "silent": _play_silence,
+    "interrupts": _play_interrupter,
     "presses_keys": _presses_keys,
     "asks_for_person": _asks_for_person,
 }

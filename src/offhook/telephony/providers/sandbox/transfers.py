@@ -17,9 +17,9 @@ class SandboxTransfers:
         self._answered: dict[str, str] = {}
         self.connected: dict[str, str] = {}
 
-    async def ring(self, account: CarrierAccount, call_id: str, to_number: str, timeout_s: float) -> str:
+    async def ring_destination(self, account: CarrierAccount, call_id: str, to_number: str, timeout_s: float) -> str:
         config = SandboxConfig.model_validate(dict(account.config))
-        behaviour = config.behaviour_of(to_number)
+        behaviour = config.behavior_of(to_number)
         await asyncio.sleep(SETUP_S)
         if behaviour == "busy":
             await asyncio.sleep(config.ring_s / 2)
@@ -32,11 +32,11 @@ class SandboxTransfers:
         self._answered[destination_id] = to_number
         return destination_id
 
-    async def connect(self, account: CarrierAccount, call_id: str, destination_id: str) -> None:
+    async def connect_caller(self, account: CarrierAccount, call_id: str, destination_id: str) -> None:
         number = self._answered.pop(destination_id, None)
         if number is None:
             raise CarrierFailed("destination_gone", "The destination has hung up.", retryable=False)
         self.connected[call_id] = number
 
-    async def release(self, account: CarrierAccount, destination_id: str) -> None:
+    async def release_destination(self, account: CarrierAccount, destination_id: str) -> None:
         self._answered.pop(destination_id, None)

@@ -5,15 +5,23 @@ from typing import Any, Final
 
 from offhook.kit.audio import MULAW_8K, Codec
 from offhook.kit.media_sockets.sockets import PushSocket
-from offhook.telephony.media.simulated_phone import DropAudio, Order, PlayAudio, PlayMark
-from offhook.telephony.ports import Digit, MachineAnswered, MarkReached, Started, Stopped, WireError, WireEvent
+from offhook.telephony.media.simulated_phone import DropAudio, PlayAudio, PlayMark, PlayoutOrder
+from offhook.telephony.ports import (
+    DigitPressed,
+    MachineAnswered,
+    MarkReached,
+    MediaStarted,
+    MediaStopped,
+    WireError,
+    WireEvent,
+)
 from offhook.voice.events import AGENT_SPEAKING, NODE_ENTERED, VoiceEvent
 
 CAPTIONED: Final = frozenset({AGENT_SPEAKING, NODE_ENTERED})
 _DIGITS: Final = frozenset("0123456789*#")
 
 
-def _object(message: str) -> dict[str, Any]:
+def _parse_object(message: str) -> dict[str, Any]:
     try:
         found = json.loads(message)
     except (ValueError, RecursionError):
@@ -35,32 +43,32 @@ class SandboxWire:
     def decode(self, message: str | bytes) -> bytes | WireEvent | None:
         if isinstance(message, bytes):
             return message
-        found = _object(message)
+        found = _parse_object(message)
         match found.get("type"):
             case "start":
                 call_id = str(found.get("call_id", ""))
                 self._has_captions = found.get("captions") is True
-                return Started(stream_id=call_id, call_id=call_id)
+                return MediaStarted(stream_id=call_id, call_id=call_id)
             case "mark":
                 return MarkReached(str(found.get("name", "")))
             case "digit" if found.get("digit") in _DIGITS:
-                return Digit(found["digit"])
+                return DigitPressed(found["digit"])
             case "machine":
                 return MachineAnswered()
             case "stop":
-                return Stopped()
+                return MediaStopped()
         raise WireError("unknown message")
 
-    def encode(self, payload: bytes) -> bytes:
+    def encode_audio(self, payload: bytes) -> bytes:
         return payload
 
-    def mark(self, name: str) -> bytes:
+    def encode_mark(self, name: str) -> bytes:
         return json.dumps({"type": "mark", "name": name}).encode()
 
-    def clear(self) -> bytes:
+    def encode_clear(self) -> bytes:
         return b'{"type":"clear"}'
 
-    def caption(self, event: VoiceEvent) -> bytes | None:
+    def encode_caption(self, event: VoiceEvent) -> bytes | None:
         """What the agent does, for a simulated person at the other end of a socket who asked to read along."""
         if not self._has_captions or event.type not in CAPTIONED:
             return None
@@ -69,7 +77,7 @@ class SandboxWire:
 
 def read_caption(message: str) -> VoiceEvent | None:
     """The event in a caption; None when the message is none."""
-    found = _object(message)
+    found = _parse_object(message)
     if found.get("type") != "event":
         return None
     return VoiceEvent(str(found.get("event")), float(found.get("at_s", 0)), found.get("data") or {})
@@ -81,29 +89,29 @@ class PhoneWire:
     def __init__(self, socket: PushSocket) -> None:
         self._socket = socket
 
-    def _tell(self, **message: str) -> None:
+    def _send_json(self, **message: str) -> None:
         self._socket.send_text(json.dumps(message).encode())
 
-    def decode(self, message: str | bytes) -> Order | None:
+    def decode(self, message: str | bytes) -> PlayoutOrder | None:
         if isinstance(message, bytes):
             return PlayAudio(message)
-        found = _object(message)
+        found = _parse_object(message)
         return PlayMark(found["name"]) if found.get("type") == "mark" else DropAudio()
 
-    def start(self, call_id: str) -> None:
-        self._tell(type="start", call_id=call_id)
+    def send_start(self, call_id: str) -> None:
+        self._send_json(type="start", call_id=call_id)
 
     def send_audio(self, payload: bytes) -> None:
         self._socket.send_binary(payload)
 
     def send_mark(self, name: str) -> None:
-        self._tell(type="mark", name=name)
+        self._send_json(type="mark", name=name)
 
     def send_digit(self, digit: str) -> None:
-        self._tell(type="digit", digit=digit)
+        self._send_json(type="digit", digit=digit)
 
     def send_machine(self) -> None:
-        self._tell(type="machine")
+        self._send_json(type="machine")
 
     def send_stop(self) -> None:
-        self._tell(type="stop")
+        self._send_json(type="stop")

@@ -10,10 +10,10 @@ from offhook.telephony.providers.telnyx.signature import TelnyxVerifier
 from offhook.telephony.providers.telnyx.webhooks import TelnyxWebhooks
 from offhook.telephony.providers.telnyx.wire import TelnyxWire
 
-__all__ = ["TelnyxWebhooks", "TelnyxWire", "carrier"]
+__all__ = ["TelnyxWebhooks", "TelnyxWire", "build_carrier"]
 
 
-def carrier(http: CarrierHttp) -> CarrierSpec:
+def build_carrier(http: CarrierHttp) -> CarrierSpec:
     calls, numbers, webhooks = TelnyxCalls(http), TelnyxNumbers(http), TelnyxWebhooks()
     return CarrierSpec(
         NAME,

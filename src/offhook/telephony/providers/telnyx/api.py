@@ -4,7 +4,13 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from offhook.telephony.carrier_kit.http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
+from offhook.telephony.carrier_kit.http import (
+    CarrierHttp,
+    CarrierRequest,
+    CarrierResponse,
+    failure_from_response,
+    require_setting,
+)
 from offhook.telephony.ports import CarrierAccount
 
 NAME: Final = "telnyx"
@@ -26,7 +32,7 @@ class TelnyxApi:
     def __init__(self, http: CarrierHttp) -> None:
         self._http = http
 
-    async def ask(
+    async def send_request(
         self,
         account: CarrierAccount,
         method: str,
@@ -35,12 +41,12 @@ class TelnyxApi:
         *,
         params: Mapping[str, str] | None = None,
         may_be_gone: bool = False,
-    ) -> CarrierAnswer:
+    ) -> CarrierResponse:
         """``may_be_gone``: that there is no such thing any more is an answer. Raises CarrierFailed."""
         request = CarrierRequest(
             method,
-            self._http.address(NAME, f"{_REST}{path}"),
-            headers={"authorization": f"Bearer {setting(account, 'api_key')}"},
+            self._http.resolve_url(NAME, f"{_REST}{path}"),
+            headers={"authorization": f"Bearer {require_setting(account, 'api_key')}"},
             params=params or {},
             body=body,
         )
@@ -52,13 +58,13 @@ class TelnyxApi:
         if may_be_gone and (answer.status == 404 or code == CALL_ENDED):
             return answer
         message = error.get("detail") or error.get("title") or f"HTTP {answer.status}"
-        raise refusal(request, answer, f"Telnyx: {message}", code=_CODES.get(code))
+        raise failure_from_response(request, answer, f"Telnyx: {message}", code=_CODES.get(code))
 
-    async def command(
+    async def send_command(
         self, account: CarrierAccount, call_id: str, action: str, body: Mapping[str, Any], *, may_be_gone: bool = False
     ) -> None:
         path = f"/calls/{quote(call_id, safe='')}/actions/{action}"
-        await self.ask(account, "POST", path, body, may_be_gone=may_be_gone)
+        await self.send_request(account, "POST", path, body, may_be_gone=may_be_gone)
 
 
 def _first_error(said: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -5,19 +5,19 @@ from base64 import b64encode
 from typing import Any, Final
 from urllib.parse import quote
 
-from offhook.telephony.carrier_kit.http import CarrierHttp, setting
+from offhook.telephony.carrier_kit.http import CarrierHttp, require_setting
 from offhook.telephony.ports import (
     CallLinks,
     CarrierAccount,
+    CarrierDocument,
     CarrierFailed,
+    CarrierWebhook,
     DialRequest,
-    Document,
-    SoughtCall,
+    LostCallQuery,
     StatusUpdate,
     TransferLeg,
     TransferNews,
     TransferOrder,
-    Webhook,
 )
 from offhook.telephony.providers.telnyx import webhooks
 from offhook.telephony.providers.telnyx.api import TelnyxApi
@@ -29,40 +29,40 @@ _MAX_PAGES: Final = 40
 
 
 class TelnyxCalls:
-    """Implements ``Dialer``, ``CallFinder``, ``Answerer``, ``FollowUp``, ``BlindTransfer`` and ``TransferLegs``."""
+    """Implements ``CallDialer``, ``CallFinder``, ``CallAnswerer``, ``FollowUp``, ``BlindTransfer`` and ``TransferLegs``."""
 
     def __init__(self, http: CarrierHttp) -> None:
         self._api = TelnyxApi(http)
 
     # Dialer
 
-    async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
+    async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
         links = request.links
         if links is None:
             raise CarrierFailed("carrier_misconfigured", "Telnyx needs a public address of ours.", retryable=False)
         body: dict[str, Any] = {
-            "connection_id": setting(account, "connection_id"),
+            "connection_id": require_setting(account, "connection_id"),
             "to": request.to_number,
             "from": request.from_number,
             "timeout_secs": _ring_s(request.ring_timeout_s),
-            "client_state": _state_of(request.run_id),
-            **_stream(links),
+            "client_state": _client_state(request.run_id),
+            **_stream_options(links),
         }
         if request.has_machine_detection:
             body["answering_machine_detection"] = "greeting_end"
-        return (await self._api.ask(account, "POST", "/calls", body)).text("data", "call_control_id")
+        return (await self._api.send_request(account, "POST", "/calls", body)).require_text("data", "call_control_id")
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
-        await self._api.command(account, call_id, "hangup", {}, may_be_gone=True)
+        await self._api.send_command(account, call_id, "hangup", {}, may_be_gone=True)
 
     # CallFinder
 
-    async def find(self, account: CarrierAccount, sought: SoughtCall) -> list[StatusUpdate]:
+    async def find_calls(self, account: CarrierAccount, sought: LostCallQuery) -> list[StatusUpdate]:
         """Telnyx lists calls that live, each with what we gave it; one that is not there may be over."""
-        path = f"/connections/{quote(setting(account, 'connection_id'), safe='')}/active_calls"
-        state, params = _state_of(sought.run_id), {"page[limit]": "250"}
+        path = f"/connections/{quote(require_setting(account, 'connection_id'), safe='')}/active_calls"
+        state, params = _client_state(sought.run_id), {"page[limit]": "250"}
         for _ in range(_MAX_PAGES):
-            said = (await self._api.ask(account, "GET", path, params=params)).json()
+            said = (await self._api.send_request(account, "GET", path, params=params)).json()
             calls, meta = said.get("data"), said.get("meta")
             for call in calls if isinstance(calls, list) else ():
                 if call.get("client_state") == state and call.get("call_control_id"):
@@ -76,13 +76,15 @@ class TelnyxCalls:
 
     # Answerer
 
-    async def connect(self, account: CarrierAccount, call_id: str, links: CallLinks) -> Document:
-        await self._api.command(account, call_id, "answer", {**_stream(links), "command_id": "offhook-answer"})
-        return _said("ok")
+    async def answer_call(self, account: CarrierAccount, call_id: str, links: CallLinks) -> CarrierDocument:
+        await self._api.send_command(
+            account, call_id, "answer", {**_stream_options(links), "command_id": "offhook-answer"}
+        )
+        return _status_document("ok")
 
-    async def refuse(self, account: CarrierAccount, call_id: str, message: str) -> Document:
+    async def refuse_call(self, account: CarrierAccount, call_id: str, message: str) -> CarrierDocument:
         """Answered and spoken; :meth:`follow_up` hangs up when Telnyx says that it was heard."""
-        await self._api.command(account, call_id, "answer", {"command_id": "offhook-refuse"})
+        await self._api.send_command(account, call_id, "answer", {"command_id": "offhook-refuse"})
         speech = {
             "payload": message,
             "voice": "female",
@@ -90,28 +92,28 @@ class TelnyxCalls:
             "client_state": REFUSED,
             "command_id": "offhook-speak",
         }
-        await self._api.command(account, call_id, "speak", speech)
-        return _said("refused")
+        await self._api.send_command(account, call_id, "speak", speech)
+        return _status_document("refused")
 
-    async def follow_up(self, account: CarrierAccount, webhook: Webhook) -> None:
-        event, payload = webhooks.read(webhook)
+    async def follow_up(self, account: CarrierAccount, webhook: CarrierWebhook) -> None:
+        event, payload = webhooks.read_event(webhook)
         if event == _SPOKEN and payload.get("client_state") == REFUSED:
             await self.hang_up(account, webhooks.call_id_of(payload))
 
-    def unavailable(self, message: str) -> Document:
-        """Nothing can be said without a request, and so without an account: the platform's ``Refusals`` ask with one that
+    def unavailable_document(self, message: str) -> CarrierDocument:
+        """Nothing can be said without a request, and so without an account: the platform's ``CallRefusals`` ask with one that
         they remember. Else the caller hears ringing until the carrier gives up."""
-        return _said("unavailable")
+        return _status_document("unavailable")
 
-    def room(self, transfer_id: str) -> Document | None:
+    def conference_document(self, transfer_id: str) -> CarrierDocument | None:
         return None
 
-    def forward(self, to_number: str, from_number: str, timeout_s: float) -> Document | None:
+    def forward_document(self, to_number: str, from_number: str, timeout_s: float) -> CarrierDocument | None:
         return None
 
     # transfers
 
-    async def redirect(
+    async def redirect_caller(
         self,
         account: CarrierAccount,
         call_id: str,
@@ -126,11 +128,11 @@ class TelnyxCalls:
             "timeout_secs": _ring_s(timeout_s),
             "command_id": "offhook-transfer",
         }
-        await self._api.command(account, call_id, "transfer", body)
+        await self._api.send_command(account, call_id, "transfer", body)
 
-    async def start(self, account: CarrierAccount, order: TransferOrder) -> str:
+    async def start_leg(self, account: CarrierAccount, order: TransferOrder) -> str:
         body = {
-            "connection_id": setting(account, "connection_id"),
+            "connection_id": require_setting(account, "connection_id"),
             "to": order.to_number,
             "from": order.from_number,
             "timeout_secs": _ring_s(order.timeout_s),
@@ -138,12 +140,12 @@ class TelnyxCalls:
             "webhook_url_method": "POST",
             "link_to": order.call_id,
         }
-        return (await self._api.ask(account, "POST", "/calls", body)).text("data", "call_control_id")
+        return (await self._api.send_request(account, "POST", "/calls", body)).require_text("data", "call_control_id")
 
-    def parse_transfer(self, webhook: Webhook) -> TransferNews | None:
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
         return webhooks.transfer_news(webhook)
 
-    async def seat(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
+    async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
         """A conference is made of a call that lives: the destination's."""
         body = {
             "call_control_id": leg.destination_id,
@@ -151,9 +153,9 @@ class TelnyxCalls:
             "start_conference_on_create": True,
             "beep_enabled": "never",
         }
-        return (await self._api.ask(account, "POST", "/conferences", body)).text("data", "id")
+        return (await self._api.send_request(account, "POST", "/conferences", body)).require_text("data", "id")
 
-    async def join(self, account: CarrierAccount, leg: TransferLeg) -> None:
+    async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:
         if leg.conference_id is None:
             raise CarrierFailed("not_found", "The destination is in no conference.", retryable=False)
         body = {
@@ -161,28 +163,28 @@ class TelnyxCalls:
             "end_conference_on_exit": True,
             "command_id": f"offhook-join-{leg.transfer_id}",
         }
-        await self._api.ask(account, "POST", f"/conferences/{leg.conference_id}/actions/join", body)
+        await self._api.send_request(account, "POST", f"/conferences/{leg.conference_id}/actions/join", body)
 
 
-def _stream(links: CallLinks) -> dict[str, Any]:
+def _stream_options(links: CallLinks) -> dict[str, Any]:
     """``rtp``, because the default mode drops raw audio silently; what comes to us has the codec of the other leg."""
     return {
         "stream_url": links.media_url,
         "stream_track": "inbound_track",
         "stream_bidirectional_mode": "rtp",
         "stream_bidirectional_codec": "PCMU",
-        "webhook_url": links.callback("events"),
+        "webhook_url": links.callback_url("events"),
         "webhook_url_method": "POST",
     }
 
 
-def _state_of(run_id: int) -> str:
+def _client_state(run_id: int) -> str:
     """What a call carries of its run, for whoever has to find it."""
     return b64encode(f"offhook:run:{run_id}".encode()).decode()
 
 
-def _said(status: str) -> Document:
-    return Document("application/json", json.dumps({"status": status}).encode())
+def _status_document(status: str) -> CarrierDocument:
+    return CarrierDocument("application/json", json.dumps({"status": status}).encode())
 
 
 def _ring_s(seconds: float) -> int:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from offhook.telephony.carrier_kit.http import CarrierHttp, optional, setting
-from offhook.telephony.carrier_kit.line_types import cents, line_type
-from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, LookedUp
+from offhook.telephony.carrier_kit.http import CarrierHttp, get_setting, require_setting
+from offhook.telephony.carrier_kit.line_types import line_type, parse_cents
+from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, LookupResult
 from offhook.telephony.providers.telnyx.api import TelnyxApi
 
 APPLICATION_NAME: Final = "Offhook"
@@ -19,7 +19,7 @@ class TelnyxNumbers:
     def __init__(self, http: CarrierHttp) -> None:
         self._api = TelnyxApi(http)
 
-    async def search(
+    async def search_numbers(
         self, account: CarrierAccount, country: str, area_code: str | None, number: str | None, limit: int
     ) -> list[AvailableNumber]:
         params = {"filter[country_code]": country, "filter[features][]": "voice", "filter[limit]": str(limit)}
@@ -27,71 +27,77 @@ class TelnyxNumbers:
             params["filter[national_destination_code]"] = area_code
         if number:
             params["filter[phone_number][contains]"] = number.removeprefix("+")
-        found = (await self._api.ask(account, "GET", "/available_phone_numbers", params=params)).json().get("data")
+        found = (
+            (await self._api.send_request(account, "GET", "/available_phone_numbers", params=params)).json().get("data")
+        )
         entries = found if isinstance(found, list) else []
-        return [_available(entry, country) for entry in entries[:limit] if isinstance(entry, dict)]
+        return [_parse_offer(entry, country) for entry in entries[:limit] if isinstance(entry, dict)]
 
-    async def buy(self, account: CarrierAccount, number: str, country: str) -> str:
+    async def buy_number(self, account: CarrierAccount, number: str, country: str) -> str:
         """The id of the order; the number's own is known when the order is done (:meth:`owned`)."""
         body: dict[str, Any] = {"phone_numbers": [{"phone_number": number}]}
-        if connection_id := optional(account, "connection_id"):
+        if connection_id := get_setting(account, "connection_id"):
             body["connection_id"] = connection_id
-        return (await self._api.ask(account, "POST", "/number_orders", body)).text("data", "id")
+        return (await self._api.send_request(account, "POST", "/number_orders", body)).require_text("data", "id")
 
-    async def owned(self, account: CarrierAccount, number: str) -> str | None:
+    async def find_owned(self, account: CarrierAccount, number: str) -> str | None:
         params = {"filter[phone_number]": number}
-        found = (await self._api.ask(account, "GET", "/phone_numbers", params=params)).json().get("data")
+        found = (await self._api.send_request(account, "GET", "/phone_numbers", params=params)).json().get("data")
         for entry in found if isinstance(found, list) else []:
             if isinstance(entry, dict) and entry.get("phone_number") == number and entry.get("id"):
                 return str(entry["id"])
         return None
 
-    async def release(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
-        number_id = await self.owned(account, number)
+    async def release_number(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
+        number_id = await self.find_owned(account, number)
         if number_id is not None:
-            await self._api.ask(account, "DELETE", f"/phone_numbers/{quote(number_id, safe='')}", may_be_gone=True)
+            await self._api.send_request(
+                account, "DELETE", f"/phone_numbers/{quote(number_id, safe='')}", may_be_gone=True
+            )
 
-    async def point(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
-        connection_id = setting(account, "connection_id")
-        number_id = await self.owned(account, number)
+    async def route_number(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
+        connection_id = require_setting(account, "connection_id")
+        number_id = await self.find_owned(account, number)
         if number_id is None:
             raise CarrierFailed("not_found", f"This Telnyx account has no number {number} yet.", retryable=True)
         path = f"/phone_numbers/{quote(number_id, safe='')}"
-        await self._api.ask(account, "PATCH", path, {"connection_id": connection_id})
-        path = _application(connection_id)
-        application = (await self._api.ask(account, "GET", path)).json().get("data")
+        await self._api.send_request(account, "PATCH", path, {"connection_id": connection_id})
+        path = _application_path(connection_id)
+        application = (await self._api.send_request(account, "GET", path)).json().get("data")
         known = application if isinstance(application, dict) else {}
         if known.get("webhook_event_url") != inbound_url:
             body = {
                 "application_name": known.get("application_name") or APPLICATION_NAME,
                 "webhook_event_url": inbound_url,
             }
-            await self._api.ask(account, "PATCH", path, body)
+            await self._api.send_request(account, "PATCH", path, body)
 
-    async def look_up(self, account: CarrierAccount, number: str) -> LookedUp:
+    async def look_up(self, account: CarrierAccount, number: str) -> LookupResult:
         path = f"/number_lookup/{quote(number, safe='+')}"
-        data = (await self._api.ask(account, "GET", path, params={"type": "carrier"})).json().get("data")
+        data = (await self._api.send_request(account, "GET", path, params={"type": "carrier"})).json().get("data")
         carrier = data.get("carrier") if isinstance(data, dict) else None
         known = carrier if isinstance(carrier, dict) else {}
         name = known.get("name")
-        return LookedUp(name if isinstance(name, str) and name else None, line_type(known.get("type")))
+        return LookupResult(name if isinstance(name, str) and name else None, line_type(known.get("type")))
 
-    async def check(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
-        connection_id = optional(account, "connection_id")
+    async def check_account(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
+        connection_id = get_setting(account, "connection_id")
         if connection_id is None:
             body = {"application_name": APPLICATION_NAME, "webhook_event_url": inbound_url, "webhook_api_version": "2"}
-            answer = await self._api.ask(account, "POST", _APPLICATIONS, body)
-            return {"connection_id": answer.text("data", "id")}
-        if (await self._api.ask(account, "GET", _application(connection_id), may_be_gone=True)).status == 404:
+            answer = await self._api.send_request(account, "POST", _APPLICATIONS, body)
+            return {"connection_id": answer.require_text("data", "id")}
+        if (
+            await self._api.send_request(account, "GET", _application_path(connection_id), may_be_gone=True)
+        ).status == 404:
             raise CarrierFailed("carrier_misconfigured", f"Telnyx has no application {connection_id}.", retryable=False)
         return {}
 
 
-def _application(connection_id: str) -> str:
+def _application_path(connection_id: str) -> str:
     return f"{_APPLICATIONS}/{quote(connection_id, safe='')}"
 
 
-def _available(entry: Mapping[str, Any], country: str) -> AvailableNumber:
+def _parse_offer(entry: Mapping[str, Any], country: str) -> AvailableNumber:
     places = entry.get("region_information")
     by_type = {
         str(place.get("region_type")): str(place.get("region_name"))
@@ -112,7 +118,7 @@ def _available(entry: Mapping[str, Any], country: str) -> AvailableNumber:
         locality=by_type.get("location") or by_type.get("rate_center"),
         region=by_type.get("state"),
         capabilities=tuple(name for name in ("voice", "sms", "fax") if name in names) or ("voice",),
-        monthly_cost_cents=cents(cost.get("monthly_cost")) if isinstance(cost, dict) else None,
+        monthly_cost_cents=parse_cents(cost.get("monthly_cost")) if isinstance(cost, dict) else None,
     )
 
 

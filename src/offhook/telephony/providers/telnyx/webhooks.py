@@ -3,15 +3,15 @@
 from typing import Any, Final
 
 from offhook.runs.finishing import carrier_charges
-from offhook.telephony.carrier_kit.forms import e164, json_object
+from offhook.telephony.carrier_kit.forms import json_object, parse_e164
 from offhook.telephony.ports import (
     CallBilled,
+    CarrierNews,
+    CarrierWebhook,
     InboundCall,
     MachineVerdict,
-    News,
     StatusUpdate,
     TransferNews,
-    Webhook,
     WebhookUnreadable,
 )
 
@@ -32,7 +32,7 @@ _HUMANS: Final = frozenset({"human", "human_residence", "human_business"})
 _MACHINES: Final = frozenset({"machine", "fax_detected"})
 
 
-def read(webhook: Webhook) -> tuple[str, dict[str, Any]]:
+def read_event(webhook: CarrierWebhook) -> tuple[str, dict[str, Any]]:
     """Event type (with dots: some arrive with underscores) and payload. WebhookUnreadable."""
     data = json_object(webhook).get("data")
     payload = data.get("payload") if isinstance(data, dict) else None
@@ -50,10 +50,10 @@ def call_id_of(payload: dict[str, Any]) -> str:
 
 
 class TelnyxWebhooks:
-    """Implements ``StatusParser`` and ``Inbound``."""
+    """Implements ``StatusParser`` and ``InboundParser``."""
 
-    def parse_status(self, kind: str, webhook: Webhook) -> News | None:
-        event, payload = read(webhook)
+    def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
+        event, payload = read_event(webhook)
         if not event.startswith("call."):
             return None
         call_id = call_id_of(payload)
@@ -63,43 +63,47 @@ class TelnyxWebhooks:
             # Only an answered call is cleared normally: before that it is rejected, cancelled or times out.
             cause = str(payload.get("hangup_cause", ""))
             status = _ENDED.get(cause, "failed")
-            return StatusUpdate(status, call_id=call_id, end_reason=_reason(payload) if status == "failed" else None)
+            return StatusUpdate(
+                status, call_id=call_id, end_reason=_failure_reason(payload) if status == "failed" else None
+            )
         if event == "call.cost":
-            return _cost(payload, call_id)
+            return _parse_cost(payload, call_id)
         if event in _GREETED:
             return MachineVerdict(is_machine=True, call_id=call_id)
         if event in _DETECTED:
-            return _verdict(payload.get("result"), call_id)
+            return _parse_verdict(payload.get("result"), call_id)
         return None
 
-    def recognises(self, webhook: Webhook) -> bool:
+    def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         if "telnyx-signature-ed25519" in webhook.headers:
             return True
         try:
-            event, payload = read(webhook)
+            event, payload = read_event(webhook)
         except WebhookUnreadable:
             return False
         return event.startswith("call.") and "call_control_id" in payload
 
-    def account_reference(self, webhook: Webhook) -> str | None:
+    def account_reference(self, webhook: CarrierWebhook) -> str | None:
         try:
-            reference = read(webhook)[1].get("connection_id")
+            reference = read_event(webhook)[1].get("connection_id")
         except WebhookUnreadable:
             return None
         return str(reference) if isinstance(reference, str | int) and reference != "" else None
 
-    def parse_inbound(self, webhook: Webhook) -> InboundCall | None:
-        event, payload = read(webhook)
+    def parse_inbound(self, webhook: CarrierWebhook) -> InboundCall | None:
+        event, payload = read_event(webhook)
         if event != "call.initiated" or payload.get("direction") != "incoming":
             return None
-        to_number = e164(payload.get("to"))
+        to_number = parse_e164(payload.get("to"))
         if to_number is None:
             raise WebhookUnreadable("to is missing.")
-        return InboundCall(call_id_of(payload), e164(payload.get("from")), to_number, self.account_reference(webhook))
+        return InboundCall(
+            call_id_of(payload), parse_e164(payload.get("from")), to_number, self.account_reference(webhook)
+        )
 
 
-def transfer_news(webhook: Webhook) -> TransferNews | None:
-    event, payload = read(webhook)
+def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
+    event, payload = read_event(webhook)
     if event == "call.answered":
         return TransferNews("answered", call_id_of(payload))
     if event != "call.hangup":
@@ -110,7 +114,7 @@ def transfer_news(webhook: Webhook) -> TransferNews | None:
     return TransferNews("failed", call_id, _TRANSFER_FAILED.get(cause, "call_failed"))
 
 
-def _verdict(result: object, call_id: str) -> MachineVerdict | None:
+def _parse_verdict(result: object, call_id: str) -> MachineVerdict | None:
     """A machine may be spoken to when its greeting is over, which another event says."""
     if result in _HUMANS:
         return MachineVerdict(is_machine=False, call_id=call_id)
@@ -119,19 +123,19 @@ def _verdict(result: object, call_id: str) -> MachineVerdict | None:
     return None
 
 
-def _cost(payload: dict[str, Any], call_id: str) -> CallBilled | None:
+def _parse_cost(payload: dict[str, Any], call_id: str) -> CallBilled | None:
     """The currency is said of each part; those of one call are the same."""
     if payload.get("status") == "error":
         return None
     parts = payload.get("cost_parts")
     part = parts[0] if isinstance(parts, list) and parts and isinstance(parts[0], dict) else {}
-    bill = carrier_charges.said_of(
+    bill = carrier_charges.parse_carrier_bill(
         billed_s=payload.get("billed_duration_secs"), cost=payload.get("total_cost"), currency=part.get("currency")
     )
     return CallBilled(bill, call_id) if bill is not None else None
 
 
-def _reason(payload: dict[str, Any]) -> str:
+def _failure_reason(payload: dict[str, Any]) -> str:
     """More calls at once than the account may have end so, and not with a refused request."""
     if str(payload.get("sip_hangup_cause", "")) == "403":
         return "carrier_limit"

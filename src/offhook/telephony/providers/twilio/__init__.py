@@ -1,6 +1,6 @@
 """Twilio: TwiML steers the calls, media comes as JSON with mu-law."""
 
-from offhook.telephony.carrier_kit.dialects.twilio.answers import DialectAnswers
+from offhook.telephony.carrier_kit.dialects.twilio.answers import TwilioDialectAnswers
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CarrierSpec
 from offhook.telephony.providers.twilio.api import NAME
@@ -11,15 +11,15 @@ from offhook.telephony.providers.twilio.signature import TwilioVerifier
 from offhook.telephony.providers.twilio.webhooks import TwilioWebhooks
 from offhook.telephony.providers.twilio.wire import TwilioWire
 
-__all__ = ["TwilioWebhooks", "TwilioWire", "carrier"]
+__all__ = ["TwilioWebhooks", "TwilioWire", "build_carrier"]
 
 
-def carrier(http: CarrierHttp) -> CarrierSpec:
+def build_carrier(http: CarrierHttp) -> CarrierSpec:
     calls, numbers, webhooks = TwilioCalls(http), TwilioNumbers(http), TwilioWebhooks()
     return CarrierSpec(
         NAME,
         dialer=calls,
-        answerer=DialectAnswers(),
+        answerer=TwilioDialectAnswers(),
         verifier=TwilioVerifier(),
         statuses=webhooks,
         callbacks=("status-callback",),

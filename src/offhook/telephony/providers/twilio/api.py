@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from offhook.telephony.carrier_kit.http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
+from offhook.telephony.carrier_kit.http import (
+    CarrierHttp,
+    CarrierRequest,
+    CarrierResponse,
+    failure_from_response,
+    require_setting,
+)
 from offhook.telephony.ports import CarrierAccount
 
 NAME: Final = "twilio"
@@ -37,7 +43,7 @@ class TwilioApi:
     def __init__(self, http: CarrierHttp) -> None:
         self._http = http
 
-    async def ask(
+    async def send_request(
         self,
         account: CarrierAccount,
         method: str,
@@ -46,19 +52,19 @@ class TwilioApi:
         form: Mapping[str, str | list[str]] | None = None,
         params: Mapping[str, str] | None = None,
         may_be_gone: bool = False,
-    ) -> CarrierAnswer:
+    ) -> CarrierResponse:
         """``path`` is below the account. ``may_be_gone``: that the call is over is an answer. Raises CarrierFailed."""
-        sid = quote(setting(account, "account_sid"), safe="")
-        return await self._send(
+        sid = quote(require_setting(account, "account_sid"), safe="")
+        return await self._send_checked(
             account, method, f"{_REST}/Accounts/{sid}{path}", form=form, params=params, may_be_gone=may_be_gone
         )
 
     async def look_up(self, account: CarrierAccount, number: str) -> dict[str, Any]:
         url = f"{_LOOKUPS}/PhoneNumbers/{quote(number, safe='+')}"
-        answer = await self._send(account, "GET", url, params={"Fields": "line_type_intelligence"})
+        answer = await self._send_checked(account, "GET", url, params={"Fields": "line_type_intelligence"})
         return answer.json()
 
-    async def _send(
+    async def _send_checked(
         self,
         account: CarrierAccount,
         method: str,
@@ -67,11 +73,11 @@ class TwilioApi:
         form: Mapping[str, str | list[str]] | None = None,
         params: Mapping[str, str] | None = None,
         may_be_gone: bool = False,
-    ) -> CarrierAnswer:
+    ) -> CarrierResponse:
         request = CarrierRequest(
             method,
-            self._http.address(NAME, url),
-            auth=(setting(account, "account_sid"), setting(account, "auth_token")),
+            self._http.resolve_url(NAME, url),
+            auth=(require_setting(account, "account_sid"), require_setting(account, "auth_token")),
             form=form,
             params=params or {},
         )
@@ -81,4 +87,6 @@ class TwilioApi:
         if answer.is_success or (may_be_gone and (answer.status == GONE or code == NOT_IN_PROGRESS)):
             return answer
         known = _CODES.get(code) if isinstance(code, int) else None
-        raise refusal(request, answer, f"Twilio: {said.get('message') or f'HTTP {answer.status}'}", code=known)
+        raise failure_from_response(
+            request, answer, f"Twilio: {said.get('message') or f'HTTP {answer.status}'}", code=known
+        )

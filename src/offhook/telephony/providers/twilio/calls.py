@@ -4,20 +4,20 @@ from typing import Final
 from urllib.parse import quote
 
 from offhook.runs.finishing import carrier_charges
-from offhook.telephony.carrier_kit.call_search import may_be
+from offhook.telephony.carrier_kit.call_search import could_match
 from offhook.telephony.carrier_kit.dialects.twilio import documents
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import (
     CarrierAccount,
-    CarrierBill,
+    CarrierCallBill,
     CarrierFailed,
+    CarrierWebhook,
     DialRequest,
-    SoughtCall,
+    LostCallQuery,
     StatusUpdate,
     TransferLeg,
     TransferNews,
     TransferOrder,
-    Webhook,
 )
 from offhook.telephony.providers.twilio import webhooks
 from offhook.telephony.providers.twilio.api import TwilioApi
@@ -28,18 +28,18 @@ _PAGE: Final = "50"
 
 
 class TwilioCalls:
-    """Implements ``Dialer``, ``CallFinder``, ``BillReader``, ``BlindTransfer`` and ``TransferLegs``."""
+    """Implements ``CallDialer``, ``CallFinder``, ``BillReader``, ``BlindTransfer`` and ``TransferLegs``."""
 
     def __init__(self, http: CarrierHttp) -> None:
         self._api = TwilioApi(http)
 
     # Dialer
 
-    async def dial(self, account: CarrierAccount, request: DialRequest) -> str:
+    async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
         links = request.links
         if links is None:
             raise CarrierFailed("carrier_misconfigured", "Twilio needs a public address of ours.", retryable=False)
-        status_url = links.callback("status-callback")
+        status_url = links.callback_url("status-callback")
         form: dict[str, str | list[str]] = {
             "To": request.to_number,
             "From": request.from_number,
@@ -58,36 +58,40 @@ class TwilioCalls:
                 "AsyncAmdStatusCallback": status_url,
                 "AsyncAmdStatusCallbackMethod": "POST",
             }
-        return (await self._api.ask(account, "POST", "/Calls.json", form=form)).text("sid")
+        return (await self._api.send_request(account, "POST", "/Calls.json", form=form)).require_text("sid")
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
-        await self._api.ask(account, "POST", _call(call_id), form={"Status": "completed"}, may_be_gone=True)
+        await self._api.send_request(
+            account, "POST", _call_path(call_id), form={"Status": "completed"}, may_be_gone=True
+        )
 
     # CallFinder
 
-    async def find(self, account: CarrierAccount, sought: SoughtCall) -> list[StatusUpdate]:
+    async def find_calls(self, account: CarrierAccount, sought: LostCallQuery) -> list[StatusUpdate]:
         """The latest ones first; more than a page of them since a dial there are not."""
         params = {"To": sought.to_number, "From": sought.from_number, "PageSize": _PAGE}
-        calls = (await self._api.ask(account, "GET", "/Calls.json", params=params)).json().get("calls")
+        calls = (await self._api.send_request(account, "GET", "/Calls.json", params=params)).json().get("calls")
         if not isinstance(calls, list):
             raise CarrierFailed("carrier_cannot_say", "Twilio's answer has no calls.", retryable=True)
         return [
             StatusUpdate(webhooks.STATUSES.get(str(call.get("status")), "initiated"), call_id=str(call["sid"]))
             for call in calls
-            if call.get("sid") and call.get("direction") != "inbound" and may_be(sought, call.get("date_created"))
+            if call.get("sid") and call.get("direction") != "inbound" and could_match(sought, call.get("date_created"))
         ]
 
     # BillReader
 
-    async def bill(self, account: CarrierAccount, call_id: str) -> CarrierBill:
+    async def read_bill(self, account: CarrierAccount, call_id: str) -> CarrierCallBill:
         """A call has no price until it was rated, some time after its end."""
-        said = (await self._api.ask(account, "GET", _call(call_id))).json()
-        found = carrier_charges.said_of(said.get("duration"), cost=said.get("price"), currency=said.get("price_unit"))
-        return found or CarrierBill()
+        said = (await self._api.send_request(account, "GET", _call_path(call_id))).json()
+        found = carrier_charges.parse_carrier_bill(
+            said.get("duration"), cost=said.get("price"), currency=said.get("price_unit")
+        )
+        return found or CarrierCallBill()
 
     # transfers
 
-    async def redirect(
+    async def redirect_caller(
         self,
         account: CarrierAccount,
         call_id: str,
@@ -96,10 +100,10 @@ class TwilioCalls:
         timeout_s: float,
         forward_url: str = "",
     ) -> None:
-        twiml = documents.forward(to_number, from_number, timeout_s)
-        await self._api.ask(account, "POST", _call(call_id), form={"Twiml": twiml})
+        twiml = documents.forward_call(to_number, from_number, timeout_s)
+        await self._api.send_request(account, "POST", _call_path(call_id), form={"Twiml": twiml})
 
-    async def start(self, account: CarrierAccount, order: TransferOrder) -> str:
+    async def start_leg(self, account: CarrierAccount, order: TransferOrder) -> str:
         form: dict[str, str | list[str]] = {
             "To": order.to_number,
             "From": order.from_number,
@@ -110,21 +114,21 @@ class TwilioCalls:
             "StatusCallbackMethod": "POST",
             "Timeout": _ring_s(order.timeout_s),
         }
-        return (await self._api.ask(account, "POST", "/Calls.json", form=form)).text("sid")
+        return (await self._api.send_request(account, "POST", "/Calls.json", form=form)).require_text("sid")
 
-    def parse_transfer(self, webhook: Webhook) -> TransferNews | None:
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
         return webhooks.transfer_news(webhook)
 
-    async def seat(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
+    async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
         """Nothing to do: the destination's document is the room."""
         return None
 
-    async def join(self, account: CarrierAccount, leg: TransferLeg) -> None:
-        form: dict[str, str | list[str]] = {"Twiml": documents.join(leg.transfer_id)}
-        await self._api.ask(account, "POST", _call(leg.call_id), form=form)
+    async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:
+        form: dict[str, str | list[str]] = {"Twiml": documents.join_conference(leg.transfer_id)}
+        await self._api.send_request(account, "POST", _call_path(leg.call_id), form=form)
 
 
-def _call(call_id: str) -> str:
+def _call_path(call_id: str) -> str:
     return f"/Calls/{quote(call_id, safe='')}.json"
 
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from offhook.telephony.carrier_kit.http import CarrierHttp, setting
+from offhook.telephony.carrier_kit.http import CarrierHttp, require_setting
 from offhook.telephony.carrier_kit.line_types import line_type
-from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, LookedUp
+from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, LookupResult
 from offhook.telephony.providers.twilio.api import GONE, TwilioApi
 
 _KINDS: Final = {"Local": "local", "Mobile": "mobile", "TollFree": "toll_free"}
@@ -18,7 +18,7 @@ class TwilioNumbers:
     def __init__(self, http: CarrierHttp) -> None:
         self._api = TwilioApi(http)
 
-    async def search(
+    async def search_numbers(
         self, account: CarrierAccount, country: str, area_code: str | None, number: str | None, limit: int
     ) -> list[AvailableNumber]:
         """Local numbers first; countries without any have mobile or toll-free ones."""
@@ -30,18 +30,22 @@ class TwilioNumbers:
             params["Contains"] = number
         for kind, number_type in _KINDS.items():
             path = f"/AvailablePhoneNumbers/{quote(country, safe='')}/{kind}.json"
-            answer = await self._api.ask(account, "GET", path, params=params, may_be_gone=True)
+            answer = await self._api.send_request(account, "GET", path, params=params, may_be_gone=True)
             found = answer.json().get("available_phone_numbers")
             if answer.status != GONE and isinstance(found, list) and found:
-                return [_available(entry, country, number_type) for entry in found[:limit]]
+                return [_parse_offer(entry, country, number_type) for entry in found[:limit]]
         return []
 
-    async def buy(self, account: CarrierAccount, number: str, country: str) -> str:
-        answer = await self._api.ask(account, "POST", "/IncomingPhoneNumbers.json", form={"PhoneNumber": number})
-        return answer.text("sid")
+    async def buy_number(self, account: CarrierAccount, number: str, country: str) -> str:
+        answer = await self._api.send_request(
+            account, "POST", "/IncomingPhoneNumbers.json", form={"PhoneNumber": number}
+        )
+        return answer.require_text("sid")
 
-    async def owned(self, account: CarrierAccount, number: str) -> str | None:
-        answer = await self._api.ask(account, "GET", "/IncomingPhoneNumbers.json", params={"PhoneNumber": number})
+    async def find_owned(self, account: CarrierAccount, number: str) -> str | None:
+        answer = await self._api.send_request(
+            account, "GET", "/IncomingPhoneNumbers.json", params={"PhoneNumber": number}
+        )
         found = answer.json().get("incoming_phone_numbers")
         entries = found if isinstance(found, list) else []
         for entry in entries:
@@ -49,36 +53,38 @@ class TwilioNumbers:
                 return str(entry["sid"])
         return None
 
-    async def release(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
-        sid = carrier_id or await self.owned(account, number)
+    async def release_number(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
+        sid = carrier_id or await self.find_owned(account, number)
         if sid is not None:
-            await self._api.ask(account, "DELETE", _number(sid), may_be_gone=True)
+            await self._api.send_request(account, "DELETE", _number_path(sid), may_be_gone=True)
 
-    async def point(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
-        sid = await self.owned(account, number)
+    async def route_number(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
+        sid = await self.find_owned(account, number)
         if sid is None:
             raise CarrierFailed("not_found", f"This Twilio account has no number {number}.", retryable=False)
-        await self._api.ask(account, "POST", _number(sid), form={"VoiceUrl": inbound_url, "VoiceMethod": "POST"})
+        await self._api.send_request(
+            account, "POST", _number_path(sid), form={"VoiceUrl": inbound_url, "VoiceMethod": "POST"}
+        )
 
-    async def look_up(self, account: CarrierAccount, number: str) -> LookedUp:
+    async def look_up(self, account: CarrierAccount, number: str) -> LookupResult:
         said = (await self._api.look_up(account, number)).get("line_type_intelligence")
         line = said if isinstance(said, dict) else {}
         name = line.get("carrier_name")
-        return LookedUp(name if isinstance(name, str) and name else None, line_type(line.get("type")))
+        return LookupResult(name if isinstance(name, str) and name else None, line_type(line.get("type")))
 
-    async def check(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
-        status = (await self._api.ask(account, "GET", ".json")).json().get("status")
+    async def check_account(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
+        status = (await self._api.send_request(account, "GET", ".json")).json().get("status")
         if status in {"suspended", "closed"}:
             raise CarrierFailed("unauthorized", f"This Twilio account is {status}.", retryable=False)
-        setting(account, "auth_token")
+        require_setting(account, "auth_token")
         return {}
 
 
-def _number(sid: str) -> str:
+def _number_path(sid: str) -> str:
     return f"/IncomingPhoneNumbers/{quote(sid, safe='')}.json"
 
 
-def _available(entry: dict[str, Any], country: str, number_type: str) -> AvailableNumber:
+def _parse_offer(entry: dict[str, Any], country: str, number_type: str) -> AvailableNumber:
     can = entry.get("capabilities")
     abilities = {str(name).lower() for name, is_able in can.items() if is_able} if isinstance(can, dict) else {"voice"}
     phone_number = str(entry.get("phone_number", ""))

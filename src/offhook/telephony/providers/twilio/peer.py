@@ -5,7 +5,7 @@ from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable
 from typing import Any, Final
 
-from offhook.telephony.media.simulated_phone import DropAudio, Order, PlayAudio, PlayMark
+from offhook.telephony.media.simulated_phone import DropAudio, PlayAudio, PlayMark, PlayoutOrder
 
 PROTOCOL_VERSION: Final = "1.0.0"
 
@@ -20,12 +20,12 @@ class TwilioPeer:
         self._sequence = 0
         self._chunk = 0
 
-    def _tell(self, event: str, **body: Any) -> None:
+    def _send_event(self, event: str, **body: Any) -> None:
         self._sequence += 1
         envelope = {"event": event, "sequenceNumber": str(self._sequence), **body, "streamSid": self._stream_id}
         self._send(json.dumps(envelope, separators=(",", ":")))
 
-    def start(self) -> None:
+    def send_start(self) -> None:
         """``connected`` and ``start``, as every stream begins."""
         self._send(json.dumps({"event": "connected", "protocol": "Call", "version": PROTOCOL_VERSION}))
         start = {
@@ -36,12 +36,12 @@ class TwilioPeer:
             "mediaFormat": {"encoding": "audio/x-mulaw", "sampleRate": "8000", "channels": "1"},
             "customParameters": {},
         }
-        self._tell("start", start=start)
+        self._send_event("start", start=start)
 
-    def stop(self) -> None:
-        self._tell("stop", stop={"accountSid": "AC" + "0" * 32, "callSid": self._call_id})
+    def send_stop(self) -> None:
+        self._send_event("stop", stop={"accountSid": "AC" + "0" * 32, "callSid": self._call_id})
 
-    def decode(self, message: str | bytes) -> Order | None:
+    def decode(self, message: str | bytes) -> PlayoutOrder | None:
         envelope = json.loads(message)
         match envelope["event"]:
             case "media":
@@ -61,10 +61,10 @@ class TwilioPeer:
             "timestamp": str(at_ms),
             "payload": b2a_base64(payload, newline=False).decode(),
         }
-        self._tell("media", media=media)
+        self._send_event("media", media=media)
 
     def send_mark(self, name: str) -> None:
-        self._tell("mark", mark={"name": name})
+        self._send_event("mark", mark={"name": name})
 
     def send_digit(self, digit: str) -> None:
-        self._tell("dtmf", dtmf={"track": "inbound_track", "digit": digit})
+        self._send_event("dtmf", dtmf={"track": "inbound_track", "digit": digit})

@@ -4,9 +4,9 @@ import hmac
 from urllib.parse import SplitResult, urlsplit
 
 from offhook.telephony.carrier_kit.forms import Pairs, form_pairs, media_type, query_pairs
-from offhook.telephony.carrier_kit.http import optional
-from offhook.telephony.carrier_kit.signatures import hmac_base64, is_any, sha256_hex
-from offhook.telephony.ports import CarrierAccount, Proof, Webhook, WebhookUnreadable
+from offhook.telephony.carrier_kit.http import get_setting
+from offhook.telephony.carrier_kit.signatures import hmac_base64, matches_any, sha256_hex
+from offhook.telephony.ports import CarrierAccount, CarrierWebhook, WebhookProof, WebhookUnreadable
 
 _PORTS = {"https": 443, "wss": 443, "http": 80, "ws": 80}
 
@@ -14,23 +14,23 @@ _PORTS = {"https": 443, "wss": 443, "http": 80, "ws": 80}
 class TwilioVerifier:
     """The auth token signs, also when requests are made with an API key. The nonce is the signature itself."""
 
-    def verify(self, account: CarrierAccount, webhook: Webhook, now_s: float) -> Proof | None:
-        token = optional(account, "auth_token")
+    def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
+        token = get_setting(account, "auth_token")
         claimed = webhook.headers.get("x-twilio-signature", "")
         if token is None or not claimed:
             return None
         try:
-            covered = _covered(webhook)
+            covered = _covered_pairs(webhook)
         except WebhookUnreadable:
             return None
         if covered is None:
             return None
         fields = signed_fields(covered)
         expected = [hmac_base64(token, url + fields, "sha1") for url in url_variants(webhook.url)]
-        return Proof(nonce=claimed) if is_any(expected, [claimed]) else None
+        return WebhookProof(nonce=claimed) if matches_any(expected, [claimed]) else None
 
 
-def _covered(webhook: Webhook) -> Pairs | None:
+def _covered_pairs(webhook: CarrierWebhook) -> Pairs | None:
     """The body's part of what is signed; None when the body is covered by nothing."""
     if webhook.method.upper() == "GET" or not webhook.body:
         return []

@@ -3,13 +3,13 @@
 from typing import Final
 
 from offhook.runs.finishing import carrier_charges
-from offhook.telephony.carrier_kit.forms import e164, form_fields
+from offhook.telephony.carrier_kit.forms import form_fields, parse_e164
 from offhook.telephony.ports import (
+    CarrierWebhook,
     InboundCall,
     MachineVerdict,
     StatusUpdate,
     TransferNews,
-    Webhook,
     WebhookUnreadable,
 )
 
@@ -30,15 +30,15 @@ _STILL_TALKING: Final = "machine_start"
 
 
 class TwilioWebhooks:
-    """Implements ``StatusParser`` and ``Inbound``."""
+    """Implements ``StatusParser`` and ``InboundParser``."""
 
-    def parse_status(self, kind: str, webhook: Webhook) -> StatusUpdate | MachineVerdict | None:
+    def parse_status(self, kind: str, webhook: CarrierWebhook) -> StatusUpdate | MachineVerdict | None:
         fields = form_fields(webhook)
         call_id = _call_id(fields)
         by = fields.get("AnsweredBy", "")
         status = STATUSES.get(fields.get("CallStatus", ""))
         if by and (status is None or "MachineDetectionDuration" in fields) and status != "completed":
-            return _verdict(by, call_id)
+            return _parse_verdict(by, call_id)
         if status is None:
             return None
         is_machine = status == "completed" and _is_machine(by)
@@ -46,29 +46,31 @@ class TwilioWebhooks:
             status,
             call_id=call_id,
             outcome="voicemail" if is_machine else None,
-            bill=carrier_charges.said_of(fields.get("CallDuration")),
+            bill=carrier_charges.parse_carrier_bill(fields.get("CallDuration")),
         )
 
-    def recognises(self, webhook: Webhook) -> bool:
+    def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         if "x-twilio-signature" in webhook.headers:
             return True
-        fields = _tried(webhook)
+        fields = _try_fields(webhook)
         return "CallSid" in fields and "ApiVersion" in fields and fields.get("AccountSid", "").startswith("AC")
 
-    def account_reference(self, webhook: Webhook) -> str | None:
-        return _tried(webhook).get("AccountSid") or None
+    def account_reference(self, webhook: CarrierWebhook) -> str | None:
+        return _try_fields(webhook).get("AccountSid") or None
 
-    def parse_inbound(self, webhook: Webhook) -> InboundCall | None:
+    def parse_inbound(self, webhook: CarrierWebhook) -> InboundCall | None:
         fields = form_fields(webhook)
         if fields.get("Direction") != "inbound" or fields.get("CallStatus") != "ringing":
             return None
-        to_number = e164(fields.get("To") or fields.get("Called"))
+        to_number = parse_e164(fields.get("To") or fields.get("Called"))
         if to_number is None:
             raise WebhookUnreadable("To is missing.")
-        return InboundCall(_call_id(fields), e164(fields.get("From")), to_number, fields.get("AccountSid") or None)
+        return InboundCall(
+            _call_id(fields), parse_e164(fields.get("From")), to_number, fields.get("AccountSid") or None
+        )
 
 
-def transfer_news(webhook: Webhook) -> TransferNews | None:
+def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
     """The destination's leg. A leg that is completed without having been answered is told as busy and so on."""
     fields = form_fields(webhook)
     status, call_id = fields.get("CallStatus", ""), _call_id(fields)
@@ -79,7 +81,7 @@ def transfer_news(webhook: Webhook) -> TransferNews | None:
     return TransferNews("ended", call_id) if status == "completed" else None
 
 
-def _tried(webhook: Webhook) -> dict[str, str]:
+def _try_fields(webhook: CarrierWebhook) -> dict[str, str]:
     try:
         return form_fields(webhook)
     except WebhookUnreadable:
@@ -97,7 +99,7 @@ def _is_machine(by: str) -> bool:
     return by.startswith("machine") or by == "fax"
 
 
-def _verdict(by: str, call_id: str) -> MachineVerdict | None:
+def _parse_verdict(by: str, call_id: str) -> MachineVerdict | None:
     if by == "human":
         return MachineVerdict(is_machine=False, call_id=call_id)
     if not _is_machine(by):

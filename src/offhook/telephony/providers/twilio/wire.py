@@ -1,7 +1,7 @@
 """Twilio Media Streams."""
 
-from offhook.telephony.carrier_kit.dialects.twilio.wire import DialectWire
+from offhook.telephony.carrier_kit.dialects.twilio.wire import TwilioDialectWire
 
 
-class TwilioWire(DialectWire):
+class TwilioWire(TwilioDialectWire):
     """As the dialect has it."""

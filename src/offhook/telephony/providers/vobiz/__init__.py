@@ -1,7 +1,7 @@
 """Vobiz: a dialect of Plivo's XML and stream, with signatures, paths and numbers of its own."""
 
-from offhook.telephony.carrier_kit.dialects.plivo.webhooks import DialectWebhooks
-from offhook.telephony.carrier_kit.dialects.plivo.wire import DialectWire
+from offhook.telephony.carrier_kit.dialects.plivo.webhooks import PlivoDialectWebhooks
+from offhook.telephony.carrier_kit.dialects.plivo.wire import PlivoDialectWire
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import CarrierSpec
 from offhook.telephony.providers.vobiz.api import CURRENCY, NAME
@@ -11,8 +11,8 @@ from offhook.telephony.providers.vobiz.numbers import VobizNumbers
 from offhook.telephony.providers.vobiz.signature import VobizVerifier
 
 
-def carrier(http: CarrierHttp) -> CarrierSpec:
-    calls, numbers, webhooks = VobizCalls(http), VobizNumbers(http), DialectWebhooks(NAME, CURRENCY)
+def build_carrier(http: CarrierHttp) -> CarrierSpec:
+    calls, numbers, webhooks = VobizCalls(http), VobizNumbers(http), PlivoDialectWebhooks(NAME, CURRENCY)
     return CarrierSpec(
         NAME,
         dialer=calls,
@@ -22,7 +22,7 @@ def carrier(http: CarrierHttp) -> CarrierSpec:
         callbacks=("hangup-callback", "ring-callback"),
         workflow_callbacks=("hangup-callback",),
         inbound=webhooks,
-        wire=DialectWire,
+        wire=PlivoDialectWire,
         finder=calls,
         bills=calls,
         transfer_legs=calls,

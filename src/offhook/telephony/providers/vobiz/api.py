@@ -5,7 +5,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from offhook.telephony.carrier_kit.http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
+from offhook.telephony.carrier_kit.http import (
+    CarrierHttp,
+    CarrierRequest,
+    CarrierResponse,
+    failure_from_response,
+    require_setting,
+)
 from offhook.telephony.ports import CarrierAccount
 
 NAME: Final = "vobiz"
@@ -19,7 +25,7 @@ class VobizApi:
     def __init__(self, http: CarrierHttp) -> None:
         self._http = http
 
-    async def ask(
+    async def send_request(
         self,
         account: CarrierAccount,
         method: str,
@@ -28,13 +34,13 @@ class VobizApi:
         *,
         params: Mapping[str, str] | None = None,
         may_be_gone: bool = False,
-    ) -> CarrierAnswer:
+    ) -> CarrierResponse:
         """``path`` is below the account. ``may_be_gone``: a 404 is an answer. Raises CarrierFailed."""
-        auth_id = setting(account, "auth_id")
+        auth_id = require_setting(account, "auth_id")
         request = CarrierRequest(
             method,
-            self._http.address(NAME, f"{_REST}/{quote(auth_id, safe='')}{path}"),
-            headers={"x-auth-id": auth_id, "x-auth-token": setting(account, "auth_token")},
+            self._http.resolve_url(NAME, f"{_REST}/{quote(auth_id, safe='')}{path}"),
+            headers={"x-auth-id": auth_id, "x-auth-token": require_setting(account, "auth_token")},
             params=params or {},
             body=body,
         )
@@ -45,4 +51,6 @@ class VobizApi:
         found = next((said[name] for name in ("error", "message", "detail") if isinstance(said.get(name), str)), None)
         message = found or f"HTTP {answer.status}"
         is_about_number = answer.status in {400, 422} and "number" in message.lower()
-        raise refusal(request, answer, f"Vobiz: {message}", code="invalid_number" if is_about_number else None)
+        raise failure_from_response(
+            request, answer, f"Vobiz: {message}", code="invalid_number" if is_about_number else None
+        )

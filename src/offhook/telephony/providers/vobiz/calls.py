@@ -3,24 +3,24 @@
 from urllib.parse import quote
 
 from offhook.runs.finishing import carrier_charges
-from offhook.telephony.carrier_kit.dialects.plivo.calls import DialectCalls
+from offhook.telephony.carrier_kit.dialects.plivo.calls import PlivoDialectCalls
 from offhook.telephony.carrier_kit.http import CarrierHttp
-from offhook.telephony.ports import CarrierAccount, CarrierBill
+from offhook.telephony.ports import CarrierAccount, CarrierCallBill
 from offhook.telephony.providers.vobiz.api import CURRENCY, VobizApi
 
 
-class VobizCalls(DialectCalls):
+class VobizCalls(PlivoDialectCalls):
     display_name = "Vobiz"
     id_keys = ("call_uuid", "request_uuid", "CallUUID")
 
     def __init__(self, http: CarrierHttp) -> None:
         super().__init__(VobizApi(http))
 
-    async def bill(self, account: CarrierAccount, call_id: str) -> CarrierBill:
+    async def read_bill(self, account: CarrierAccount, call_id: str) -> CarrierCallBill:
         """Implements ``BillReader``: the record of the call, which is there once it is over."""
         path = f"/cdr/{quote(call_id, safe='')}"
-        said = (await self._api.ask(account, "GET", path, may_be_gone=True)).json()
-        found = carrier_charges.said_of(
+        said = (await self._api.send_request(account, "GET", path, may_be_gone=True)).json()
+        found = carrier_charges.parse_carrier_bill(
             said.get("duration"), said.get("billsec"), said.get("cost"), said.get("currency") or CURRENCY
         )
-        return found or CarrierBill()
+        return found or CarrierCallBill()

@@ -9,9 +9,9 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
-from offhook.telephony.carrier_kit.http import optional
-from offhook.telephony.carrier_kit.signatures import hmac_base64, hmac_hex, is_any, is_fresh
-from offhook.telephony.ports import CarrierAccount, Proof, Webhook
+from offhook.telephony.carrier_kit.http import get_setting
+from offhook.telephony.carrier_kit.signatures import hmac_base64, hmac_hex, is_fresh, matches_any
+from offhook.telephony.ports import CarrierAccount, CarrierWebhook, WebhookProof
 
 _SCHEMES = (("v3", "."), ("v2", ""))
 # Addresses that are given for one run, and so with its secret.
@@ -21,13 +21,13 @@ _OF_A_RUN: Final = re.compile(r"/(hangup|ring)-callback/[0-9]+/?$|/answer/[a-z]+
 class VobizVerifier:
     """The headers with MA are the parent account's, over the same nonce."""
 
-    def verify(self, account: CarrierAccount, webhook: Webhook, now_s: float) -> Proof | None:
-        token = optional(account, "auth_token")
+    def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
+        token = get_setting(account, "auth_token")
         if token is None:
             return None
         timestamp = webhook.headers.get("x-vobiz-timestamp")
         if timestamp is not None:
-            return _dated(token, timestamp, webhook, now_s)
+            return _verify_dated(token, timestamp, webhook, now_s)
         if _OF_A_RUN.search(urlsplit(webhook.url).path) and not webhook.has_secret:
             return None
         for scheme, dot in _SCHEMES:
@@ -40,15 +40,15 @@ class VobizVerifier:
             ]
             if nonce and claimed:
                 expected = hmac_base64(token, f"{base_url(webhook.url)}{dot}{nonce}")
-                return Proof(nonce) if is_any([expected], claimed) else None
+                return WebhookProof(nonce) if matches_any([expected], claimed) else None
         return None
 
 
-def _dated(token: str, timestamp: str, webhook: Webhook, now_s: float) -> Proof | None:
+def _verify_dated(token: str, timestamp: str, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
     if not is_fresh(timestamp, now_s):
         return None
     expected = hmac_hex(token, f"{timestamp}.".encode() + webhook.body)
-    return Proof() if is_any([expected], [webhook.headers.get("x-vobiz-signature", "")]) else None
+    return WebhookProof() if matches_any([expected], [webhook.headers.get("x-vobiz-signature", "")]) else None
 
 
 def base_url(url: str) -> str:

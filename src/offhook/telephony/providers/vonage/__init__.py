@@ -11,7 +11,7 @@ from offhook.telephony.providers.vonage.webhooks import VonageWebhooks
 from offhook.telephony.providers.vonage.wire import VonageWire
 
 
-def carrier(http: CarrierHttp) -> CarrierSpec:
+def build_carrier(http: CarrierHttp) -> CarrierSpec:
     calls, numbers, webhooks = VonageCalls(http), VonageNumbers(http), VonageWebhooks()
     return CarrierSpec(
         NAME,

@@ -9,14 +9,20 @@ from uuid import uuid4
 
 import jwt
 
-from offhook.telephony.carrier_kit.http import CarrierAnswer, CarrierHttp, CarrierRequest, refusal, setting
+from offhook.telephony.carrier_kit.http import (
+    CarrierHttp,
+    CarrierRequest,
+    CarrierResponse,
+    failure_from_response,
+    require_setting,
+)
 from offhook.telephony.ports import CarrierAccount, CarrierFailed
 
 NAME: Final = "vonage"
 GONE: Final = 404
 _PAGE: Final = 100
 _MAX_PAGES: Final = 20
-TOKEN_S: Final = 300
+TOKEN_TTL_S: Final = 300
 _VOICE: Final = "https://api.nexmo.com/v1/calls"
 _APPLICATIONS: Final = "https://api.nexmo.com/v2/applications"
 _NUMBERS: Final = "https://rest.nexmo.com"
@@ -26,13 +32,13 @@ _INSIGHTS: Final = "https://api-eu.vonage.com/identity-insights/v1/requests"
 def application_token(account: CarrierAccount, now_s: float) -> str:
     """RS256; its ``jti`` must never come again. CarrierFailed when the key is none."""
     claims = {
-        "application_id": setting(account, "application_id"),
+        "application_id": require_setting(account, "application_id"),
         "iat": int(now_s),
-        "exp": int(now_s) + TOKEN_S,
+        "exp": int(now_s) + TOKEN_TTL_S,
         "jti": str(uuid4()),
     }
     try:
-        return jwt.encode(claims, setting(account, "private_key"), algorithm="RS256")
+        return jwt.encode(claims, require_setting(account, "private_key"), algorithm="RS256")
     except (jwt.PyJWTError, ValueError, TypeError):
         raise CarrierFailed(
             "carrier_misconfigured", "The Vonage application's private key is no RSA key in PEM.", retryable=False
@@ -43,19 +49,19 @@ class VonageApi:
     def __init__(self, http: CarrierHttp) -> None:
         self._http = http
 
-    async def call(
+    async def request_call(
         self, account: CarrierAccount, method: str, call_id: str, body: Mapping[str, Any], *, may_be_gone: bool = False
-    ) -> CarrierAnswer:
+    ) -> CarrierResponse:
         """``call_id`` is empty for a new call. Raises CarrierFailed."""
         url = f"{_VOICE}/{quote(call_id, safe='')}" if call_id else _VOICE
-        return await self._send(self._signed(account, method, url, body), may_be_gone=may_be_gone)
+        return await self._send_checked(self._signed_request(account, method, url, body), may_be_gone=may_be_gone)
 
-    async def calls(self, account: CarrierAccount, params: Mapping[str, str]) -> list[dict[str, Any]]:
+    async def list_calls(self, account: CarrierAccount, params: Mapping[str, str]) -> list[dict[str, Any]]:
         """The records of calls, live ones too. CarrierFailed, also when they cannot be read or do not end."""
         calls: list[dict[str, Any]] = []
         for _ in range(_MAX_PAGES):
             page = {**params, "page_size": str(_PAGE), "record_index": str(len(calls))}
-            said = (await self._send(self._signed(account, "GET", _VOICE, None, page))).json()
+            said = (await self._send_checked(self._signed_request(account, "GET", _VOICE, None, page))).json()
             embedded = said.get("_embedded")
             found = embedded.get("calls") if isinstance(embedded, dict) else None
             if not isinstance(found, list):
@@ -65,24 +71,26 @@ class VonageApi:
                 return calls
         raise CarrierFailed("carrier_cannot_say", "Vonage's list of calls is not whole.", retryable=True)
 
-    async def insights(self, account: CarrierAccount, number: str) -> dict[str, Any]:
+    async def request_insights(self, account: CarrierAccount, number: str) -> dict[str, Any]:
         body = {
             "phone_number": number.removeprefix("+"),
             "purpose": "FraudPreventionAndDetection",
             "insights": {"format": {}, "current_carrier": {}},
         }
-        found = (await self._send(self._signed(account, "POST", _INSIGHTS, body))).json().get("insights")
+        found = (
+            (await self._send_checked(self._signed_request(account, "POST", _INSIGHTS, body))).json().get("insights")
+        )
         return found if isinstance(found, dict) else {}
 
-    async def application(
+    async def request_application(
         self, account: CarrierAccount, method: str = "GET", body: Mapping[str, Any] | None = None
-    ) -> CarrierAnswer:
+    ) -> CarrierResponse:
         """Ask for the account's application, or replace it whole. A 404 is an answer."""
-        url = f"{_APPLICATIONS}/{quote(setting(account, 'application_id'), safe='')}"
-        request = CarrierRequest(method, self._http.address(NAME, url), auth=_basic(account), body=body)
-        return await self._send(request, may_be_gone=True)
+        url = f"{_APPLICATIONS}/{quote(require_setting(account, 'application_id'), safe='')}"
+        request = CarrierRequest(method, self._http.resolve_url(NAME, url), auth=_basic_auth(account), body=body)
+        return await self._send_checked(request, may_be_gone=True)
 
-    async def numbers(
+    async def request_numbers(
         self,
         account: CarrierAccount,
         method: str,
@@ -91,11 +99,11 @@ class VonageApi:
         params: Mapping[str, str] | None = None,
         form: Mapping[str, str | list[str]] | None = None,
     ) -> dict[str, Any]:
-        url = self._http.address(NAME, f"{_NUMBERS}{path}")
-        request = CarrierRequest(method, url, auth=_basic(account), params=params or {}, form=form)
-        return (await self._send(request)).json()
+        url = self._http.resolve_url(NAME, f"{_NUMBERS}{path}")
+        request = CarrierRequest(method, url, auth=_basic_auth(account), params=params or {}, form=form)
+        return (await self._send_checked(request)).json()
 
-    def _signed(
+    def _signed_request(
         self,
         account: CarrierAccount,
         method: str,
@@ -104,9 +112,11 @@ class VonageApi:
         params: Mapping[str, str] | None = None,
     ) -> CarrierRequest:
         headers = {"authorization": f"Bearer {application_token(account, time.time())}"}
-        return CarrierRequest(method, self._http.address(NAME, url), headers=headers, params=params or {}, body=body)
+        return CarrierRequest(
+            method, self._http.resolve_url(NAME, url), headers=headers, params=params or {}, body=body
+        )
 
-    async def _send(self, request: CarrierRequest, *, may_be_gone: bool = False) -> CarrierAnswer:
+    async def _send_checked(self, request: CarrierRequest, *, may_be_gone: bool = False) -> CarrierResponse:
         answer = await self._http.send(request)
         if answer.is_success or (may_be_gone and answer.status == GONE):
             return answer
@@ -114,14 +124,14 @@ class VonageApi:
         names = ("detail", "title", "error_title", "error-code-label")
         found = next((said[name] for name in names if isinstance(said.get(name), str)), None)
         message = found or f"HTTP {answer.status}"
-        raise refusal(request, answer, f"Vonage: {message}", code=_code(answer.status, said))
+        raise failure_from_response(request, answer, f"Vonage: {message}", code=_error_code(answer.status, said))
 
 
-def _basic(account: CarrierAccount) -> tuple[str, str]:
-    return setting(account, "api_key"), setting(account, "api_secret")
+def _basic_auth(account: CarrierAccount) -> tuple[str, str]:
+    return require_setting(account, "api_key"), require_setting(account, "api_secret")
 
 
-def _code(status: int, said: Mapping[str, Any]) -> str | None:
+def _error_code(status: int, said: Mapping[str, Any]) -> str | None:
     """Of a refused call Vonage names the fields that are wrong."""
     if status != 400:
         return None

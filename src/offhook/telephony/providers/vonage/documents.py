@@ -4,18 +4,18 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from offhook.telephony.carrier_kit.forms import digits
-from offhook.telephony.ports import CallLinks, Document
+from offhook.telephony.carrier_kit.forms import strip_plus
+from offhook.telephony.ports import CallLinks, CarrierDocument
 
 CONTENT_TYPE: Final = "audio/l16;rate=16000"
 Ncco = Sequence[Mapping[str, Any]]
 
 
-def document(ncco: Ncco) -> Document:
-    return Document("application/json", json.dumps(ncco).encode())
+def build_document(ncco: Ncco) -> CarrierDocument:
+    return CarrierDocument("application/json", json.dumps(ncco).encode())
 
 
-def connect(call_id: str, links: CallLinks) -> Ncco:
+def connect_stream(call_id: str, links: CallLinks) -> Ncco:
     """The socket says nothing of the call but what ``headers`` make it say."""
     endpoint = {
         "type": "websocket",
@@ -23,23 +23,23 @@ def connect(call_id: str, links: CallLinks) -> Ncco:
         "content-type": CONTENT_TYPE,
         "headers": {"run_id": str(links.run_id), "call_id": call_id},
     }
-    return [{"action": "connect", "eventUrl": [links.callback("events")], "endpoint": [endpoint]}]
+    return [{"action": "connect", "eventUrl": [links.callback_url("events")], "endpoint": [endpoint]}]
 
 
-def say(message: str) -> Ncco:
+def say_message(message: str) -> Ncco:
     return [{"action": "talk", "text": message}]
 
 
-def conversation(room: str) -> Ncco:
+def join_conversation(room: str) -> Ncco:
     return [{"action": "conversation", "name": room, "startOnEnter": True, "endOnExit": True}]
 
 
-def forward(to_number: str, from_number: str, timeout_s: float) -> Ncco:
-    endpoint = {"type": "phone", "number": digits(to_number)}
+def forward_call(to_number: str, from_number: str, timeout_s: float) -> Ncco:
+    endpoint = {"type": "phone", "number": strip_plus(to_number)}
     return [
         {
             "action": "connect",
-            "from": digits(from_number),
+            "from": strip_plus(from_number),
             "timeout": min(120, max(5, round(timeout_s))),
             "endpoint": [endpoint],
         }

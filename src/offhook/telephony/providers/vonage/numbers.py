@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urljoin
 
-from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone
-from offhook.telephony.carrier_kit.forms import digits, e164
-from offhook.telephony.carrier_kit.http import CarrierHttp, setting
-from offhook.telephony.carrier_kit.line_types import cents, line_type
-from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, LookedUp
+from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone_number
+from offhook.telephony.carrier_kit.forms import parse_e164, strip_plus
+from offhook.telephony.carrier_kit.http import CarrierHttp, require_setting
+from offhook.telephony.carrier_kit.line_types import line_type, parse_cents
+from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, LookupResult
 from offhook.telephony.providers.vonage.api import GONE, VonageApi, application_token
 
 _KINDS: Final = {"landline": "local", "mobile-lvn": "mobile", "landline-toll-free": "toll_free"}
@@ -23,65 +23,65 @@ class VonageNumbers:
     def __init__(self, http: CarrierHttp) -> None:
         self._api = VonageApi(http)
 
-    async def search(
+    async def search_numbers(
         self, account: CarrierAccount, country: str, area_code: str | None, number: str | None, limit: int
     ) -> list[AvailableNumber]:
         params = {"country": country, "features": "VOICE", "size": str(min(100, limit))}
         if number or area_code:
             # An area code stands behind the country's code: anywhere is as near as the search comes.
-            params |= {"pattern": digits(number or area_code or ""), "search_pattern": "1"}
-        found = (await self._api.numbers(account, "GET", "/number/search", params=params)).get("numbers")
+            params |= {"pattern": strip_plus(number or area_code or ""), "search_pattern": "1"}
+        found = (await self._api.request_numbers(account, "GET", "/number/search", params=params)).get("numbers")
         entries = found if isinstance(found, list) else []
-        return [_available(entry, country) for entry in entries[:limit] if isinstance(entry, dict)]
+        return [_parse_offer(entry, country) for entry in entries[:limit] if isinstance(entry, dict)]
 
-    async def buy(self, account: CarrierAccount, number: str, country: str) -> str:
+    async def buy_number(self, account: CarrierAccount, number: str, country: str) -> str:
         """Numbers are their own ids."""
-        await self._api.numbers(account, "POST", "/number/buy", form=_order(number, country))
-        return digits(number)
+        await self._api.request_numbers(account, "POST", "/number/buy", form=_order_form(number, country))
+        return strip_plus(number)
 
-    async def owned(self, account: CarrierAccount, number: str) -> str | None:
-        entry = await self._owned(account, number)
-        return digits(number) if entry is not None else None
+    async def find_owned(self, account: CarrierAccount, number: str) -> str | None:
+        entry = await self._find_owned_entry(account, number)
+        return strip_plus(number) if entry is not None else None
 
-    async def release(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
-        entry = await self._owned(account, number)
+    async def release_number(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
+        entry = await self._find_owned_entry(account, number)
         if entry is not None:
-            order = _order(number, str(entry.get("country") or _country(number)))
-            await self._api.numbers(account, "POST", "/number/cancel", form=order)
+            order = _order_form(number, str(entry.get("country") or _country_of(number)))
+            await self._api.request_numbers(account, "POST", "/number/cancel", form=order)
 
-    async def point(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
-        entry = await self._owned(account, number)
+    async def route_number(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
+        entry = await self._find_owned_entry(account, number)
         if entry is None:
             raise CarrierFailed("not_found", f"This Vonage account has no number {number}.", retryable=True)
-        order = _order(number, str(entry.get("country") or _country(number)))
-        order["app_id"] = setting(account, "application_id")
-        await self._api.numbers(account, "POST", "/number/update", form=order)
+        order = _order_form(number, str(entry.get("country") or _country_of(number)))
+        order["app_id"] = require_setting(account, "application_id")
+        await self._api.request_numbers(account, "POST", "/number/update", form=order)
         await self._point_application(account, inbound_url)
 
-    async def look_up(self, account: CarrierAccount, number: str) -> LookedUp:
-        said = (await self._api.insights(account, number)).get("current_carrier")
+    async def look_up(self, account: CarrierAccount, number: str) -> LookupResult:
+        said = (await self._api.request_insights(account, number)).get("current_carrier")
         carrier = said if isinstance(said, dict) else {}
         name = carrier.get("name")
-        return LookedUp(name if isinstance(name, str) and name else None, line_type(carrier.get("network_type")))
+        return LookupResult(name if isinstance(name, str) and name else None, line_type(carrier.get("network_type")))
 
-    async def check(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
+    async def check_account(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
         application_token(account, time.time())
-        if (await self._api.application(account)).status == GONE:
-            wrong = setting(account, "application_id")
+        if (await self._api.request_application(account)).status == GONE:
+            wrong = require_setting(account, "application_id")
             raise CarrierFailed("carrier_misconfigured", f"Vonage has no application {wrong}.", retryable=False)
         return {}
 
-    async def _owned(self, account: CarrierAccount, number: str) -> dict[str, Any] | None:
-        params = {"pattern": digits(number), "search_pattern": "1"}
-        found = (await self._api.numbers(account, "GET", "/account/numbers", params=params)).get("numbers")
+    async def _find_owned_entry(self, account: CarrierAccount, number: str) -> dict[str, Any] | None:
+        params = {"pattern": strip_plus(number), "search_pattern": "1"}
+        found = (await self._api.request_numbers(account, "GET", "/account/numbers", params=params)).get("numbers")
         for entry in found if isinstance(found, list) else []:
-            if isinstance(entry, dict) and e164(entry.get("msisdn")) == number:
+            if isinstance(entry, dict) and parse_e164(entry.get("msisdn")) == number:
                 return entry
         return None
 
     async def _point_application(self, account: CarrierAccount, inbound_url: str) -> None:
         """An application is replaced whole. Its events come to where the account's events do, and all of it signed."""
-        known = (await self._api.application(account)).json()
+        known = (await self._api.request_application(account)).json()
         capabilities = known.get("capabilities") if isinstance(known.get("capabilities"), dict) else {}
         assert isinstance(capabilities, dict)
         voice = {
@@ -95,22 +95,22 @@ class VonageNumbers:
         if capabilities.get("voice") != voice:
             body = {name: value for name, value in known.items() if name not in _NOT_SENT}
             body["capabilities"] = {**capabilities, "voice": voice}
-            await self._api.application(account, "PUT", body)
+            await self._api.request_application(account, "PUT", body)
 
 
-def _order(number: str, country: str) -> dict[str, str | list[str]]:
-    return {"country": country, "msisdn": digits(number)}
+def _order_form(number: str, country: str) -> dict[str, str | list[str]]:
+    return {"country": country, "msisdn": strip_plus(number)}
 
 
-def _country(number: str) -> str:
+def _country_of(number: str) -> str:
     try:
-        return parse_phone(number).country or ""
+        return parse_phone_number(number).country or ""
     except PhoneNumberInvalid:
         return ""
 
 
-def _available(entry: Mapping[str, Any], country: str) -> AvailableNumber:
-    phone_number = e164(entry.get("msisdn")) or ""
+def _parse_offer(entry: Mapping[str, Any], country: str) -> AvailableNumber:
+    phone_number = parse_e164(entry.get("msisdn")) or ""
     said = entry.get("features")
     features = {str(name).lower() for name in said} if isinstance(said, list) else {"voice"}
     return AvailableNumber(
@@ -119,5 +119,5 @@ def _available(entry: Mapping[str, Any], country: str) -> AvailableNumber:
         country=str(entry.get("country") or country),
         number_type=_KINDS.get(str(entry.get("type") or ""), "local"),
         capabilities=tuple(name for name in ("voice", "sms") if name in features),
-        monthly_cost_cents=cents(entry.get("cost")),
+        monthly_cost_cents=parse_cents(entry.get("cost")),
     )

@@ -11,9 +11,9 @@ from typing import Any, Final
 import jwt
 
 from offhook.telephony.carrier_kit.forms import query_pairs
-from offhook.telephony.carrier_kit.http import optional
+from offhook.telephony.carrier_kit.http import get_setting
 from offhook.telephony.carrier_kit.signatures import TOLERANCE_S, sha256_hex
-from offhook.telephony.ports import CarrierAccount, Proof, Webhook, WebhookUnreadable
+from offhook.telephony.ports import CarrierAccount, CarrierWebhook, WebhookProof, WebhookUnreadable
 
 ISSUER: Final = "Vonage"
 # Times are compared with the clock that the platform gives.
@@ -27,19 +27,19 @@ _OPTIONS: Final = {
 
 
 class VonageVerifier:
-    def verify(self, account: CarrierAccount, webhook: Webhook, now_s: float) -> Proof | None:
-        secret = optional(account, "signature_secret")
+    def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
+        secret = get_setting(account, "signature_secret")
         token = token_of(webhook)
         claims = signed_claims(token, secret) if secret is not None and token is not None else None
         if claims is None or claims.get("iss") != ISSUER or not _is_in_time(claims, now_s):
             return None
-        if not _is_account(account, claims) or not _covers(claims, webhook):
+        if not _is_account(account, claims) or not _covers_payload(claims, webhook):
             return None
         jti = claims.get("jti")
-        return Proof(jti if isinstance(jti, str) and jti else token)
+        return WebhookProof(jti if isinstance(jti, str) and jti else token)
 
 
-def token_of(webhook: Webhook) -> str | None:
+def token_of(webhook: CarrierWebhook) -> str | None:
     scheme, _, token = webhook.headers.get("authorization", "").partition(" ")
     return token.strip() or None if scheme.lower() == "bearer" else None
 
@@ -69,15 +69,15 @@ def _is_in_time(claims: dict[str, Any], now_s: float) -> bool:
 
 def _is_account(account: CarrierAccount, claims: dict[str, Any]) -> bool:
     application_id = claims.get("application_id")
-    return claims.get("api_key") == optional(account, "api_key") and (
-        application_id is None or application_id == optional(account, "application_id")
+    return claims.get("api_key") == get_setting(account, "api_key") and (
+        application_id is None or application_id == get_setting(account, "application_id")
     )
 
 
-def _covers(claims: dict[str, Any], webhook: Webhook) -> bool:
+def _covers_payload(claims: dict[str, Any], webhook: CarrierWebhook) -> bool:
     claimed = claims.get("payload_hash")
     try:
-        payload = _payload(webhook)
+        payload = _signed_payload(webhook)
     except WebhookUnreadable:
         return False
     if not payload and claimed is None:
@@ -85,7 +85,7 @@ def _covers(claims: dict[str, Any], webhook: Webhook) -> bool:
     return isinstance(claimed, str) and hmac.compare_digest(sha256_hex(payload), claimed.lower())
 
 
-def _payload(webhook: Webhook) -> bytes:
+def _signed_payload(webhook: CarrierWebhook) -> bytes:
     """The raw body; of a GET the query as a JSON object in the order that it came in, without spaces."""
     if webhook.method.upper() != "GET":
         return webhook.body

@@ -3,14 +3,14 @@
 from typing import Any, Final
 
 from offhook.runs.finishing import carrier_charges
-from offhook.telephony.carrier_kit.forms import any_fields, e164
+from offhook.telephony.carrier_kit.forms import any_fields, parse_e164
 from offhook.telephony.ports import (
-    CarrierBill,
+    CarrierCallBill,
+    CarrierWebhook,
     InboundCall,
     MachineVerdict,
     StatusUpdate,
     TransferNews,
-    Webhook,
     WebhookUnreadable,
 )
 from offhook.telephony.providers.vonage.signature import token_of, unproven_claims
@@ -37,9 +37,9 @@ _BEEPED: Final = frozenset({"beep_start", "beep_timeout"})
 
 
 class VonageWebhooks:
-    """Implements ``StatusParser`` and ``Inbound``."""
+    """Implements ``StatusParser`` and ``InboundParser``."""
 
-    def parse_status(self, kind: str, webhook: Webhook) -> StatusUpdate | MachineVerdict | None:
+    def parse_status(self, kind: str, webhook: CarrierWebhook) -> StatusUpdate | MachineVerdict | None:
         """``disconnected`` is our socket's end and not the call's."""
         fields = any_fields(webhook)
         said = fields.get("status")
@@ -58,31 +58,31 @@ class VonageWebhooks:
             bill=_bill(fields) if status == "completed" else None,
         )
 
-    def recognises(self, webhook: Webhook) -> bool:
+    def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         token = token_of(webhook)
         if token is not None and {"api_key", "application_id"} & unproven_claims(token).keys():
             return True
-        fields = _tried(webhook)
+        fields = _try_fields(webhook)
         return {"uuid", "conversation_uuid"} <= fields.keys()
 
-    def account_reference(self, webhook: Webhook) -> str | None:
+    def account_reference(self, webhook: CarrierWebhook) -> str | None:
         token = token_of(webhook)
         reference = unproven_claims(token).get("api_key") if token is not None else None
         return reference if isinstance(reference, str) and reference else None
 
-    def parse_inbound(self, webhook: Webhook) -> InboundCall | None:
+    def parse_inbound(self, webhook: CarrierWebhook) -> InboundCall | None:
         """Events of calls have a status; what asks for a document has none."""
         fields = any_fields(webhook)
         if "status" in fields:
             return None
-        to_number = e164(fields.get("to"))
+        to_number = parse_e164(fields.get("to"))
         if to_number is None:
             raise WebhookUnreadable("to is missing.")
-        caller = e164(fields.get("from") or fields.get("from_user"))
+        caller = parse_e164(fields.get("from") or fields.get("from_user"))
         return InboundCall(_call_id(fields, "uuid"), caller, to_number, self.account_reference(webhook))
 
 
-def transfer_news(webhook: Webhook) -> TransferNews | None:
+def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
     fields = any_fields(webhook)
     status = status_of(fields)
     if status is None:
@@ -102,9 +102,9 @@ def status_of(fields: dict[str, Any]) -> str | None:
     return STATUSES.get(str(fields.get("status", "")))
 
 
-def _bill(fields: dict[str, Any]) -> CarrierBill | None:
+def _bill(fields: dict[str, Any]) -> CarrierCallBill | None:
     """Vonage counts in euros, and does not say so."""
-    return carrier_charges.said_of(fields.get("duration"), cost=fields.get("price"), currency="EUR")
+    return carrier_charges.parse_carrier_bill(fields.get("duration"), cost=fields.get("price"), currency="EUR")
 
 
 def _call_id(fields: dict[str, Any], *names: str) -> str:
@@ -115,7 +115,7 @@ def _call_id(fields: dict[str, Any], *names: str) -> str:
     raise WebhookUnreadable(f"{names[0]} is missing.")
 
 
-def _tried(webhook: Webhook) -> dict[str, Any]:
+def _try_fields(webhook: CarrierWebhook) -> dict[str, Any]:
     try:
         return any_fields(webhook)
     except WebhookUnreadable:

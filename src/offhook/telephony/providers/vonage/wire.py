@@ -5,8 +5,8 @@ from typing import Final
 
 from offhook.kit.audio import PCM16_16K, Codec
 from offhook.kit.media_sockets.sockets import GOING_AWAY, NORMAL
-from offhook.telephony.carrier_kit.json_stream import digit, envelope_of
-from offhook.telephony.ports import MarkReached, Started, WireError, WireEvent
+from offhook.telephony.carrier_kit.json_stream import parse_digit, parse_envelope
+from offhook.telephony.ports import MarkReached, MediaStarted, WireError, WireEvent
 
 FRAME: Final = PCM16_16K.frame_bytes
 _NO_STATUS: Final = 1005
@@ -16,7 +16,7 @@ class VonageWire:
     """One socket. The end of the call is the end of the socket; what it hears is everybody else in the conversation."""
 
     has_binary_audio = True
-    goodbyes = frozenset({NORMAL, GOING_AWAY, _NO_STATUS})
+    clean_close_codes = frozenset({NORMAL, GOING_AWAY, _NO_STATUS})
 
     def __init__(self) -> None:
         self.codec: Codec = PCM16_16K
@@ -29,13 +29,13 @@ class VonageWire:
         """Audio may come before the socket has introduced itself."""
         if isinstance(message, bytes):
             return message
-        envelope = envelope_of(message)
+        envelope = parse_envelope(message)
         match envelope.get("event"):
             case "websocket:connected":
-                return self._start(envelope.get("content-type"), envelope.get("call_id"))
+                return self._start_stream(envelope.get("content-type"), envelope.get("call_id"))
             case "websocket:dtmf":
                 nested = envelope.get("dtmf")
-                return digit(nested.get("digit") if isinstance(nested, dict) else envelope.get("digit"))
+                return parse_digit(nested.get("digit") if isinstance(nested, dict) else envelope.get("digit"))
             case "websocket:notify":
                 payload = envelope.get("payload")
                 return MarkReached(str(payload.get("mark", ""))) if isinstance(payload, dict) else None
@@ -46,22 +46,22 @@ class VonageWire:
                 return None
         raise WireError("a message needs an event")
 
-    def _start(self, content_type: object, call_id: object) -> Started:
+    def _start_stream(self, content_type: object, call_id: object) -> MediaStarted:
         if self._is_started:
             raise WireError("connected came twice")
         if isinstance(content_type, str) and "rate=16000" not in content_type.replace(" ", ""):
             raise WireError("only audio/l16 at 16000 Hz is carried")
         self._is_started = True
         known = call_id if isinstance(call_id, str) and call_id else None
-        return Started(stream_id=known or "vonage", call_id=known)
+        return MediaStarted(stream_id=known or "vonage", call_id=known)
 
-    def encode(self, payload: bytes) -> bytes:
+    def encode_audio(self, payload: bytes) -> bytes:
         return payload if len(payload) == FRAME else payload[:FRAME].ljust(FRAME, b"\0")
 
-    def mark(self, name: str) -> bytes:
+    def encode_mark(self, name: str) -> bytes:
         self._last_mark = name
         return f'{{"action":"notify","payload":{{"mark":{json.dumps(name)}}}}}'.encode()
 
-    def clear(self) -> bytes:
+    def encode_clear(self) -> bytes:
         self._cleared_mark, self._last_mark = self._last_mark or self._cleared_mark, None
         return b'{"action":"clear"}'

@@ -7,7 +7,7 @@ from offhook.voice.input.turns.final_transcript_ends_turn import FinalTranscript
 from offhook.voice.input.turns.finished_sentence_ends_turn import FinishedSentenceEndsTurn
 from offhook.voice.input.turns.min_words_interrupt import MinWordsInterrupt
 from offhook.voice.input.turns.never_interrupts import NeverInterrupts
-from offhook.voice.input.turns.rule import InterruptRule, Listening, TurnEndRule
+from offhook.voice.input.turns.rule import CallerTurnState, InterruptRule, TurnEndRule
 from offhook.voice.input.turns.silence_ends_turn import SilenceEndsTurn
 from offhook.voice.input.turns.speech_interrupts import SpeechInterrupts
 from offhook.voice.input.turns.stale_partial_ends_turn import StalePartialEndsTurn
@@ -17,20 +17,20 @@ from offhook.voice.input.turns.stale_partial_ends_turn import StalePartialEndsTu
 class TurnRules:
     """The turn is over when any of ``ends`` says so. ``pauses``: what makes the agent stop and listen, not yet give up."""
 
-    ends: tuple[TurnEndRule, ...]
-    interrupts: InterruptRule
-    pauses: InterruptRule
+    end_rules: tuple[TurnEndRule, ...]
+    interrupt_rule: InterruptRule
+    pause_rule: InterruptRule
 
-    def is_over(self, state: Listening) -> bool:
-        return any(rule.is_over(state) for rule in self.ends)
+    def is_over(self, state: CallerTurnState) -> bool:
+        return any(rule.is_over(state) for rule in self.end_rules)
 
 
-def choose(config: CallConfig, *, has_endpointing: bool) -> TurnRules:
+def choose_turn_rules(config: CallConfig, *, has_endpointing: bool) -> TurnRules:
     """The rules of a call. A recognizer without endpointing of its own always needs the silence rule."""
-    return TurnRules(_ends(config, has_endpointing), *_interruptions(config))
+    return TurnRules(_turn_end_rules(config, has_endpointing), *_interrupt_rules(config))
 
 
-def _ends(config: CallConfig, has_endpointing: bool) -> tuple[TurnEndRule, ...]:
+def _turn_end_rules(config: CallConfig, has_endpointing: bool) -> tuple[TurnEndRule, ...]:
     if config.turn_stop == "turn_analyzer":
         # a vendor that forgets its endpoint must not hold the turn
         finished_s = max(1.5, config.turn_stop_silence_s) if has_endpointing else config.turn_stop_silence_s
@@ -43,7 +43,7 @@ def _ends(config: CallConfig, has_endpointing: bool) -> tuple[TurnEndRule, ...]:
     return SilenceEndsTurn(config.turn_stop_silence_s), StalePartialEndsTurn()
 
 
-def _interruptions(config: CallConfig) -> tuple[InterruptRule, InterruptRule]:
+def _interrupt_rules(config: CallConfig) -> tuple[InterruptRule, InterruptRule]:
     """What interrupts, and what only pauses."""
     speech = SpeechInterrupts(config.interrupt_after_s, config.interrupt_min_level_db)
     if config.turn_start == "never":
@@ -55,4 +55,4 @@ def _interruptions(config: CallConfig) -> tuple[InterruptRule, InterruptRule]:
     return speech, NeverInterrupts()
 
 
-__all__ = ["InterruptRule", "Listening", "TurnEndRule", "TurnRules", "choose"]
+__all__ = ["CallerTurnState", "InterruptRule", "TurnEndRule", "TurnRules", "choose_turn_rules"]

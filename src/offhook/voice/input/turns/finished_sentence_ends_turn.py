@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from offhook.voice.input.turns.rule import Listening
+from offhook.voice.input.turns.rule import CallerTurnState
 
 # English function words after which nobody has said what they wanted to say.
 _OPEN: Final = frozenset(
@@ -37,7 +37,7 @@ class FinishedSentenceEndsTurn:
     silence_s: float
     unfinished_s: float
 
-    def is_over(self, state: Listening) -> bool:
+    def is_over(self, state: CallerTurnState) -> bool:
         if not state.text or state.is_speaking:
             return False
         if is_unfinished(f"{state.text} {state.partial}"):

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-from offhook.voice.input.turns.rule import Listening
+from offhook.voice.input.turns.rule import CallerTurnState
 
 
 @dataclass(frozen=True, slots=True)
 class MinWordsInterrupt:
     words: int
 
-    def interrupts(self, state: Listening) -> bool:
-        return state.words >= self.words
+    def should_interrupt(self, state: CallerTurnState) -> bool:
+        return state.word_count >= self.words
 
-    def cuts_off(self, words: int) -> bool:
+    def should_cut_off(self, words: int) -> bool:
         return words >= self.words

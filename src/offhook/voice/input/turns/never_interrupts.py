@@ -1,11 +1,11 @@
 """Nothing interrupts the agent; what the caller said meanwhile is answered afterwards."""
 
-from offhook.voice.input.turns.rule import Listening
+from offhook.voice.input.turns.rule import CallerTurnState
 
 
 class NeverInterrupts:
-    def interrupts(self, state: Listening) -> bool:
+    def should_interrupt(self, state: CallerTurnState) -> bool:
         return False
 
-    def cuts_off(self, words: int) -> bool:
+    def should_cut_off(self, words: int) -> bool:
         return False

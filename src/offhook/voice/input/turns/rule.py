@@ -5,7 +5,7 @@ from typing import Protocol
 
 
 @dataclass(slots=True)
-class Listening:
+class CallerTurnState:
     """The caller's turn so far. Seconds; ``silence_s`` counts from the last speech window on the clock.
 
     ``level_db`` is how loud the last frames are (dBFS), measured only where a rule asks for it.
@@ -20,20 +20,20 @@ class Listening:
     level_db: float = 0.0
 
     @property
-    def words(self) -> int:
+    def word_count(self) -> int:
         return len(f"{self.text} {self.partial}".split())
 
 
 class TurnEndRule(Protocol):
-    def is_over(self, state: Listening) -> bool: ...
+    def is_over(self, state: CallerTurnState) -> bool: ...
 
 
 class InterruptRule(Protocol):
-    def interrupts(self, state: Listening) -> bool:
+    def should_interrupt(self, state: CallerTurnState) -> bool:
         """Asked while the agent is audible."""
         ...
 
-    def cuts_off(self, words: int) -> bool:
+    def should_cut_off(self, words: int) -> bool:
         """Whether a whole turn of so many words, which did not interrupt while it was spoken, may do so at its end.
 
         What may not is answered when the agent has finished.

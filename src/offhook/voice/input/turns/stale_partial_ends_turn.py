@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from offhook.voice.input.turns.rule import Listening
+from offhook.voice.input.turns.rule import CallerTurnState
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,5 +11,5 @@ class StalePartialEndsTurn:
 
     silence_s: float = 1.5
 
-    def is_over(self, state: Listening) -> bool:
+    def is_over(self, state: CallerTurnState) -> bool:
         return bool(state.partial) and not state.is_speaking and state.silence_s >= self.silence_s

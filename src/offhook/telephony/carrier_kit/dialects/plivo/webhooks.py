@@ -3,16 +3,16 @@
 from typing import Any, Final
 
 from offhook.runs.finishing import carrier_charges
-from offhook.runs.states import FINAL
-from offhook.telephony.carrier_kit.forms import any_fields, e164
+from offhook.runs.states import FINAL_STATES
+from offhook.telephony.carrier_kit.forms import any_fields, parse_e164
 from offhook.telephony.ports import (
-    CarrierBill,
+    CarrierCallBill,
+    CarrierNews,
+    CarrierWebhook,
     InboundCall,
     MachineVerdict,
-    News,
     StatusUpdate,
     TransferNews,
-    Webhook,
     WebhookUnreadable,
 )
 
@@ -36,8 +36,8 @@ _TRANSFER_FAILED: Final = {
 }
 
 
-class DialectWebhooks:
-    """Implements ``StatusParser`` and ``Inbound``. ``carrier`` is how its headers and its user agent name it,
+class PlivoDialectWebhooks:
+    """Implements ``StatusParser`` and ``InboundParser``. ``carrier`` is how its headers and its user agent name it,
     ``currency`` what it counts in."""
 
     def __init__(self, carrier: str, currency: str = "USD") -> None:
@@ -45,7 +45,7 @@ class DialectWebhooks:
         self._header = f"x-{carrier}-signature"
         self._carrier = carrier
 
-    def parse_status(self, kind: str, webhook: Webhook) -> News | None:
+    def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
         """``answer`` is the request for the document: with detection before it, it brings the verdict along."""
         fields = any_fields(webhook)
         call_id, machine = call_id_of(fields), str(fields.get("Machine", "")).lower()
@@ -62,17 +62,17 @@ class DialectWebhooks:
             bill=self._bill(fields) if is_over else None,
         )
 
-    def _bill(self, fields: dict[str, Any]) -> CarrierBill | None:
-        return carrier_charges.said_of(
+    def _bill(self, fields: dict[str, Any]) -> CarrierCallBill | None:
+        return carrier_charges.parse_carrier_bill(
             fields.get("Duration"), fields.get("BillDuration"), fields.get("TotalCost"), self._currency
         )
 
-    def recognises(self, webhook: Webhook) -> bool:
+    def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         return any(name.startswith(self._header) for name in webhook.headers) or (
             self._carrier in webhook.headers.get("user-agent", "").lower()
         )
 
-    def account_reference(self, webhook: Webhook) -> str | None:
+    def account_reference(self, webhook: CarrierWebhook) -> str | None:
         try:
             fields = any_fields(webhook)
         except WebhookUnreadable:
@@ -80,20 +80,22 @@ class DialectWebhooks:
         reference = fields.get("ParentAuthID") or fields.get("AuthID")
         return str(reference) if reference else None
 
-    def parse_inbound(self, webhook: Webhook) -> InboundCall | None:
+    def parse_inbound(self, webhook: CarrierWebhook) -> InboundCall | None:
         """The same address gets the hang-up where no other was set."""
         fields = any_fields(webhook)
         if str(fields.get("Direction", "")).lower() != "inbound" or fields.get("Event", "StartApp") != "StartApp":
             return None
-        if status_of(fields, is_over=False) in FINAL:
+        if status_of(fields, is_over=False) in FINAL_STATES:
             return None
-        to_number = e164(fields.get("To"))
+        to_number = parse_e164(fields.get("To"))
         if to_number is None:
             raise WebhookUnreadable("To is missing.")
-        return InboundCall(call_id_of(fields), e164(fields.get("From")), to_number, self.account_reference(webhook))
+        return InboundCall(
+            call_id_of(fields), parse_e164(fields.get("From")), to_number, self.account_reference(webhook)
+        )
 
 
-def transfer_news(webhook: Webhook) -> TransferNews | None:
+def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
     """The destination's leg: answered when its document is fetched, over when it is hung up."""
     fields = any_fields(webhook)
     call_id, is_over = call_id_of(fields), fields.get("Event") == "Hangup"
@@ -112,7 +114,7 @@ def past_call(record: object) -> StatusUpdate | None:
     if not isinstance(call_id, str) or not call_id or fields.get("call_direction") == "inbound":
         return None
     status = STATUSES.get(str(fields.get("call_status", "")).lower())
-    if status not in FINAL:
+    if status not in FINAL_STATES:
         said = str(fields.get("hangup_cause_name", "")).lower()
         unanswered = "busy" if "busy" in said else "no_answer" if "answer" in said else "failed"
         status = "completed" if fields.get("call_duration") else unanswered
@@ -123,7 +125,7 @@ def status_of(fields: dict[str, Any], *, is_over: bool) -> str | None:
     """The call's state; of one that is hung up always a final one, whatever state it was in when it was."""
     said = STATUSES.get(str(fields.get("CallStatus", "")).lower())
     if is_over:
-        return said if said in FINAL else "completed"
+        return said if said in FINAL_STATES else "completed"
     return said or _EVENTS.get(str(fields.get("Event", "")))
 
 

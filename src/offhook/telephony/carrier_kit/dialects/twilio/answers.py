@@ -1,25 +1,25 @@
 """What the dialect's carriers are answered: documents only, no request."""
 
 from offhook.telephony.carrier_kit.dialects.twilio import documents
-from offhook.telephony.carrier_kit.xml import document
-from offhook.telephony.ports import CallLinks, CarrierAccount, Document
+from offhook.telephony.carrier_kit.xml import build_document
+from offhook.telephony.ports import CallLinks, CarrierAccount, CarrierDocument
 
 
-class DialectAnswers:
-    """Implements ``Answerer``."""
+class TwilioDialectAnswers:
+    """Implements ``CallAnswerer``."""
 
-    async def connect(self, account: CarrierAccount, call_id: str, links: CallLinks) -> Document:
-        return documents.connect(links.media_url)
+    async def answer_call(self, account: CarrierAccount, call_id: str, links: CallLinks) -> CarrierDocument:
+        return documents.connect_stream(links.media_url)
 
-    async def refuse(self, account: CarrierAccount, call_id: str, message: str) -> Document:
-        return documents.say(message)
+    async def refuse_call(self, account: CarrierAccount, call_id: str, message: str) -> CarrierDocument:
+        return documents.say_message(message)
 
-    def unavailable(self, message: str) -> Document:
-        return documents.say(message)
+    def unavailable_document(self, message: str) -> CarrierDocument:
+        return documents.say_message(message)
 
-    def room(self, transfer_id: str) -> Document | None:
-        return document(documents.conference(transfer_id))
+    def conference_document(self, transfer_id: str) -> CarrierDocument | None:
+        return build_document(documents.conference_element(transfer_id))
 
-    def forward(self, to_number: str, from_number: str, timeout_s: float) -> Document | None:
+    def forward_document(self, to_number: str, from_number: str, timeout_s: float) -> CarrierDocument | None:
         """A blind transfer's document goes along with the request."""
         return None

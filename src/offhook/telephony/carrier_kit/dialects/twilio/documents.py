@@ -1,31 +1,35 @@
 """The dialect's XML: what is to be done with a call."""
 
-from offhook.telephony.carrier_kit.xml import document, element, response, text
-from offhook.telephony.ports import Document
+from offhook.telephony.carrier_kit.xml import build_document, build_element, build_response, escape_text
+from offhook.telephony.ports import CarrierDocument
 
 
-def connect(media_url: str) -> Document:
+def connect_stream(media_url: str) -> CarrierDocument:
     """``<Connect>`` holds the call until our socket closes; closing it is how we hang up. A query in the socket's
     address would be dropped: the token is in its path."""
-    return document(element("Connect", element("Stream", url=media_url)), element("Hangup"))
+    return build_document(build_element("Connect", build_element("Stream", url=media_url)), build_element("Hangup"))
 
 
-def say(message: str) -> Document:
-    return document(element("Say", text(message)), element("Hangup"))
+def say_message(message: str) -> CarrierDocument:
+    return build_document(build_element("Say", escape_text(message)), build_element("Hangup"))
 
 
-def conference(room: str) -> str:
+def conference_element(room: str) -> str:
     """The destination's and the caller's way into the room of a warm transfer: either's leaving ends it."""
-    return element(
+    return build_element(
         "Dial",
-        element("Conference", text(room), startConferenceOnEnter="true", endConferenceOnExit="true", beep="false"),
+        build_element(
+            "Conference", escape_text(room), startConferenceOnEnter="true", endConferenceOnExit="true", beep="false"
+        ),
     )
 
 
-def join(room: str) -> str:
-    return response(conference(room), element("Hangup"))
+def join_conference(room: str) -> str:
+    return build_response(conference_element(room), build_element("Hangup"))
 
 
-def forward(to_number: str, from_number: str, timeout_s: float) -> str:
-    dial = element("Dial", element("Number", text(to_number)), callerId=from_number, timeout=max(5, round(timeout_s)))
-    return response(dial, element("Hangup"))
+def forward_call(to_number: str, from_number: str, timeout_s: float) -> str:
+    dial = build_element(
+        "Dial", build_element("Number", escape_text(to_number)), callerId=from_number, timeout=max(5, round(timeout_s))
+    )
+    return build_response(dial, build_element("Hangup"))

@@ -4,11 +4,11 @@ import json
 from binascii import b2a_base64
 from typing import Any
 
-from offhook.telephony.carrier_kit.json_stream import JsonStream, mulaw_8k, part
-from offhook.telephony.ports import MarkReached, Started, Stopped, WireError, WireEvent
+from offhook.telephony.carrier_kit.json_stream import JsonStream, require_mulaw_8k, require_section
+from offhook.telephony.ports import MarkReached, MediaStarted, MediaStopped, WireError, WireEvent
 
 
-class DialectWire(JsonStream):
+class TwilioDialectWire(JsonStream):
     """One stream. ``encode``, ``mark`` and ``clear`` need its id and so come after ``start``. ``call_key``: where the
     start says which call it is."""
 
@@ -19,17 +19,17 @@ class DialectWire(JsonStream):
         self._before_audio = b""
         self._stream = ""
 
-    def _event(self, event: str, envelope: dict[str, Any]) -> WireEvent | None:
+    def _parse_event(self, event: str, envelope: dict[str, Any]) -> WireEvent | None:
         if event == "mark":
-            return MarkReached(str(part(envelope, "mark").get("name", "")))
-        return Stopped() if event == "stop" else None
+            return MarkReached(str(require_section(envelope, "mark").get("name", "")))
+        return MediaStopped() if event == "stop" else None
 
-    def _start(self, envelope: dict[str, Any]) -> Started:
-        start = part(envelope, "start")
+    def _parse_start(self, envelope: dict[str, Any]) -> MediaStarted:
+        start = require_section(envelope, "start")
         stream = start.get("streamSid") or envelope.get("streamSid")
         if not isinstance(stream, str) or not stream:
             raise WireError("start.streamSid is missing")
-        mulaw_8k(start.get("mediaFormat"))
+        require_mulaw_8k(start.get("mediaFormat"))
         tracks = start.get("tracks")
         self._is_lean = not isinstance(tracks, list) or "outbound" not in tracks
         self._is_started = True
@@ -37,17 +37,17 @@ class DialectWire(JsonStream):
         self._before_audio = f'{{"event":"media","streamSid":{self._stream},"media":{{"payload":"'.encode()
         call_id = start.get(self.call_key)
         parameters = start.get("customParameters")
-        return Started(
+        return MediaStarted(
             stream_id=stream,
             call_id=call_id if isinstance(call_id, str) else None,
             parameters=parameters if isinstance(parameters, dict) else {},
         )
 
-    def encode(self, payload: bytes) -> bytes:
+    def encode_audio(self, payload: bytes) -> bytes:
         return b'%b%b"}}' % (self._before_audio, b2a_base64(payload, newline=False))
 
-    def mark(self, name: str) -> bytes:
+    def encode_mark(self, name: str) -> bytes:
         return f'{{"event":"mark","streamSid":{self._stream},"mark":{{"name":{json.dumps(name)}}}}}'.encode()
 
-    def clear(self) -> bytes:
+    def encode_clear(self) -> bytes:
         return f'{{"event":"clear","streamSid":{self._stream}}}'.encode()
