@@ -8,7 +8,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { keepFocus } from "../lib/focus/keep-focus";
-import { ignoreStrayDrops } from "../lib/ui/prevent-file-drop";
+import { preventFileDrop } from "../lib/ui/prevent-file-drop";
 import { queryClient } from "./query-client";
 import { router } from "./router";
 import { theme } from "./theme";
@@ -16,7 +16,7 @@ import { theme } from "./theme";
 const root = document.getElementById("root");
 if (root !== null) {
   keepFocus();
-  ignoreStrayDrops();
+  preventFileDrop();
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} defaultColorScheme="auto">

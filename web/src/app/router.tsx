@@ -12,8 +12,8 @@ import type { ComponentType } from "react";
 import { InvitationPage, SignInPage } from "../features/auth";
 import { readPlace } from "../features/runs/player/place";
 import { readRunSearch } from "../features/runs/list/search";
-import { token } from "../lib/api/session";
-import { Broken } from "./screens/error-screen";
+import { currentToken } from "../lib/api/session";
+import { ErrorScreen } from "./screens/error-screen";
 import { NotFound } from "./screens/not-found";
 import { Shell } from "./shell/shell";
 
@@ -48,14 +48,14 @@ const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",
   beforeLoad: ({ location }) => {
-    if (token() === null)
+    if (currentToken() === null)
       throw redirect({ to: "/sign-in", search: location.pathname === "/" ? {} : { next: location.href } });
   },
   component: Shell,
 });
 
 /** Every other address: with the places beside it, so that one finds out again. */
-const nowhere = createRoute({ getParentRoute: () => signedIn, path: "$", component: NotFound });
+const notFoundRoute = createRoute({ getParentRoute: () => signedIn, path: "$", component: NotFound });
 
 const parseId = (raw: string) => {
   const id = Number(raw);
@@ -162,11 +162,11 @@ export const router = createRouter({
       phone,
       superuser,
       settings.addChildren([settingsSection]),
-      nowhere,
+      notFoundRoute,
     ]),
   ]),
   defaultPreload: "intent",
-  defaultErrorComponent: Broken,
+  defaultErrorComponent: ErrorScreen,
   scrollRestoration: true,
 });
 

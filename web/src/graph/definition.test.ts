@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { parse, stepName, summaryOf } from "./definition";
+import { parse, nodeName, summaryOf } from "./definition";
 import { diff } from "./diff";
-import { reconnect, setWayData } from "./editing/edit";
-import { besides, findings, placeOf } from "./problems";
+import { reconnect, setEdgeData } from "./editing/edit";
+import { issuesBeside, groupIssues, locationOf } from "./validation-issues";
 import { search } from "./search";
 import { type NodeSpec, canConnect, isShown } from "./specs";
 
@@ -16,7 +16,7 @@ const GRAPH = parse({
 });
 
 describe("a definition", () => {
-  it("gives every way an id of its own, and a place to what has none", () => {
+  it("gives every edge an id of its own, and a place to what has none", () => {
     expect(GRAPH.edges.map((edge) => edge.id)).toEqual(["w", "w-2", "a-lost"]);
     expect(parse({ nodes: [{ id: "x", position: { x: Number.NaN, y: "7" } }] }).nodes[0]?.position).toEqual({
       x: 0,
@@ -25,7 +25,7 @@ describe("a definition", () => {
   });
 
   it("calls a step by its name, else by its id, and sums it up by what is heard first", () => {
-    expect(GRAPH.nodes.map(stepName)).toEqual(["Ask", "b"]);
+    expect(GRAPH.nodes.map(nodeName)).toEqual(["Ask", "b"]);
     const summary = (data: object) => summaryOf({ id: "x", type: "", position: { x: 0, y: 0 }, data: { ...data } });
     expect([
       summary({ prompt: "p", greeting: "g" }),
@@ -36,15 +36,15 @@ describe("a definition", () => {
     ]).toEqual(["g", "s", "u", "t", ""]);
   });
 
-  it("can have a way led elsewhere, which keeps what it says", () => {
-    const next = reconnect(setWayData(GRAPH, "w", { digits: undefined, condition: "Yes." }), "w", "b", "a");
+  it("can have an edge led elsewhere, which keeps what it says", () => {
+    const next = reconnect(setEdgeData(GRAPH, "w", { digits: undefined, condition: "Yes." }), "w", "b", "a");
     expect(next.edges[0]).toMatchObject({ source: "b", target: "a", data: { label: "done", condition: "Yes." } });
     expect(next.edges[0]?.data).not.toHaveProperty("digits");
     expect(next.edges[1]).toBe(GRAPH.edges[1]);
   });
 
   it("is searched however deep the words are, and long texts are cut around them", () => {
-    expect(search(GRAPH, "deep")).toEqual([{ kind: "step", id: "a", title: "Ask", excerpt: "deep words" }]);
+    expect(search(GRAPH, "deep")).toEqual([{ kind: "node", id: "a", title: "Ask", excerpt: "deep words" }]);
     const long = parse({ nodes: [{ id: "x", data: { prompt: `${"a ".repeat(40)}needle${" b".repeat(40)}` } }] });
     expect(search(long, "NEEDLE")[0]?.excerpt).toMatch(/^….{32}needle.{32}…$/);
     expect(search(parse({ nodes: Array.from({ length: 30 }, () => ({ id: "same" })) }), "same")).toHaveLength(20);
@@ -52,12 +52,12 @@ describe("a definition", () => {
 });
 
 describe("two versions", () => {
-  it("tell which way of which steps, and settings of one value or of many", () => {
+  it("tell which edge of which steps, and settings of one value or of many", () => {
     const empty = { definition: parse({}), settings: {} };
     const full = { definition: GRAPH, settings: { length: 60, voice: { speed: 1 }, list: [1], none: null } };
     expect(
       diff(empty, full)
-        .filter((change) => change.kind === "way")
+        .filter((change) => change.kind === "edge")
         .map((change) => change.title),
     ).toEqual(["Ask → b: done", "b → Ask", "Ask → lost"]);
     const changed = { ...full, settings: { length: 90, voice: { speed: 2 }, list: [1], none: null } };
@@ -101,7 +101,7 @@ describe("what is declared and found", () => {
       code: "x",
       message: "m",
     });
-    const { all } = findings(
+    const { all } = groupIssues(
       [
         issue("node", "a", "data.rows.0.name"),
         issue("edge", "w"),
@@ -112,7 +112,7 @@ describe("what is declared and found", () => {
       ],
       [],
     );
-    expect(all.map((finding) => placeOf(finding, GRAPH))).toEqual([
+    expect(all.map((issue) => locationOf(issue, GRAPH))).toEqual([
       "Ask",
       "Ask → b (done)",
       "b → Ask",
@@ -120,7 +120,7 @@ describe("what is declared and found", () => {
       "",
       "nowhere",
     ]);
-    expect(besides(all.slice(0, 1), ["rows"])).toEqual([]);
-    expect(besides(all.slice(0, 1), ["row"])).toHaveLength(1);
+    expect(issuesBeside(all.slice(0, 1), ["rows"])).toEqual([]);
+    expect(issuesBeside(all.slice(0, 1), ["row"])).toHaveLength(1);
   });
 });

@@ -7,7 +7,7 @@ export interface Point {
 
 export type Data = Record<string, unknown>;
 
-export interface Step {
+export interface GraphNode {
   id: string;
   type: string;
   position: Point;
@@ -15,7 +15,7 @@ export interface Step {
   [key: string]: unknown;
 }
 
-export interface Way {
+export interface GraphEdge {
   id: string;
   source: string;
   target: string;
@@ -24,8 +24,8 @@ export interface Way {
 }
 
 export interface Definition {
-  nodes: Step[];
-  edges: Way[];
+  nodes: GraphNode[];
+  edges: GraphEdge[];
   [key: string]: unknown;
 }
 
@@ -35,35 +35,35 @@ export const NOTHING: Definition = { nodes: [], edges: [] };
 export function parse(stored: unknown): Definition {
   const raw = object(stored);
   const taken = new Set<string>();
-  const nodes = list(raw["nodes"]).map((node): Step => {
-    const id = unused(taken, text(node["id"]) || "step");
+  const nodes = list(raw["nodes"]).map((node): GraphNode => {
+    const id = unusedName(taken, text(node["id"]) || "step");
     return { ...node, id, type: text(node["type"]), position: point(node["position"]), data: object(node["data"]) };
   });
-  const wayIds = new Set<string>();
-  const edges = list(raw["edges"]).map((edge): Way => {
+  const edgeIds = new Set<string>();
+  const edges = list(raw["edges"]).map((edge): GraphEdge => {
     const source = text(edge["source"]);
     const target = text(edge["target"]);
-    const id = unused(wayIds, text(edge["id"]) || `${source}-${target}`);
+    const id = unusedName(edgeIds, text(edge["id"]) || `${source}-${target}`);
     return { ...edge, id, source, target, data: object(edge["data"]) };
   });
   return { ...raw, nodes, edges };
 }
 
 /** `wanted`, or the first of `wanted-2`, `wanted-3` … that is free; it is taken from now on. */
-export function unused(taken: Set<string>, wanted: string): string {
-  let id = wanted;
-  for (let count = 2; taken.has(id); count += 1) id = `${wanted}-${count}`;
+export function unusedName(taken: Set<string>, expected: string): string {
+  let id = expected;
+  for (let count = 2; taken.has(id); count += 1) id = `${expected}-${count}`;
   taken.add(id);
   return id;
 }
 
-export function stepName(step: Step): string {
-  return text(step.data["name"]) || step.id;
+export function nodeName(node: GraphNode): string {
+  return text(node.data["name"]) || node.id;
 }
 
 /** What the agent does or says here, in the author's words. */
-export function summaryOf(step: Step): string {
-  const { data } = step;
+export function summaryOf(node: GraphNode): string {
+  const { data } = node;
   return (
     text(data["greeting"]) ||
     text(data["say"]) ||
@@ -73,12 +73,12 @@ export function summaryOf(step: Step): string {
   );
 }
 
-export function wayLabel(way: Way): string {
-  return text(way.data["label"]);
+export function edgeLabel(edge: GraphEdge): string {
+  return text(edge.data["label"]);
 }
 
-export function digitsOf(way: Way): string {
-  return text(way.data["digits"]);
+export function digitsOf(edge: GraphEdge): string {
+  return text(edge.data["digits"]);
 }
 
 export function text(value: unknown): string {

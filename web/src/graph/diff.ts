@@ -1,6 +1,6 @@
 /** What differs between two versions of an agent, step by step and field by field. */
 
-import { type Definition, canonical, stepName, wayLabel } from "./definition";
+import { type Definition, canonical, nodeName, edgeLabel } from "./definition";
 
 export interface FieldChange {
   field: string;
@@ -9,7 +9,7 @@ export interface FieldChange {
 }
 
 export interface Change {
-  kind: "step" | "way" | "setting";
+  kind: "node" | "edge" | "setting";
   id: string;
   title: string;
   change: "added" | "removed" | "changed";
@@ -27,29 +27,29 @@ export interface Version {
   settings: Record<string, unknown>;
 }
 
-/** Steps first, then ways, then settings. Where a step stands on the canvas is no difference. */
+/** Steps first, then edges, then settings. Where a step stands on the canvas is no difference. */
 export function diff(before: Version, after: Version): Change[] {
   return [
-    ...compare("step", steps(before.definition), steps(after.definition)),
-    ...compare("way", ways(before.definition), ways(after.definition)),
+    ...compare("node", nodes(before.definition), nodes(after.definition)),
+    ...compare("edge", edges(before.definition), edges(after.definition)),
     ...compare("setting", settings(before.settings), settings(after.settings)),
   ];
 }
 
-function steps(definition: Definition): Item[] {
+function nodes(definition: Definition): Item[] {
   return definition.nodes.map((node) => ({
     id: node.id,
-    title: stepName(node),
+    title: nodeName(node),
     values: { type: node.type, ...node.data },
   }));
 }
 
-function ways(definition: Definition): Item[] {
-  const names = new Map(definition.nodes.map((node) => [node.id, stepName(node)]));
+function edges(definition: Definition): Item[] {
+  const names = new Map(definition.nodes.map((node) => [node.id, nodeName(node)]));
   const nameOf = (id: string) => names.get(id) ?? id;
   return definition.edges.map((edge) => ({
     id: edge.id,
-    title: `${nameOf(edge.source)} → ${nameOf(edge.target)}${wayLabel(edge) === "" ? "" : `: ${wayLabel(edge)}`}`,
+    title: `${nameOf(edge.source)} → ${nameOf(edge.target)}${edgeLabel(edge) === "" ? "" : `: ${edgeLabel(edge)}`}`,
     values: { from: nameOf(edge.source), to: nameOf(edge.target), ...edge.data },
   }));
 }

@@ -38,20 +38,20 @@ export const SPECS = new Map(
     kind("trigger", { max_instances: 1 }),
   ].map((spec) => [spec.name, spec]),
 );
-export const step = (id: string, type = "agentNode", data: object = {}) => ({
+export const node = (id: string, type = "agentNode", data: object = {}) => ({
   id,
   type,
   position: { x: 0, y: 0 },
   data: { name: id, ...data },
 });
-export const way = (source: string, target: string, label = "go") => ({
+export const edge = (source: string, target: string, label = "go") => ({
   id: `${source}-${target}`,
   source,
   target,
   data: { label, condition: "Always." },
 });
 export const GRAPH: Definition = parse({
-  nodes: [step("s", "startCall"), step("a"), step("b"), step("e", "endCall")],
-  edges: [way("s", "a"), way("s", "b", "other"), way("a", "e"), way("b", "e"), way("b", "s", "again")],
+  nodes: [node("s", "startCall"), node("a"), node("b"), node("e", "endCall")],
+  edges: [edge("s", "a"), edge("s", "b", "other"), edge("a", "e"), edge("b", "e"), edge("b", "s", "again")],
   demo_caller: ["Hello"],
 });

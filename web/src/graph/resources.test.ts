@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { parse } from "./definition";
-import { DOCUMENTS, TOOLS, ableSteps, usersOf, withUsers } from "./resources";
+import { DOCUMENTS, TOOLS, eligibleNodes, usersOf, withUsers } from "./resources";
 import type { NodeSpec } from "./specs";
 
 const spec = (name: string, ...properties: string[]) =>
@@ -17,20 +17,20 @@ const graph = parse({
 const dataOf = (definition: typeof graph) => Object.fromEntries(definition.nodes.map((node) => [node.id, node.data]));
 
 it("says which steps use something, and lets others use it", () => {
-  const steps = ableSteps(graph, specs, TOOLS);
-  expect(steps.map((step) => step.id)).toEqual(["a", "b"]);
-  expect([usersOf(steps, TOOLS, "t"), usersOf(steps, DOCUMENTS, "d")]).toEqual([["a"], ["a"]]);
-  const moved = withUsers(graph, steps, TOOLS, "t", ["b"]);
+  const nodes = eligibleNodes(graph, specs, TOOLS);
+  expect(nodes.map((node) => node.id)).toEqual(["a", "b"]);
+  expect([usersOf(nodes, TOOLS, "t"), usersOf(nodes, DOCUMENTS, "d")]).toEqual([["a"], ["a"]]);
+  const moved = withUsers(graph, nodes, TOOLS, "t", ["b"]);
   expect(dataOf(moved)).toEqual({ a: { document_uuids: ["d"] }, b: { tool_uuids: ["other", "t"] }, c: {} });
   expect(moved.nodes[2]).toBe(graph.nodes[2]);
 });
 
 it("takes a document away under whichever name the step has it", () => {
-  const steps = ableSteps(graph, specs, DOCUMENTS);
-  expect(dataOf(withUsers(graph, steps, DOCUMENTS, "d", ["b"]))).toEqual({
+  const nodes = eligibleNodes(graph, specs, DOCUMENTS);
+  expect(dataOf(withUsers(graph, nodes, DOCUMENTS, "d", ["b"]))).toEqual({
     a: { tool_uuids: ["t"] },
     b: { tool_uuids: ["other"], document_refs: ["d"] },
     c: {},
   });
-  expect(withUsers(graph, steps, DOCUMENTS, "d", ["a"])).toBe(graph);
+  expect(withUsers(graph, nodes, DOCUMENTS, "d", ["a"])).toBe(graph);
 });

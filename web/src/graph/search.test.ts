@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { setStepData } from "./editing/edit";
+import { setNodeData } from "./editing/edit";
 import { search } from "./search";
 import { GRAPH } from "./graph.fixture";
 
 describe("the search", () => {
-  it("finds names first, then texts, then ways", () => {
-    const graph = setStepData(GRAPH, "b", { prompt: "Ask about Always and more" });
-    expect(search(setStepData(graph, "e", { name: "always" }), "ALWAYS").map((hit) => [hit.kind, hit.id])).toEqual([
-      ["step", "e"],
-      ["step", "b"],
-      ["way", "s-a"],
-      ["way", "s-b"],
-      ["way", "a-e"],
-      ["way", "b-e"],
-      ["way", "b-s"],
+  it("finds names first, then texts, then edges", () => {
+    const graph = setNodeData(GRAPH, "b", { prompt: "Ask about Always and more" });
+    expect(search(setNodeData(graph, "e", { name: "always" }), "ALWAYS").map((hit) => [hit.kind, hit.id])).toEqual([
+      ["node", "e"],
+      ["node", "b"],
+      ["edge", "s-a"],
+      ["edge", "s-b"],
+      ["edge", "a-e"],
+      ["edge", "b-e"],
+      ["edge", "b-s"],
     ]);
     expect(search(GRAPH, " ")).toEqual([]);
   });

@@ -1,9 +1,9 @@
-/** Finds steps and ways by any words in them. */
+/** Finds steps and edges by any words in them. */
 
-import { type Definition, stepName, wayLabel } from "./definition";
+import { type Definition, nodeName, edgeLabel } from "./definition";
 
 export interface Hit {
-  kind: "step" | "way";
+  kind: "node" | "edge";
   id: string;
   title: string;
   /** The words around what was found, when that is not the title. */
@@ -13,38 +13,38 @@ export interface Hit {
 const AROUND = 32;
 const MOST = 20;
 
-/** Steps whose name has the words come first, then texts, then ways. */
+/** Steps whose name has the words come first, then texts, then edges. */
 export function search(definition: Definition, query: string): Hit[] {
-  const wanted = query.trim().toLowerCase();
-  if (wanted === "") return [];
+  const expected = query.trim().toLowerCase();
+  if (expected === "") return [];
   const named: Hit[] = [];
   const texts: Hit[] = [];
   for (const node of definition.nodes) {
-    const title = stepName(node);
-    if (title.toLowerCase().includes(wanted)) named.push({ kind: "step", id: node.id, title, excerpt: "" });
-    else if (has(node.data, wanted))
-      texts.push({ kind: "step", id: node.id, title, excerpt: excerpt(node.data, wanted) });
+    const title = nodeName(node);
+    if (title.toLowerCase().includes(expected)) named.push({ kind: "node", id: node.id, title, excerpt: "" });
+    else if (has(node.data, expected))
+      texts.push({ kind: "node", id: node.id, title, excerpt: excerpt(node.data, expected) });
   }
-  const ways = definition.edges
-    .filter((edge) => has(edge.data, wanted))
+  const edges = definition.edges
+    .filter((edge) => has(edge.data, expected))
     .map((edge): Hit => ({
-      kind: "way",
+      kind: "edge",
       id: edge.id,
-      title: wayLabel(edge) || edge.id,
-      excerpt: excerpt(edge.data, wanted),
+      title: edgeLabel(edge) || edge.id,
+      excerpt: excerpt(edge.data, expected),
     }));
-  return [...named, ...texts, ...ways].slice(0, MOST);
+  return [...named, ...texts, ...edges].slice(0, MOST);
 }
 
-function has(value: unknown, wanted: string): boolean {
-  return strings(value).some((words) => words.toLowerCase().includes(wanted));
+function has(value: unknown, expected: string): boolean {
+  return strings(value).some((words) => words.toLowerCase().includes(expected));
 }
 
-function excerpt(value: unknown, wanted: string): string {
-  const words = strings(value).find((candidate) => candidate.toLowerCase().includes(wanted)) ?? "";
-  const at = words.toLowerCase().indexOf(wanted);
+function excerpt(value: unknown, expected: string): string {
+  const words = strings(value).find((candidate) => candidate.toLowerCase().includes(expected)) ?? "";
+  const at = words.toLowerCase().indexOf(expected);
   const from = Math.max(0, at - AROUND);
-  const until = Math.min(words.length, at + wanted.length + AROUND);
+  const until = Math.min(words.length, at + expected.length + AROUND);
   return `${from > 0 ? "…" : ""}${words.slice(from, until).replace(/\s+/g, " ")}${until < words.length ? "…" : ""}`;
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "./definition";
-import { addStep } from "./editing/edit";
-import { type NodeSpec, canAdd, canConnect, isShown, newStep, sectionsOf } from "./specs";
+import { addNode } from "./editing/edit";
+import { type NodeSpec, canAdd, canConnect, isShown, createNode, sectionsOf } from "./specs";
 import { SPECS, GRAPH } from "./graph.fixture";
 
 describe("the kinds of steps", () => {
-  it("say how many there may be and where ways may lead", () => {
+  it("say how many there may be and where edges may lead", () => {
     const start = SPECS.get("startCall") as NodeSpec;
     expect([canAdd(start, GRAPH), canAdd(start, parse({}))]).toEqual([false, true]);
     const pairs = [
@@ -26,8 +26,8 @@ describe("the kinds of steps", () => {
 
   it("give a new step its defaults and a name of its own", () => {
     const spec = SPECS.get("agentNode") as NodeSpec;
-    const first = newStep(spec, GRAPH, { x: 1, y: 2 });
-    const second = newStep(spec, addStep(GRAPH, first), { x: 1, y: 2 });
+    const first = createNode(spec, GRAPH, { x: 1, y: 2 });
+    const second = createNode(spec, addNode(GRAPH, first), { x: 1, y: 2 });
     expect(first.data).toEqual({ say_type: "text", name: "agentNode" });
     expect([second.id, second.data["name"]]).toEqual(["agentNode-2", "agentNode 2"]);
   });

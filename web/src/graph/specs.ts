@@ -1,8 +1,8 @@
-/** What the served node kinds declare, applied: new steps, which fields are shown, where ways may lead. */
+/** What the served node kinds declare, applied: new steps, which fields are shown, where edges may lead. */
 
 import type { components } from "../lib/api/api";
-import type { Data, Definition, Point, Step } from "./definition";
-import { newStepId } from "./editing/edit";
+import type { Data, Definition, Point, GraphNode } from "./definition";
+import { newNodeId } from "./editing/edit";
 
 export type NodeSpec = components["schemas"]["NodeSpec"];
 export type PropertySpec = components["schemas"]["PropertySpec"];
@@ -28,7 +28,7 @@ export function isShown(property: PropertySpec, spec: Pick<NodeSpec, "properties
 }
 
 /** A step of this kind with the declared defaults; its name is not yet used by another step. */
-export function newStep(spec: NodeSpec, definition: Definition, position: Point): Step {
+export function createNode(spec: NodeSpec, definition: Definition, position: Point): GraphNode {
   const data: Data = {};
   for (const property of spec.properties) {
     if (property.default !== null && property.default !== undefined)
@@ -37,7 +37,7 @@ export function newStep(spec: NodeSpec, definition: Definition, position: Point)
   const names = new Set(definition.nodes.map((node) => node.data["name"]));
   let name = spec.display_name;
   for (let count = 2; names.has(name); count += 1) name = `${spec.display_name} ${count}`;
-  return { id: newStepId(definition, spec.name), type: spec.name, position, data: { ...data, name } };
+  return { id: newNodeId(definition, spec.name), type: spec.name, position, data: { ...data, name } };
 }
 
 /** Whether the graph may have one more step of this kind. */
@@ -56,7 +56,7 @@ export function mayLeave(spec: NodeSpec | undefined): boolean {
   return spec?.graph_constraints?.max_outgoing !== 0;
 }
 
-/** Whether a way may be drawn between two steps, by what their kinds declare. */
+/** Whether an edge may be drawn between two steps, by what their kinds declare. */
 export function canConnect(
   specs: ReadonlyMap<string, NodeSpec>,
   definition: Definition,

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { setStepData } from "./editing/edit";
+import { setNodeData } from "./editing/edit";
 import { knownVariables } from "./variables";
 import { GRAPH } from "./graph.fixture";
 
 it("knows the variables that a text can use", () => {
-  const graph = setStepData(GRAPH, "a", {
+  const graph = setNodeData(GRAPH, "a", {
     prompt: "Dear {{ first_name | there }}",
     extraction_enabled: true,
     extraction_variables: [{ name: "day" }],

@@ -5,28 +5,28 @@ import { useEffect, useState } from "react";
 import { type Editor, Inspector, SettingsPanel, VersionsPanel } from "../../features/builder";
 import type { Agent } from "../../lib/api/types";
 import classes from "./agent-screen.module.css";
-import { BenchPane } from "./test-panel";
-import type { Bench } from "./use-test-panel";
+import { TestPanel } from "./test-panel";
+import type { TestPanelState } from "./use-test-panel";
 
 interface AgentDockProps {
   agent: Agent;
   canEdit: boolean;
-  bench: Bench;
+  testPanel: TestPanelState;
   selection: Editor["selection"];
   form: Editor["form"];
 }
 
-export function AgentDock({ agent, canEdit, bench, selection, form }: AgentDockProps) {
-  const [shown, setShown] = useState(canEdit ? "test" : "step");
-  const chosen = [...selection.stepIds, ...selection.wayIds].join(" ");
+export function AgentDock({ agent, canEdit, testPanel, selection, form }: AgentDockProps) {
+  const [shown, setShown] = useState(canEdit ? "test" : "node");
+  const chosen = [...selection.nodeIds, ...selection.edgeIds].join(" ");
   useEffect(() => {
-    if (chosen !== "") setShown("step");
+    if (chosen !== "") setShown("node");
   }, [chosen]);
   useEffect(() => {
-    if (form !== null) setShown("step");
+    if (form !== null) setShown("node");
   }, [form]);
   const tabs = [
-    { value: "step", label: "Step" },
+    { value: "node", label: "Step" },
     ...(canEdit ? [{ value: "test", label: "Test" }] : []),
     { value: "settings", label: "Settings" },
     { value: "versions", label: "Versions" },
@@ -43,12 +43,12 @@ export function AgentDock({ agent, canEdit, bench, selection, form }: AgentDockP
           data={tabs}
         />
       </div>
-      <div className={classes.pane} hidden={shown !== "step"}>
+      <div className={classes.pane} hidden={shown !== "node"}>
         <Inspector />
       </div>
       {canEdit && (
         <div className={[classes.pane, classes.bench].join(" ")} hidden={shown !== "test"}>
-          <BenchPane agent={agent} bench={bench} />
+          <TestPanel agent={agent} testPanel={testPanel} />
         </div>
       )}
       <div className={classes.pane} hidden={shown !== "settings"}>

@@ -6,13 +6,13 @@ import { useParams } from "@tanstack/react-router";
 import { Suspense, lazy, useDeferredValue, useState } from "react";
 import { Problem } from "../../components/feedback/problem";
 import { Builder, Header, useAgent, useEditor, useNodeTypes } from "../../features/builder";
-import { useWhereabouts, may } from "../../lib/organization/organization-context";
+import { useOrganizationContext, permissionsOf } from "../../lib/organization/organization-context";
 import { ApiError } from "../../lib/api/errors";
 import type { Agent } from "../../lib/api/types";
 import { AgentDock } from "./agent-dock";
 import classes from "./agent-screen.module.css";
 import { NotFound } from "./not-found";
-import { useBench } from "./use-test-panel";
+import { useTestPanel } from "./use-test-panel";
 
 /** Most who open an agent want to build: its conversations come when they are asked for. */
 const RunsPanel = lazy(() =>
@@ -23,8 +23,8 @@ export function AgentScreen() {
   const { agentId } = useParams({ from: "/signed-in/agents/$agentId" });
   const agent = useAgent(agentId);
   const specs = useNodeTypes();
-  const whereabouts = useWhereabouts();
-  const isThere = !agent.isPending && !specs.isPending && !whereabouts.isPending;
+  const organization = useOrganizationContext();
+  const isThere = !agent.isPending && !specs.isPending && !organization.isPending;
   // The editor is large: drawn as deferred, it leaves the browser time in between.
   const isDrawn = useDeferredValue(isThere, false);
   if (agent.isError) {
@@ -46,7 +46,14 @@ export function AgentScreen() {
       </Center>
     );
   }
-  return <AgentView key={agentId} agent={agent.data} specs={specs.data} canEdit={may(whereabouts.data?.role).write} />;
+  return (
+    <AgentView
+      key={agentId}
+      agent={agent.data}
+      specs={specs.data}
+      canEdit={permissionsOf(organization.data?.role).write}
+    />
+  );
 }
 
 interface AgentViewProps {
@@ -57,7 +64,7 @@ interface AgentViewProps {
 
 function AgentView({ agent, specs, canEdit }: AgentViewProps) {
   const editor = useEditor(agent, canEdit, specs);
-  const bench = useBench(agent.id, editor.flush);
+  const testPanel = useTestPanel(agent.id, editor.flush);
   const [view, setView] = useState("build");
   useDocumentTitle(`${agent.name} · Offhook`);
   const header = (
@@ -85,11 +92,17 @@ function AgentView({ agent, specs, canEdit }: AgentViewProps) {
     <div className={classes.page}>
       <Builder
         editor={editor}
-        liveId={bench.nodeId}
-        visited={bench.visited}
+        liveId={testPanel.nodeId}
+        visited={testPanel.visited}
         header={header}
         dock={
-          <AgentDock agent={agent} canEdit={canEdit} bench={bench} selection={editor.selection} form={editor.form} />
+          <AgentDock
+            agent={agent}
+            canEdit={canEdit}
+            testPanel={testPanel}
+            selection={editor.selection}
+            form={editor.form}
+          />
         }
         over={view === "runs" ? runs : undefined}
       />

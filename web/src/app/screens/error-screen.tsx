@@ -4,7 +4,7 @@ import { Button, Center, Group, Stack, Text, Title } from "@mantine/core";
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import { messageOf } from "../../lib/api/errors";
 
-export function Broken({ error }: ErrorComponentProps) {
+export function ErrorScreen({ error }: ErrorComponentProps) {
   return (
     <Center mih="70vh" px="md">
       <Stack align="center" gap="xs" role="alert">

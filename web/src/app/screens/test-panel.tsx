@@ -7,12 +7,12 @@ import { SimulatePanel } from "../../features/simulate";
 import { TalkPanel, isBusy } from "../../features/talk";
 import type { Agent } from "../../lib/api/types";
 import classes from "./agent-screen.module.css";
-import type { Bench } from "./use-test-panel";
+import type { TestPanelState } from "./use-test-panel";
 
-export function BenchPane({ agent, bench }: { agent: Agent; bench: Bench }) {
+export function TestPanel({ agent, testPanel }: { agent: Agent; testPanel: TestPanelState }) {
   const version = agent.has_draft ? `draft v${agent.version_number}` : `published v${agent.version_number}`;
-  const isTalking = isBusy(bench.call.state.phase) || (bench.spoken.runId !== null && !bench.spoken.isOver);
-  const isRunning = bench.nodeId !== null;
+  const isTalking = isBusy(testPanel.call.state.phase) || (testPanel.spoken.runId !== null && !testPanel.spoken.isOver);
+  const isRunning = testPanel.nodeId !== null;
   const box = useRef<HTMLDivElement>(null);
   // On a telephone the canvas stands above it: what is said and the controls come into sight as a try begins.
   useEffect(() => {
@@ -23,9 +23,9 @@ export function BenchPane({ agent, bench }: { agent: Agent; bench: Bench }) {
       size="sm"
       label="Use this browser's own voices"
       description="Sounds better without a vendor key. The browser may send sound to its maker."
-      checked={bench.isBrowserVoice}
+      checked={testPanel.isBrowserVoice}
       disabled={isTalking}
-      onChange={(event) => bench.setIsBrowserVoice(event.currentTarget.checked)}
+      onChange={(event) => testPanel.setIsBrowserVoice(event.currentTarget.checked)}
       maw={300}
     />
   );
@@ -35,8 +35,8 @@ export function BenchPane({ agent, bench }: { agent: Agent; bench: Bench }) {
         <SegmentedControl
           size="xs"
           aria-label="How to try it"
-          value={bench.mode}
-          onChange={(mode) => bench.setMode(mode)}
+          value={testPanel.mode}
+          onChange={(mode) => testPanel.setMode(mode)}
           data={[
             { value: "talk", label: "Talk" },
             { value: "type", label: "Type" },
@@ -47,18 +47,18 @@ export function BenchPane({ agent, bench }: { agent: Agent; bench: Bench }) {
           {version}
         </Text>
       </div>
-      <Pane isShown={bench.mode === "talk"}>
-        {bench.isBrowserVoice ? (
-          <SpokenPanel chat={bench.spoken} agentId={agent.id} agentName={agent.name} choice={choice} />
+      <Pane isShown={testPanel.mode === "talk"}>
+        {testPanel.isBrowserVoice ? (
+          <SpokenPanel chat={testPanel.spoken} agentId={agent.id} agentName={agent.name} choice={choice} />
         ) : (
-          <TalkPanel agentId={agent.id} agentName={agent.name} call={bench.call} choice={choice} />
+          <TalkPanel agentId={agent.id} agentName={agent.name} call={testPanel.call} choice={choice} />
         )}
       </Pane>
-      <Pane isShown={bench.mode === "type"}>
-        <ChatPanel chat={bench.chat} agentId={agent.id} agentName={agent.name} />
+      <Pane isShown={testPanel.mode === "type"}>
+        <ChatPanel chat={testPanel.chat} agentId={agent.id} agentName={agent.name} />
       </Pane>
-      <Pane isShown={bench.mode === "simulate"}>
-        <SimulatePanel simulation={bench.simulation} agentId={agent.id} agentName={agent.name} />
+      <Pane isShown={testPanel.mode === "simulate"}>
+        <SimulatePanel simulation={testPanel.simulation} agentId={agent.id} agentName={agent.name} />
       </Pane>
     </>
   );

@@ -6,11 +6,11 @@ import { type Chat, useChat } from "../../features/chat";
 import { type Simulation, useSimulation } from "../../features/simulate";
 import { type Call, useCall } from "../../features/talk";
 
-export type BenchMode = "talk" | "type" | "simulate";
+export type TestMode = "talk" | "type" | "simulate";
 
-export interface Bench {
-  mode: BenchMode;
-  setMode: (mode: BenchMode) => void;
+export interface TestPanelState {
+  mode: TestMode;
+  setMode: (mode: TestMode) => void;
   /** Talking uses the browser's own recognition and voices. */
   isBrowserVoice: boolean;
   setIsBrowserVoice: (value: boolean) => void;
@@ -24,8 +24,8 @@ export interface Bench {
 }
 
 /** `flush` stores what was edited: a try runs the draft as the server has it. */
-export function useBench(agentId: number, flush: () => Promise<unknown>): Bench {
-  const [mode, setMode] = useState<BenchMode>("talk");
+export function useTestPanel(agentId: number, flush: () => Promise<unknown>): TestPanelState {
+  const [mode, setMode] = useState<TestMode>("talk");
   const [isBrowserVoice, setIsBrowserVoice] = useLocalStorage({
     key: "offhook.browser-voice",
     defaultValue: false,
@@ -49,9 +49,9 @@ export function useBench(agentId: number, flush: () => Promise<unknown>): Bench 
   }, [prepare, startCall]);
   const call = useMemo(() => ({ ...talked, start }), [talked, start]);
   const places = {
-    talk: isBrowserVoice ? spoken : { nodeId: talked.state.conversation.nodeId, visited: talked.state.visited },
+    talk: isBrowserVoice ? spoken : { nodeId: talked.state.transcript.nodeId, visited: talked.state.visited },
     type: chat,
-    simulate: { nodeId: simulation.run.conversation.nodeId, visited: simulation.run.visited },
+    simulate: { nodeId: simulation.run.transcript.nodeId, visited: simulation.run.visited },
   };
   const { nodeId, visited } = places[mode];
   return { mode, setMode, isBrowserVoice, setIsBrowserVoice, call, chat, spoken, simulation, nodeId, visited };

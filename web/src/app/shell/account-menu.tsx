@@ -13,8 +13,8 @@ import {
 import { Link } from "@tanstack/react-router";
 import { Building2, Check, ChevronsUpDown, LogOut, Moon, Sun, UserRound } from "lucide-react";
 import { useOrganizations, useSignOut, useSwitch } from "../../features/auth";
-import { useAccount, useWhereabouts } from "../../lib/organization/organization-context";
-import { words } from "../../lib/format/format";
+import { useAccount, useOrganizationContext } from "../../lib/organization/organization-context";
+import { humanize } from "../../lib/format/format";
 import classes from "./shell.module.css";
 
 export function SchemeToggle() {
@@ -22,7 +22,7 @@ export function SchemeToggle() {
   const { setColorScheme } = useMantineColorScheme();
   const other = scheme === "light" ? "dark" : "light";
   return (
-    <Tooltip label={`${words(other)} colours`} position="right">
+    <Tooltip label={`${humanize(other)} colours`} position="right">
       <ActionIcon
         variant="subtle"
         color="gray"
@@ -38,7 +38,7 @@ export function SchemeToggle() {
 
 export function AccountMenu({ isNarrow }: { isNarrow: boolean }) {
   const account = useAccount();
-  const where = useWhereabouts();
+  const where = useOrganizationContext();
   const signOut = useSignOut();
   const name = account.data?.name || account.data?.email || "Account";
   return (
@@ -62,7 +62,7 @@ export function AccountMenu({ isNarrow }: { isNarrow: boolean }) {
       <Menu.Dropdown>
         {account.data && (
           <Menu.Label>
-            {account.data.email} · {words(account.data.role)}
+            {account.data.email} · {humanize(account.data.role)}
           </Menu.Label>
         )}
         <Menu.Item

@@ -2,8 +2,8 @@
 
 import { Button, Text } from "@mantine/core";
 import { Eye } from "lucide-react";
-import { useAccount, useWhereabouts } from "../../lib/organization/organization-context";
-import { giveBack } from "../../lib/api/session";
+import { useAccount, useOrganizationContext } from "../../lib/organization/organization-context";
+import { stopImpersonation } from "../../lib/api/session";
 import classes from "./shell.module.css";
 
 /** Pages that fill the window leave it as much as it is high. */
@@ -17,12 +17,12 @@ function leaveRoom(banner: HTMLDivElement) {
   };
 }
 
-export function BorrowedBanner() {
+export function ImpersonationBanner() {
   const account = useAccount();
-  const where = useWhereabouts();
+  const where = useOrganizationContext();
   if (account.data?.impersonated !== true) return null;
   const leave = () => {
-    giveBack();
+    stopImpersonation();
     window.location.assign("/superuser");
   };
   return (

@@ -7,9 +7,9 @@ import { PanelLeftClose, PanelLeftOpen } from "lucide-react";
 import { Suspense, useEffect } from "react";
 import { Logo } from "../../components/layout/logo";
 import { Notices } from "../../components/feedback/notices";
-import { useToken, wasExpired } from "../../lib/api/session";
+import { useToken, hasExpired } from "../../lib/api/session";
 import { AccountMenu, SchemeToggle } from "./account-menu";
-import { BorrowedBanner } from "./impersonation-banner";
+import { ImpersonationBanner } from "./impersonation-banner";
 import { Nav } from "./nav";
 import classes from "./shell.module.css";
 
@@ -74,7 +74,7 @@ export function Shell() {
         </div>
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1} className={classes.main}>
-        <BorrowedBanner />
+        <ImpersonationBanner />
         <div className={classes.page} data-wide={isWide || undefined}>
           <Suspense fallback={null}>
             <Outlet />
@@ -101,6 +101,6 @@ function useSignInWhenSignedOut(): void {
   useEffect(() => {
     if (token !== null) return;
     const next = window.location.pathname + window.location.search;
-    void navigate({ to: "/sign-in", search: wasExpired() && next !== "/" ? { next } : {}, replace: true });
+    void navigate({ to: "/sign-in", search: hasExpired() && next !== "/" ? { next } : {}, replace: true });
   }, [token, navigate]);
 }

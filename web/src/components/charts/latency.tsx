@@ -1,7 +1,7 @@
 /** How long the caller waited in each turn, and for what, as bars on one scale. */
 
 import { Tooltip } from "@mantine/core";
-import { clock, ms } from "../../lib/format/format";
+import { formatClock, formatMilliseconds } from "../../lib/format/format";
 import { STEPS, type Turn, percentile } from "../../lib/live/latency";
 import classes from "./latency.module.css";
 
@@ -9,9 +9,9 @@ export function LatencySummary({ turns }: { turns: Turn[] }) {
   const last = turns.at(-1);
   return (
     <dl className={classes.summary}>
-      <Figure name="Last answer" value={ms(last?.responseMs)} isMain />
-      <Figure name="Median" value={ms(percentile(turns, 0.5))} />
-      <Figure name="p95" value={ms(percentile(turns, 0.95))} />
+      <Figure name="Last answer" value={formatMilliseconds(last?.responseMs)} isMain />
+      <Figure name="Median" value={formatMilliseconds(percentile(turns, 0.5))} />
+      <Figure name="p95" value={formatMilliseconds(percentile(turns, 0.95))} />
     </dl>
   );
 }
@@ -61,9 +61,9 @@ function Bar({ turn, scale, onSeek }: { turn: Turn; scale: number; onSeek: ((ms:
           type="button"
           className={classes.seek}
           onClick={() => onSeek(from)}
-          aria-label={`Listen to turn ${turn.index}, from ${clock(from)}`}
+          aria-label={`Listen to turn ${turn.index}, from ${formatClock(from)}`}
         >
-          {clock(from)}
+          {formatClock(from)}
         </button>
       )}
       <Tooltip label={words} openDelay={150}>
@@ -73,7 +73,7 @@ function Bar({ turn, scale, onSeek }: { turn: Turn; scale: number; onSeek: ((ms:
           ))}
         </span>
       </Tooltip>
-      <span className={classes.total}>{ms(turn.responseMs)}</span>
+      <span className={classes.total}>{formatMilliseconds(turn.responseMs)}</span>
     </li>
   );
 }

@@ -1,11 +1,11 @@
 /** The corner in which short messages appear. */
 
 import { Notification } from "@mantine/core";
-import { dismiss, useNotices } from "../../lib/ui/notifications";
+import { dismissNotification, useNotifications } from "../../lib/ui/notifications";
 import classes from "./notices.module.css";
 
 export function Notices() {
-  const notices = useNotices();
+  const notices = useNotifications();
   return (
     <div className={classes.corner} role="status" aria-live="polite">
       {notices.map((notice) => (
@@ -14,7 +14,7 @@ export function Notices() {
           color={notice.tone === "good" ? "brand" : "red"}
           withBorder
           radius="md"
-          onClose={() => dismiss(notice.id)}
+          onClose={() => dismissNotification(notice.id)}
           closeButtonProps={{ "aria-label": "Close message" }}
         >
           {notice.text}

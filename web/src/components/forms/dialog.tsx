@@ -3,7 +3,7 @@
 import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import type { SubmitEvent, ReactNode } from "react";
 import { messageOf } from "../../lib/api/errors";
-import { useOnce } from "../../lib/ui/use-click-guard";
+import { useClickGuard } from "../../lib/ui/use-click-guard";
 import { useFocusBack } from "../../lib/focus/use-focus-back";
 
 interface DialogProps {
@@ -47,10 +47,10 @@ export function FormDialog({
   size,
   children,
 }: FormDialogProps) {
-  const once = useOnce(isOpen && !isBusy && !isDone);
+  const guardClick = useClickGuard(isOpen && !isBusy && !isDone);
   const send = (event: SubmitEvent) => {
     event.preventDefault();
-    once(onSubmit);
+    guardClick(onSubmit);
   };
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={title} {...(size === undefined ? {} : { size })}>
@@ -102,7 +102,7 @@ export function Confirm({
   error,
   isDangerous = true,
 }: ConfirmProps) {
-  const once = useOnce(isOpen && !isBusy);
+  const guardClick = useClickGuard(isOpen && !isBusy);
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title={title}>
       <Stack gap="md">
@@ -114,7 +114,12 @@ export function Confirm({
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button color={isDangerous ? "red" : "brand"} loading={isBusy} onClick={() => once(onConfirm)} data-autofocus>
+          <Button
+            color={isDangerous ? "red" : "brand"}
+            loading={isBusy}
+            onClick={() => guardClick(onConfirm)}
+            data-autofocus
+          >
             {confirm}
           </Button>
         </Group>

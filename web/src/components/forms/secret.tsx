@@ -2,7 +2,7 @@
 
 import { ActionIcon, Alert, Code, Group, Stack, Text, Tooltip } from "@mantine/core";
 import { Copy } from "lucide-react";
-import { copy } from "../../lib/ui/copy";
+import { copyToClipboard } from "../../lib/ui/clipboard";
 
 export function CopyLine({ value, label }: { value: string; label: string }) {
   return (
@@ -14,7 +14,7 @@ export function CopyLine({ value, label }: { value: string; label: string }) {
         <ActionIcon
           variant="default"
           size="lg"
-          onClick={() => void copy(value, `The ${label}`)}
+          onClick={() => void copyToClipboard(value, `The ${label}`)}
           aria-label={`Copy ${label}`}
         >
           <Copy size={16} />

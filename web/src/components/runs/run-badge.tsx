@@ -1,7 +1,7 @@
 /** How a run went, in one word and one colour. */
 
 import { Badge } from "@mantine/core";
-import { words } from "../../lib/format/format";
+import { humanize } from "../../lib/format/format";
 
 const COLOURS: Record<string, string> = {
   answered: "brand",
@@ -20,7 +20,7 @@ export function RunBadge({ status, outcome }: { status: string; outcome: string 
   const word = isLive || status === "failed" ? status : (outcome ?? status);
   return (
     <Badge variant={isLive ? "dot" : "light"} color={COLOURS[word] ?? "gray"} miw="max-content">
-      {words(word)}
+      {humanize(word)}
     </Badge>
   );
 }

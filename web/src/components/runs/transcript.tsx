@@ -1,9 +1,9 @@
 /** A conversation to read: who said what, and what happened between. */
 
 import { useEffect, useRef } from "react";
-import type { Line, SpeechLine } from "../../lib/live/conversation";
+import type { Line, SpeechLine } from "../../lib/live/transcript";
 import { useFollowEnd } from "../../lib/focus/follow-end";
-import { clock } from "../../lib/format/format";
+import { formatClock } from "../../lib/format/format";
 import classes from "./transcript.module.css";
 
 interface TranscriptProps {
@@ -91,7 +91,11 @@ function Bubble({ line, agentName, hasTime, isFollowing, isHeard, onSeek }: Bubb
         <span className={classes.who}>
           {!isFollowing && (isCaller ? "Caller" : agentName)}
           {hasTime &&
-            (onSeek === undefined ? <time>{clock(line.atMs)}</time> : <TimeButton atMs={line.atMs} onSeek={onSeek} />)}
+            (onSeek === undefined ? (
+              <time>{formatClock(line.atMs)}</time>
+            ) : (
+              <TimeButton atMs={line.atMs} onSeek={onSeek} />
+            ))}
         </span>
       )}
       <p className={classes.bubble}>
@@ -116,9 +120,9 @@ function TimeButton({ atMs, onSeek }: { atMs: number; onSeek: (ms: number) => vo
       type="button"
       className={classes.time}
       onClick={() => onSeek(atMs)}
-      aria-label={`Listen from ${clock(atMs)}`}
+      aria-label={`Listen from ${formatClock(atMs)}`}
     >
-      {clock(atMs)}
+      {formatClock(atMs)}
     </button>
   );
 }

@@ -2,7 +2,7 @@
 
 import { Button, Group, Pagination, Table, Text } from "@mantine/core";
 import type { ReactNode } from "react";
-import { count, singular } from "../../lib/format/format";
+import { formatCount, singularize } from "../../lib/format/format";
 import type { LongList } from "../../lib/api/long-list";
 import classes from "./data-table.module.css";
 
@@ -97,7 +97,7 @@ export function ShowMore({ list, what }: { list: LongList<unknown>; what: string
   return (
     <Group className={classes.pager} justify="space-between">
       <Text fz="sm" c="dimmed">
-        The first {count(list.data?.length ?? 0)} {what}
+        The first {formatCount(list.data?.length ?? 0)} {what}
       </Text>
       <Button size="xs" variant="default" loading={list.isLoadingMore} onClick={list.more}>
         Show more
@@ -119,7 +119,7 @@ export function Pager({ page, pages, total, what, onChange }: PagerProps) {
   return (
     <Group className={classes.pager} justify="space-between">
       <Text fz="sm" c="dimmed">
-        {count(total)} {total === 1 ? singular(what) : what}
+        {formatCount(total)} {total === 1 ? singularize(what) : what}
       </Text>
       {pages > 1 && (
         <Pagination

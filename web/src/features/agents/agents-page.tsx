@@ -4,8 +4,8 @@ import { Badge, Button, Group, Skeleton, Stack, Text, Title } from "@mantine/cor
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Problem } from "../../components/feedback/problem";
-import { useMay } from "../../lib/organization/organization-context";
-import { when } from "../../lib/format/format";
+import { usePermissions } from "../../lib/organization/organization-context";
+import { formatTimeAgo } from "../../lib/format/format";
 import type { AgentItem } from "../../lib/api/types";
 import { useAgents } from "./api";
 import classes from "./agents-page.module.css";
@@ -14,7 +14,7 @@ import { NewAgent } from "./new-agent";
 
 export function AgentsPage() {
   const agents = useAgents();
-  const { write: canWrite } = useMay();
+  const { write: canWrite } = usePermissions();
   const [isCreating, setIsCreating] = useState(false);
   const count = agents.data?.length ?? 0;
   return (
@@ -61,7 +61,7 @@ function AgentCard({ agent }: { agent: AgentItem }) {
         </Group>
         <Group mt="auto" pt="xl" justify="space-between" wrap="nowrap">
           <Text fz="sm" c="dimmed">
-            {runs} · made {when(agent.created_at)}
+            {runs} · made {formatTimeAgo(agent.created_at)}
           </Text>
           <span className={classes.go} aria-hidden="true">
             Open →

@@ -2,7 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/api/client";
-import { signedIn, signedOut, useToken } from "../../lib/api/session";
+import { startSession, endSession, useToken } from "../../lib/api/session";
 
 export interface Credentials {
   email: string;
@@ -21,7 +21,7 @@ export function useLink(token: string | undefined) {
     refetchOnReconnect: false,
     queryFn: async () => {
       const answer = await unwrap(api.POST("/api/v1/auth/link", { body: { token: token ?? "" } }));
-      signedIn(answer.token);
+      startSession(answer.token);
       return answer.user;
     },
   });
@@ -30,14 +30,14 @@ export function useLink(token: string | undefined) {
 export function useSignIn() {
   return useMutation({
     mutationFn: (body: Credentials) => unwrap(api.POST("/api/v1/auth/login", { body })),
-    onSuccess: (answer) => signedIn(answer.token),
+    onSuccess: (answer) => startSession(answer.token),
   });
 }
 
 export function useSignUp() {
   return useMutation({
     mutationFn: (body: Credentials & { name?: string }) => unwrap(api.POST("/api/v1/auth/signup", { body })),
-    onSuccess: (answer) => signedIn(answer.token),
+    onSuccess: (answer) => startSession(answer.token),
   });
 }
 
@@ -46,7 +46,7 @@ export function useSignOut() {
   return useMutation({
     mutationFn: () => unwrap(api.POST("/api/v1/auth/logout")),
     onSettled: () => {
-      signedOut();
+      endSession();
       queries.clear();
     },
   });
@@ -68,7 +68,7 @@ export function useSwitch() {
   return useMutation({
     mutationFn: (organization_id: number) => unwrap(api.POST("/api/v1/auth/switch", { body: { organization_id } })),
     onSuccess: (answer) => {
-      signedIn(answer.token);
+      startSession(answer.token);
       window.location.assign("/");
     },
   });
@@ -90,7 +90,7 @@ export function useAcceptInvitation(token: string) {
       unwrap(api.POST("/api/v1/auth/invitations/accept", { body: { token, ...body } })),
     onSuccess: (answer) => {
       queries.clear();
-      signedIn(answer.token);
+      startSession(answer.token);
     },
   });
 }

@@ -9,7 +9,7 @@ import { Logo } from "../../components/layout/logo";
 import { Password } from "../../components/forms/password";
 import { Problem } from "../../components/feedback/problem";
 import { useAccount } from "../../lib/organization/organization-context";
-import { dateTime, words } from "../../lib/format/format";
+import { formatDateTime, humanize } from "../../lib/format/format";
 import { useForm } from "../../lib/ui/use-form";
 import type { Schema } from "../../lib/api/types";
 import { useAcceptInvitation, useInvitation } from "./api";
@@ -67,7 +67,8 @@ function Accept({ token, invited }: { token: string; invited: Schema<"InvitedRes
             Join {invited.organization_name}
           </Title>
           <Text fz="sm" c="dimmed" mt={4}>
-            {invited.email} is invited as {words(invited.role).toLowerCase()}, until {dateTime(invited.expires_at)}.
+            {invited.email} is invited as {humanize(invited.role).toLowerCase()}, until{" "}
+            {formatDateTime(invited.expires_at)}.
           </Text>
         </div>
         {account.data?.email && !isSignedIn && (

@@ -8,7 +8,7 @@ import { Logo } from "../../components/layout/logo";
 import { Password } from "../../components/forms/password";
 import { Problem } from "../../components/feedback/problem";
 import { useForm } from "../../lib/ui/use-form";
-import { useToken, wasExpired } from "../../lib/api/session";
+import { useToken, hasExpired } from "../../lib/api/session";
 import { useLink, useSignIn, useSignUp } from "./api";
 import { nextPath } from "./next-path";
 
@@ -42,7 +42,7 @@ export function SignInPage() {
           ) : (
             <Stack gap="lg">
               {link.isError && <LinkProblem error={link.error} />}
-              {token === undefined && wasExpired() && (
+              {token === undefined && hasExpired() && (
                 <Alert variant="light" role="status" py="xs">
                   Your session has ended. Sign in, and you are back where you were.
                 </Alert>

@@ -22,8 +22,8 @@ interface BuilderProps {
 
 export function Builder({ editor, liveId, visited, header, dock, over }: BuilderProps) {
   const marks = useMemo(
-    () => ({ findings: editor.findings, liveId, visited: new Set(visited) }),
-    [editor.findings, liveId, visited],
+    () => ({ validationIssues: editor.validationIssues, liveId, visited: new Set(visited) }),
+    [editor.validationIssues, liveId, visited],
   );
   return (
     <EditorProvider value={editor}>

@@ -4,10 +4,10 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { api, unwrap } from "../../lib/api/client";
 import { ApiError } from "../../lib/api/errors";
-import { listen } from "../../lib/api/sse";
+import { listenToEvents } from "../../lib/api/server-events";
 import { useLongList } from "../../lib/api/long-list";
 import type { Schema } from "../../lib/api/types";
-import { send } from "../../lib/api/upload";
+import { uploadFile } from "../../lib/api/upload";
 
 export type Campaign = Schema<"CampaignResponse">;
 export type Progress = Schema<"ProgressRecord">;
@@ -153,7 +153,7 @@ export function useLiveProgress(campaign: Campaign): Progress {
     const leaving = new AbortController();
     let again = 0;
     const follow = () =>
-      listen(`/api/v1/campaign/${id}/progress/stream`, leaving.signal, (event) => {
+      listenToEvents(`/api/v1/campaign/${id}/progress/stream`, leaving.signal, (event) => {
         if (event.name !== "progress" && event.name !== "ended") return;
         const told = JSON.parse(event.data) as Progress;
         if (event.name === "progress") setProgress(told);
@@ -180,7 +180,7 @@ export async function upload(file: File, onShare: (share: number) => void): Prom
     }),
   );
   const isOurs = new URL(place.upload_url).pathname.startsWith("/api/");
-  await send({
+  await uploadFile({
     method: "PUT",
     address: isOurs ? localOf(place.upload_url) : place.upload_url,
     body: file,

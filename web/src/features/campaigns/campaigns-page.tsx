@@ -6,8 +6,8 @@ import { DataTable, ShowMore } from "../../components/tables/data-table";
 import { LinkRow, nameClass } from "../../components/tables/link-row";
 import { Empty, Loaded, Page } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
-import { useMay } from "../../lib/organization/organization-context";
-import { count, dateTime, many, when } from "../../lib/format/format";
+import { usePermissions } from "../../lib/organization/organization-context";
+import { formatCount, formatDateTime, pluralize, formatTimeAgo } from "../../lib/format/format";
 import { type Campaign, useCampaigns } from "./api";
 import { StatusBadge } from "./status-badge";
 
@@ -23,8 +23,8 @@ const COLUMNS = [
 
 export function CampaignsPage() {
   const campaigns = useCampaigns();
-  const may = useMay();
-  const make = may.write ? (
+  const permissions = usePermissions();
+  const make = permissions.write ? (
     <Button renderRoot={(props) => <Link to="/campaigns/new" {...props} />}>New campaign</Button>
   ) : null;
   return (
@@ -37,7 +37,7 @@ export function CampaignsPage() {
               answer without an account, so that you can try it right away.
             </Empty>
           ) : (
-            <Panel title={campaigns.more === null ? many(data.length, "campaign") : "Campaigns"}>
+            <Panel title={campaigns.more === null ? pluralize(data.length, "campaign") : "Campaigns"}>
               <DataTable label="Campaigns" columns={COLUMNS} minWidth={860}>
                 {data.map((campaign) => (
                   <CampaignRow key={campaign.id} campaign={campaign} />
@@ -67,17 +67,17 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
         <StatusBadge status={campaign.status} />
       </Table.Td>
       <Table.Td>{campaign.workflow_name}</Table.Td>
-      <Table.Td ta="right">{count(progress.total_contacts)}</Table.Td>
+      <Table.Td ta="right">{formatCount(progress.total_contacts)}</Table.Td>
       <Table.Td>
         <Progress
           value={progress.progress_percentage}
           aria-label={`${campaign.name}: ${Math.round(progress.progress_percentage)} % done`}
         />
       </Table.Td>
-      <Table.Td ta="right">{count(progress.answered)}</Table.Td>
+      <Table.Td ta="right">{formatCount(progress.answered)}</Table.Td>
       <Table.Td ta="right">
-        <Text span fz="sm" c="dimmed" title={dateTime(campaign.created_at)}>
-          {when(campaign.created_at)}
+        <Text span fz="sm" c="dimmed" title={formatDateTime(campaign.created_at)}>
+          {formatTimeAgo(campaign.created_at)}
         </Text>
       </Table.Td>
     </LinkRow>

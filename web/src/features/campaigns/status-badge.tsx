@@ -1,7 +1,7 @@
 /** The state of a campaign in one word and one colour. */
 
 import { Badge } from "@mantine/core";
-import { words } from "../../lib/format/format";
+import { humanize } from "../../lib/format/format";
 
 const COLOURS: Record<string, string> = {
   draft: "gray",
@@ -14,7 +14,7 @@ const COLOURS: Record<string, string> = {
 export function StatusBadge({ status }: { status: string }) {
   return (
     <Badge color={COLOURS[status] ?? "gray"} variant={status === "running" ? "dot" : "light"}>
-      {words(status)}
+      {humanize(status)}
     </Badge>
   );
 }

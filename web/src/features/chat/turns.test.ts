@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shownTurns, wayOf } from "./turns";
+import { shownTurns, routeOf } from "./turns";
 
 const said = (text: string) => ({ text, created_at: "2026-01-01T00:00:00Z" });
 const turn = (
@@ -34,12 +34,12 @@ describe("a chat", () => {
       ["A day, please", ["Which one?"], "1"],
       ["Monday", ["Bye."], "2"],
     ]);
-    expect(wayOf(shown)).toEqual({ nodeId: "end", visited: ["start", "day", "end"] });
+    expect(routeOf(shown)).toEqual({ nodeId: "end", visited: ["start", "day", "end"] });
   });
 
   it("leaves out what came after the point that it was taken back to", () => {
     const shown = shownTurns(turns, "1");
     expect(shown.map((item) => item.isBehind)).toEqual([false, true, true]);
-    expect(wayOf(shown)).toEqual({ nodeId: "start", visited: ["start"] });
+    expect(routeOf(shown)).toEqual({ nodeId: "start", visited: ["start"] });
   });
 });

@@ -28,7 +28,7 @@ export function shownTurns(turns: readonly Turn[], cursor: string | null): Shown
 }
 
 /** The step where the chat stands, and those that it came through. */
-export function wayOf(turns: readonly ShownTurn[]): { nodeId: string | null; visited: string[] } {
+export function routeOf(turns: readonly ShownTurn[]): { nodeId: string | null; visited: string[] } {
   const counted = turns.filter((turn) => !turn.isBehind);
   return { nodeId: counted.at(-1)?.nodeId ?? null, visited: [...new Set(counted.map((turn) => turn.nodeId))] };
 }

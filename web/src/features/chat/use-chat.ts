@@ -4,7 +4,7 @@ import { useCallback, useMemo, useRef, useState } from "react";
 import type { ToolCall } from "../../lib/live/live-run";
 import { useLiveRun } from "../../lib/live/use-live-run";
 import { type TextChat, useChatRequests } from "./api";
-import { type ShownTurn, shownTurns, wayOf } from "./turns";
+import { type ShownTurn, shownTurns, routeOf } from "./turns";
 
 export interface Chat {
   runId: number | null;
@@ -36,7 +36,7 @@ export function useChat(agentId: number, prepare: () => Promise<unknown>): Chat 
     () => (chat === null ? [] : shownTurns(chat.session_data.turns, chat.session_data.cursor_turn_id)),
     [chat],
   );
-  const way = useMemo(() => wayOf(turns), [turns]);
+  const route = useMemo(() => routeOf(turns), [turns]);
   const runId = chat?.id ?? null;
   const live = useLiveRun(agentId, runId);
   const isOver = chat?.is_over === true;
@@ -66,8 +66,8 @@ export function useChat(agentId: number, prepare: () => Promise<unknown>): Chat 
     isOver,
     isRewound: chat?.session_data.status === "rewound",
     error: failure ?? say.error ?? rewind.error ?? start.error ?? end.error,
-    nodeId: isOver ? null : way.nodeId,
-    visited: way.visited,
+    nodeId: isOver ? null : route.nodeId,
+    visited: route.visited,
     variables: last?.variables ?? {},
     tools: live.tools,
     start: begin,

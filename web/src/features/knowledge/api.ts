@@ -3,9 +3,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/api/client";
 import { useLongList } from "../../lib/api/long-list";
-import { token } from "../../lib/api/session";
+import { currentToken } from "../../lib/api/session";
 import type { Schema } from "../../lib/api/types";
-import { send } from "../../lib/api/upload";
+import { uploadFile } from "../../lib/api/upload";
 
 export type Document = Schema<"DocumentResponse">;
 
@@ -32,11 +32,11 @@ export function useHasArchived(isWanted: boolean): boolean {
 export async function upload(file: File, onShare: (share: number) => void): Promise<void> {
   const body = new FormData();
   body.set("file", file);
-  await send({
+  await uploadFile({
     method: "POST",
     address: "/api/v1/knowledge-base/",
     body,
-    headers: { Authorization: `Bearer ${token() ?? ""}` },
+    headers: { Authorization: `Bearer ${currentToken() ?? ""}` },
     onShare,
   });
 }

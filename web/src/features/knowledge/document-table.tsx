@@ -4,10 +4,10 @@ import { Badge, Button, Group, Loader, Select, Table, Text, TextInput, Tooltip }
 import { useState } from "react";
 import { DataTable } from "../../components/tables/data-table";
 import { FormDialog } from "../../components/forms/dialog";
-import { useMay } from "../../lib/organization/organization-context";
-import { count, fileSize, when, words } from "../../lib/format/format";
+import { usePermissions } from "../../lib/organization/organization-context";
+import { formatCount, formatFileSize, formatTimeAgo, humanize } from "../../lib/format/format";
 import { useForm } from "../../lib/ui/use-form";
-import { done, failed } from "../../lib/ui/notifications";
+import { notifySuccess, notifyError } from "../../lib/ui/notifications";
 import { type Document, useArchive, useUpdateDocument } from "./api";
 
 const COLUMNS = [
@@ -34,7 +34,7 @@ export function DocumentTable({ documents }: { documents: Document[] }) {
 }
 
 function DocumentRow({ document, onEdit }: { document: Document; onEdit: () => void }) {
-  const may = useMay();
+  const permissions = usePermissions();
   const archive = useArchive();
   const isArchived = document.status === "archived";
   const turn = () =>
@@ -42,8 +42,10 @@ function DocumentRow({ document, onEdit }: { document: Document; onEdit: () => v
       { id: document.id, isArchived },
       {
         onSuccess: () =>
-          done(isArchived ? `“${document.name}” is back.` : `“${document.name}” is archived: agents no longer use it.`),
-        onError: failed,
+          notifySuccess(
+            isArchived ? `“${document.name}” is back.` : `“${document.name}” is archived: agents no longer use it.`,
+          ),
+        onError: notifyError,
       },
     );
   return (
@@ -61,11 +63,11 @@ function DocumentRow({ document, onEdit }: { document: Document; onEdit: () => v
       <Table.Td>
         <State document={document} />
       </Table.Td>
-      <Table.Td ta="right">{fileSize(document.size_bytes)}</Table.Td>
-      <Table.Td ta="right">{document.chunk_count === null ? "–" : count(document.chunk_count)}</Table.Td>
-      <Table.Td c="dimmed">{when(document.created_at)}</Table.Td>
+      <Table.Td ta="right">{formatFileSize(document.size_bytes)}</Table.Td>
+      <Table.Td ta="right">{document.chunk_count === null ? "–" : formatCount(document.chunk_count)}</Table.Td>
+      <Table.Td c="dimmed">{formatTimeAgo(document.created_at)}</Table.Td>
       <Table.Td ta="right">
-        {may.write && (
+        {permissions.write && (
           <>
             <Button size="compact-sm" variant="subtle" onClick={onEdit} aria-label={`Edit ${document.name}`}>
               Edit
@@ -107,7 +109,7 @@ function State({ document }: { document: Document }) {
       </Tooltip>
     );
   }
-  return <Badge color={document.status === "ready" ? "brand" : "gray"}>{words(document.status)}</Badge>;
+  return <Badge color={document.status === "ready" ? "brand" : "gray"}>{humanize(document.status)}</Badge>;
 }
 
 const MODES = [
@@ -125,7 +127,7 @@ function EditDocument({ document, onClose }: { document: Document; onClose: () =
   const submit = () =>
     update.mutate(form.values, {
       onSuccess: () => {
-        done("The document is saved.");
+        notifySuccess("The document is saved.");
         onClose();
       },
     });

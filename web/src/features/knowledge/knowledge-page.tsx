@@ -6,7 +6,7 @@ import { type DragEvent, useState } from "react";
 import { ShowMore } from "../../components/tables/data-table";
 import { Empty, Loaded, Page } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
-import { useMay } from "../../lib/organization/organization-context";
+import { usePermissions } from "../../lib/organization/organization-context";
 import { KINDS, useDocuments, useHasArchived } from "./api";
 import { DocumentTable } from "./document-table";
 import classes from "./knowledge.module.css";
@@ -14,7 +14,7 @@ import { SearchPanel } from "./search-panel";
 import { type Upload, useUploads } from "./use-uploads";
 
 export function KnowledgePage() {
-  const may = useMay();
+  const permissions = usePermissions();
   const [hasArchived, setHasArchived] = useState(false);
   const documents = useDocuments(hasArchived);
   const isBare = documents.data?.length === 0;
@@ -22,7 +22,7 @@ export function KnowledgePage() {
   const { uploads, add, dismiss } = useUploads();
   return (
     <Page title="Knowledge" about="What agents may look up while they talk. A step of an agent chooses its documents.">
-      {may.write && <Drop onFiles={add} />}
+      {permissions.write && <Drop onFiles={add} />}
       {uploads.map((upload) => (
         <UploadLine key={upload.id} upload={upload} onDismiss={() => dismiss(upload.id)} />
       ))}

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { FormDialog } from "../../components/forms/dialog";
 import { Password } from "../../components/forms/password";
 import { ApiError, fieldErrors, formError } from "../../lib/api/errors";
-import { done } from "../../lib/ui/notifications";
+import { notifySuccess } from "../../lib/ui/notifications";
 import type { Schema } from "../../lib/api/types";
 import { type Account, type Carrier, useAccount, useSaveAccount } from "./api";
 
@@ -62,7 +62,7 @@ function Form({ account, stored, carriers, onClose }: AccountFormProps & { store
       { name, config },
       {
         onSuccess: () => {
-          done(
+          notifySuccess(
             fields.length === 0
               ? `“${name}” is saved.`
               : `${carrier?.display_name ?? "The carrier"} takes these credentials.`,

@@ -7,10 +7,10 @@ import { DataTable } from "../../components/tables/data-table";
 import { Confirm } from "../../components/forms/dialog";
 import { Empty, Loaded } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
-import { useMay } from "../../lib/organization/organization-context";
+import { usePermissions } from "../../lib/organization/organization-context";
 import { blockedBecause } from "../../lib/organization/carrier-accounts";
-import { when, words } from "../../lib/format/format";
-import { done, failed } from "../../lib/ui/notifications";
+import { formatTimeAgo, humanize } from "../../lib/format/format";
+import { notifySuccess, notifyError } from "../../lib/ui/notifications";
 import { AddNumber } from "./add-number";
 import { type Account, type Carrier, useCheck, useDeleteAccount, useMakeDefault, useNumbers } from "./api";
 import { NumberRow } from "./number-row";
@@ -30,7 +30,7 @@ interface AccountPanelProps {
 }
 
 export function AccountPanel({ account, carrier, onEdit, onBuy }: AccountPanelProps) {
-  const may = useMay();
+  const permissions = usePermissions();
   const numbers = useNumbers(account.id);
   const [isAdding, setIsAdding] = useState(false);
   return (
@@ -38,10 +38,10 @@ export function AccountPanel({ account, carrier, onEdit, onBuy }: AccountPanelPr
       title={account.name}
       right={
         <Group gap="sm">
-          <Badge color="gray">{carrier?.display_name ?? words(account.provider)}</Badge>
+          <Badge color="gray">{carrier?.display_name ?? humanize(account.provider)}</Badge>
           {account.is_default_outbound && <Badge>Default for calls</Badge>}
           {account.inactive && <Badge color="red">Switched off</Badge>}
-          {may.admin && <AccountMenu account={account} onEdit={onEdit} onAdd={() => setIsAdding(true)} />}
+          {permissions.admin && <AccountMenu account={account} onEdit={onEdit} onAdd={() => setIsAdding(true)} />}
         </Group>
       }
     >
@@ -52,7 +52,7 @@ export function AccountPanel({ account, carrier, onEdit, onBuy }: AccountPanelPr
             <Empty
               isInside
               title="No numbers"
-              action={may.admin && <First account={account} onAdd={() => setIsAdding(true)} onBuy={onBuy} />}
+              action={permissions.admin && <First account={account} onAdd={() => setIsAdding(true)} onBuy={onBuy} />}
             >
               {account.is_managed
                 ? "Numbers of this platform are bought here, and given back."
@@ -78,7 +78,7 @@ function Blocked({ account }: { account: Account }) {
   return (
     <Alert color={account.inactive ? "red" : "yellow"} variant="light" radius={0}>
       {account.inactive
-        ? `Switched off ${when(account.inactive_since ?? account.updated_at)}: ${account.inactive_reason ?? "no reason is known"}`
+        ? `Switched off ${formatTimeAgo(account.inactive_since ?? account.updated_at)}: ${account.inactive_reason ?? "no reason is known"}`
         : because}
     </Alert>
   );
@@ -100,8 +100,8 @@ function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () 
   const ask = () =>
     check.mutate(account, {
       onSuccess: () =>
-        done(account.inactive ? `“${account.name}” is in use again.` : "The carrier takes these credentials."),
-      onError: failed,
+        notifySuccess(account.inactive ? `“${account.name}” is in use again.` : "The carrier takes these credentials."),
+      onError: notifyError,
     });
   return (
     <>
@@ -126,7 +126,7 @@ function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () 
           {!account.is_managed && <Menu.Item onClick={onAdd}>Add a number</Menu.Item>}
           {!account.is_managed && <Menu.Item onClick={onEdit}>Edit</Menu.Item>}
           {!account.is_default_outbound && (
-            <Menu.Item onClick={() => makeDefault.mutate(account.id, { onError: failed })}>
+            <Menu.Item onClick={() => makeDefault.mutate(account.id, { onError: notifyError })}>
               Make it the default for calls
             </Menu.Item>
           )}

@@ -4,7 +4,7 @@ import { Select, TextInput } from "@mantine/core";
 import { FormDialog } from "../../components/forms/dialog";
 import { useForm } from "../../lib/ui/use-form";
 import { useAgentChoices } from "../../lib/organization/agent-names";
-import { done, failed } from "../../lib/ui/notifications";
+import { notifySuccess, notifyError } from "../../lib/ui/notifications";
 import { useAddNumber } from "./api";
 
 export function AddNumber({ accountId, onClose }: { accountId: number; onClose: () => void }) {
@@ -21,8 +21,8 @@ export function AddNumber({ accountId, onClose }: { accountId: number; onClose: 
       {
         onSuccess: ({ address_normalized: number, provider_sync: sync }) => {
           if (sync && !sync.ok)
-            failed(new Error(`${number} is added, but its calls do not come here yet: ${sync.message}`));
-          else done(`${number} is added.`);
+            notifyError(new Error(`${number} is added, but its calls do not come here yet: ${sync.message}`));
+          else notifySuccess(`${number} is added.`);
           onClose();
         },
       },

@@ -2,7 +2,7 @@
 
 import { Badge, Group, Radio, Stack, Text } from "@mantine/core";
 import { Loaded } from "../../components/layout/page";
-import { money } from "../../lib/format/format";
+import { formatMoney } from "../../lib/format/format";
 import type { Schema } from "../../lib/api/types";
 import { useAvailable } from "./api";
 import classes from "./phone.module.css";
@@ -51,7 +51,7 @@ function Offer({ one }: { one: Schema<"AvailableNumberResponse"> }) {
         {[one.locality, one.region].filter(Boolean).join(", ")}
       </Text>
       <Badge color="gray" component="span">
-        {one.monthly_cost_cents === null ? "price unknown" : `${money(one.monthly_cost_cents)} a month`}
+        {one.monthly_cost_cents === null ? "price unknown" : `${formatMoney(one.monthly_cost_cents)} a month`}
       </Badge>
     </Group>
   );

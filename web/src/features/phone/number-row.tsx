@@ -4,13 +4,13 @@ import { Badge, Button, Group, Menu, Select, Switch, Table, Text } from "@mantin
 import { Ellipsis } from "lucide-react";
 import { useState } from "react";
 import { Confirm } from "../../components/forms/dialog";
-import { useMay } from "../../lib/organization/organization-context";
+import { usePermissions } from "../../lib/organization/organization-context";
 import { useAgentChoices } from "../../lib/organization/agent-names";
-import { done, failed } from "../../lib/ui/notifications";
+import { notifySuccess, notifyError } from "../../lib/ui/notifications";
 import { type PhoneNumber, useRemoveNumber, useUpdateNumber } from "./api";
 
 export function NumberRow({ accountId, number }: { accountId: number; number: PhoneNumber }) {
-  const may = useMay();
+  const permissions = usePermissions();
   const agents = useAgentChoices();
   const update = useUpdateNumber(accountId);
   const answer = (id: string | null) =>
@@ -19,9 +19,9 @@ export function NumberRow({ accountId, number }: { accountId: number; number: Ph
       {
         onSuccess: ({ inbound_workflow_name: name, provider_sync: sync }) =>
           sync && !sync.ok
-            ? failed(new Error(`It is saved, but the calls do not come here yet: ${sync.message}`))
-            : done(name ? `${name} answers ${number.address}.` : `Nobody answers ${number.address}.`),
-        onError: failed,
+            ? notifyError(new Error(`It is saved, but the calls do not come here yet: ${sync.message}`))
+            : notifySuccess(name ? `${name} answers ${number.address}.` : `Nobody answers ${number.address}.`),
+        onError: notifyError,
       },
     );
   return (
@@ -30,7 +30,7 @@ export function NumberRow({ accountId, number }: { accountId: number; number: Ph
         <Names number={number} />
       </Table.Td>
       <Table.Td>
-        {may.admin ? (
+        {permissions.admin ? (
           <Select
             size="xs"
             aria-label={`Who answers ${number.address}`}
@@ -50,13 +50,13 @@ export function NumberRow({ accountId, number }: { accountId: number; number: Ph
         <Switch
           aria-label={`${number.address} is in use`}
           checked={number.is_active}
-          disabled={!may.admin}
+          disabled={!permissions.admin}
           onChange={(event) =>
-            update.mutate({ id: number.id, body: { is_active: event.currentTarget.checked } }, { onError: failed })
+            update.mutate({ id: number.id, body: { is_active: event.currentTarget.checked } }, { onError: notifyError })
           }
         />
       </Table.Td>
-      <Table.Td ta="right">{may.admin && <NumberMenu accountId={accountId} number={number} />}</Table.Td>
+      <Table.Td ta="right">{permissions.admin && <NumberMenu accountId={accountId} number={number} />}</Table.Td>
     </Table.Tr>
   );
 }
@@ -91,7 +91,7 @@ function NumberMenu({ accountId, number }: { accountId: number; number: PhoneNum
   const show = (isShown: boolean) =>
     update.mutate(
       { id: number.id, body: { is_default_caller_id: isShown } },
-      { onSuccess: () => done("Saved."), onError: failed },
+      { onSuccess: () => notifySuccess("Saved."), onError: notifyError },
     );
   return (
     <>

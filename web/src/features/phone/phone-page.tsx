@@ -3,7 +3,7 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Empty, Loaded, Page } from "../../components/layout/page";
-import { useMay } from "../../lib/organization/organization-context";
+import { usePermissions } from "../../lib/organization/organization-context";
 import { AccountForm } from "./account-form";
 import { AccountPanel } from "./account-panel";
 import { type Account, useAccounts, useCarriers } from "./api";
@@ -11,7 +11,7 @@ import { QuickConnect } from "./quick-connect";
 import { RefusedPanel } from "./refused-panel";
 
 export function PhonePage() {
-  const may = useMay();
+  const permissions = usePermissions();
   const accounts = useAccounts();
   const carriers = useCarriers();
   const [edited, setEdited] = useState<Account | "new" | null>(null);
@@ -27,7 +27,7 @@ export function PhonePage() {
       title="Phone"
       about="Carriers and numbers, and who answers them."
       actions={
-        may.admin && (
+        permissions.admin && (
           <>
             {connect}
             {buy}
@@ -41,7 +41,7 @@ export function PhonePage() {
             <Empty
               title="No carrier yet"
               action={
-                may.admin && (
+                permissions.admin && (
                   <>
                     {connect}
                     {buy}

@@ -4,7 +4,7 @@ import { Table } from "@mantine/core";
 import { useState } from "react";
 import { DataTable, Pager } from "../../components/tables/data-table";
 import { Panel } from "../../components/layout/panel";
-import { when, words } from "../../lib/format/format";
+import { formatTimeAgo, humanize } from "../../lib/format/format";
 import { useLastPage } from "../../lib/ui/last-page";
 import { useRefused } from "./api";
 
@@ -20,10 +20,10 @@ export function RefusedPanel() {
       <DataTable label="Calls that were not taken" columns={COLUMNS} minWidth={760}>
         {refused.data.refused_calls.map((call) => (
           <Table.Tr key={call.id}>
-            <Table.Td c="dimmed">{when(call.created_at)}</Table.Td>
+            <Table.Td c="dimmed">{formatTimeAgo(call.created_at)}</Table.Td>
             <Table.Td fw={600}>{call.caller_number ?? "–"}</Table.Td>
             <Table.Td>{call.called_number ?? "–"}</Table.Td>
-            <Table.Td>{words(call.reason)}</Table.Td>
+            <Table.Td>{humanize(call.reason)}</Table.Td>
             <Table.Td style={{ whiteSpace: "normal" }}>{call.message}</Table.Td>
           </Table.Tr>
         ))}

@@ -1,18 +1,18 @@
 /** The parts of the settings: their names, and who sees them. */
 
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
-import type { May } from "../../lib/organization/organization-context";
+import type { Permissions } from "../../lib/organization/organization-context";
 
 export interface Section {
   key: string;
   title: string;
   group: "Organization" | "Building blocks" | "Connections" | "You";
-  isFor: (may: May) => boolean;
+  isFor: (permissions: Permissions) => boolean;
   page: LazyExoticComponent<ComponentType>;
 }
 
 const everybody = () => true;
-const admins = (may: May) => may.admin;
+const admins = (permissions: Permissions) => permissions.admin;
 
 export const SECTIONS: readonly Section[] = [
   {

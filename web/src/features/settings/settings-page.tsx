@@ -4,7 +4,7 @@ import { Select, Skeleton, Text } from "@mantine/core";
 import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
 import { Suspense } from "react";
 import { Empty, Loaded, Page } from "../../components/layout/page";
-import { may, useMay, useWhereabouts } from "../../lib/organization/organization-context";
+import { permissionsOf, usePermissions, useOrganizationContext } from "../../lib/organization/organization-context";
 import { GROUPS, SECTIONS } from "./sections";
 import classes from "./settings.module.css";
 
@@ -23,14 +23,14 @@ export function SettingsPage() {
 
 export function SettingsSection() {
   const { section: key } = useParams({ from: "/signed-in/settings/$section" });
-  const where = useWhereabouts();
+  const where = useOrganizationContext();
   const section = SECTIONS.find((candidate) => candidate.key === key);
   if (section === undefined) return <Empty title="There is no such setting">Choose one from the list.</Empty>;
   // Nothing is asked before the role is known: what it does not allow would be refused.
   return (
     <Loaded query={where} what="Your role" height={300}>
       {({ role }) =>
-        section.isFor(may(role)) ? (
+        section.isFor(permissionsOf(role)) ? (
           <Suspense fallback={<Skeleton h={300} radius={14} aria-busy="true" />}>
             <section.page />
           </Suspense>
@@ -44,9 +44,9 @@ export function SettingsSection() {
 
 function SectionList() {
   const { section: here } = useParams({ strict: false });
-  const may = useMay();
+  const permissions = usePermissions();
   const navigate = useNavigate();
-  const shown = SECTIONS.filter((section) => section.isFor(may));
+  const shown = SECTIONS.filter((section) => section.isFor(permissions));
   return (
     <>
       <nav aria-label="Settings" className={classes.list}>

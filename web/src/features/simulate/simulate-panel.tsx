@@ -7,8 +7,8 @@ import { LatencyBars, LatencySummary } from "../../components/charts/latency";
 import { Problem } from "../../components/feedback/problem";
 import { ToolCalls } from "../../components/runs/tool-calls";
 import { Transcript } from "../../components/runs/transcript";
-import { words } from "../../lib/format/format";
-import { inOrder } from "../../lib/live/live-run";
+import { humanize } from "../../lib/format/format";
+import { sortLines } from "../../lib/live/live-run";
 import { PEOPLE } from "./people";
 import classes from "./simulate.module.css";
 import type { Simulation } from "./use-simulation";
@@ -41,10 +41,10 @@ export function SimulatePanel({
             ? run.isAnswered
               ? "On the phone"
               : "Ringing…"
-            : words(run.ended.outcome ?? run.ended.status)}
+            : humanize(run.ended.outcome ?? run.ended.status)}
         </span>
       </Group>
-      {run.conversation.lines.length === 0 && !isOver ? (
+      {run.transcript.lines.length === 0 && !isOver ? (
         <div className={classes.ringing}>
           <Loader type="dots" />
           <Text c="dimmed" fz="sm">
@@ -52,7 +52,7 @@ export function SimulatePanel({
           </Text>
         </div>
       ) : (
-        <Transcript lines={inOrder(run.conversation.lines)} agentName={agentName} isLive />
+        <Transcript lines={sortLines(run.transcript.lines)} agentName={agentName} isLive />
       )}
       <ToolCalls calls={run.tools} />
       {run.turns.length > 0 && (

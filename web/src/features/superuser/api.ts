@@ -3,7 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/api/client";
 import { useLongList } from "../../lib/api/long-list";
-import { borrow } from "../../lib/api/session";
+import { startImpersonation } from "../../lib/api/session";
 import type { Schema } from "../../lib/api/types";
 
 export function useOrganizations() {
@@ -60,7 +60,7 @@ export function useImpersonate() {
   return useMutation({
     mutationFn: (body: Schema<"ImpersonateRequest">) => unwrap(api.POST("/api/v1/superuser/impersonate", { body })),
     onSuccess: (answer) => {
-      borrow(answer.access_token);
+      startImpersonation(answer.access_token);
       window.location.assign("/");
     },
   });

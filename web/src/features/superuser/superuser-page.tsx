@@ -7,9 +7,9 @@ import { FormDialog } from "../../components/forms/dialog";
 import { Empty, Loaded, Page } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
 import { useAccount } from "../../lib/organization/organization-context";
-import { count, dateTime, money } from "../../lib/format/format";
+import { formatCount, formatDateTime, formatMoney } from "../../lib/format/format";
 import { useForm } from "../../lib/ui/use-form";
-import { done } from "../../lib/ui/notifications";
+import { notifySuccess } from "../../lib/ui/notifications";
 import type { Schema } from "../../lib/api/types";
 import { useAddCredit, useImpersonate, useOrganizations } from "./api";
 import { CampaignsTab, RunsTab, WorkflowsTab } from "./tabs";
@@ -124,11 +124,11 @@ function Organizations({ only }: { only: number | null }) {
                         {one.id}
                       </Text>
                     </Table.Td>
-                    <Table.Td ta="right">{count(one.member_count)}</Table.Td>
-                    <Table.Td ta="right">{count(one.workflow_count)}</Table.Td>
-                    <Table.Td ta="right">{count(one.run_count)}</Table.Td>
-                    <Table.Td ta="right">{money(one.balance_cents)}</Table.Td>
-                    <Table.Td c="dimmed">{dateTime(one.created_at)}</Table.Td>
+                    <Table.Td ta="right">{formatCount(one.member_count)}</Table.Td>
+                    <Table.Td ta="right">{formatCount(one.workflow_count)}</Table.Td>
+                    <Table.Td ta="right">{formatCount(one.run_count)}</Table.Td>
+                    <Table.Td ta="right">{formatMoney(one.balance_cents)}</Table.Td>
+                    <Table.Td c="dimmed">{formatDateTime(one.created_at)}</Table.Td>
                     <Table.Td ta="right">
                       <Button
                         size="compact-sm"
@@ -167,7 +167,7 @@ function AddCredit({
       { cents: Math.round(Number(form.values.dollars) * 100), note: form.values.note === "" ? null : form.values.note },
       {
         onSuccess: () => {
-          done(`${organization.name} has the credit.`);
+          notifySuccess(`${organization.name} has the credit.`);
           onClose();
         },
       },

@@ -6,7 +6,14 @@ import { DataTable, Pager, ShowMore } from "../../components/tables/data-table";
 import { Empty, Loaded } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
 import { RunBadge } from "../../components/runs/run-badge";
-import { count, dateTime, duration, money, when, words } from "../../lib/format/format";
+import {
+  formatCount,
+  formatDateTime,
+  formatDuration,
+  formatMoney,
+  formatTimeAgo,
+  humanize,
+} from "../../lib/format/format";
 import { useLastPage } from "../../lib/ui/last-page";
 import { useCampaigns, useRuns, useWorkflows } from "./api";
 
@@ -44,10 +51,10 @@ export function WorkflowsTab({ organizationId }: { organizationId: number | null
                     </Table.Td>
                     <Table.Td>{workflow.organization_name}</Table.Td>
                     <Table.Td>
-                      <Badge color={workflow.status === "active" ? "brand" : "gray"}>{words(workflow.status)}</Badge>
+                      <Badge color={workflow.status === "active" ? "brand" : "gray"}>{humanize(workflow.status)}</Badge>
                     </Table.Td>
-                    <Table.Td ta="right">{count(workflow.total_runs)}</Table.Td>
-                    <Table.Td c="dimmed">{dateTime(workflow.updated_at)}</Table.Td>
+                    <Table.Td ta="right">{formatCount(workflow.total_runs)}</Table.Td>
+                    <Table.Td c="dimmed">{formatDateTime(workflow.updated_at)}</Table.Td>
                   </Table.Tr>
                 ))}
               </DataTable>
@@ -91,10 +98,10 @@ export function RunsTab({ organizationId }: { organizationId: number | null }) {
                     <Table.Td>
                       <RunBadge status={run.status} outcome={run.outcome} />
                     </Table.Td>
-                    <Table.Td ta="right">{duration(run.duration)}</Table.Td>
-                    <Table.Td ta="right">{money(run.cost_cents)}</Table.Td>
+                    <Table.Td ta="right">{formatDuration(run.duration)}</Table.Td>
+                    <Table.Td ta="right">{formatMoney(run.cost_cents)}</Table.Td>
                     <Table.Td ta="right" c="dimmed">
-                      {when(run.created_at)}
+                      {formatTimeAgo(run.created_at)}
                     </Table.Td>
                   </Table.Tr>
                 ))}
@@ -136,10 +143,10 @@ export function CampaignsTab({ organizationId }: { organizationId: number | null
                     <Table.Td>{campaign.organization_name}</Table.Td>
                     <Table.Td style={{ whiteSpace: "normal" }}>{campaign.workflow_name}</Table.Td>
                     <Table.Td>
-                      <Badge color="gray">{words(campaign.status)}</Badge>
+                      <Badge color="gray">{humanize(campaign.status)}</Badge>
                     </Table.Td>
                     <Table.Td ta="right">{campaign.max_concurrency}</Table.Td>
-                    <Table.Td c="dimmed">{dateTime(campaign.created_at)}</Table.Td>
+                    <Table.Td c="dimmed">{formatDateTime(campaign.created_at)}</Table.Td>
                   </Table.Tr>
                 ))}
               </DataTable>

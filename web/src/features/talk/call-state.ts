@@ -1,8 +1,8 @@
 /** What a browser call looks like at any moment, as a pure function of what happened. */
 
-import { settle } from "../../lib/live/conversation";
+import { settleTranscript } from "../../lib/live/transcript";
 import type { CallEvent } from "../../lib/live/events";
-import { BEFORE, type LiveRun, follow } from "../../lib/live/live-run";
+import { EMPTY_RUN, type LiveRun, applyRunEvent } from "../../lib/live/live-run";
 
 export type Phase =
   | { name: "idle" }
@@ -13,12 +13,12 @@ export type Phase =
   | { name: "ended"; status: string; outcome: string | null; endReason: string | null }
   | { name: "failed"; message: string };
 
-export interface CallState extends Pick<LiveRun, "conversation" | "visited" | "tools" | "turns"> {
+export interface CallState extends Pick<LiveRun, "transcript" | "visited" | "tools" | "turns"> {
   phase: Phase;
   runId: number | null;
 }
 
-export const IDLE: CallState = { ...BEFORE, phase: { name: "idle" }, runId: null };
+export const IDLE: CallState = { ...EMPTY_RUN, phase: { name: "idle" }, runId: null };
 
 export type CallAction =
   | { type: "started" }
@@ -33,7 +33,7 @@ export function reduce(state: CallState, action: CallAction): CallState {
     case "run":
       return { ...state, runId: action.runId };
     case "event":
-      return { ...state, ...follow({ ...BEFORE, ...state }, action.event) };
+      return { ...state, ...applyRunEvent({ ...EMPTY_RUN, ...state }, action.event) };
     case "phase":
       return isOver(action.phase) ? over(state, action.phase) : { ...state, phase: action.phase };
   }
@@ -50,5 +50,5 @@ export function isOver(phase: Phase): boolean {
 /** The first word on how a call ended stands. */
 function over(state: CallState, phase: Phase): CallState {
   if (isOver(state.phase)) return state;
-  return { ...state, phase, conversation: { ...settle(state.conversation), nodeId: null } };
+  return { ...state, phase, transcript: { ...settleTranscript(state.transcript), nodeId: null } };
 }

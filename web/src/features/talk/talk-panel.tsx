@@ -6,7 +6,7 @@ import type { ReactNode } from "react";
 import { LatencyBars, LatencySummary } from "../../components/charts/latency";
 import { ToolCalls } from "../../components/runs/tool-calls";
 import { Transcript } from "../../components/runs/transcript";
-import { words } from "../../lib/format/format";
+import { humanize } from "../../lib/format/format";
 import { useIsDemoVoice } from "./api";
 import type { CallState, Phase } from "./call-state";
 import { Controls } from "./controls";
@@ -28,12 +28,12 @@ const LIVE_BARS = 4;
 export function TalkPanel({ agentId, agentName, call, choice }: TalkPanelProps) {
   const isDemoVoice = useIsDemoVoice();
   const { state } = call;
-  const hasWords = state.conversation.lines.length > 0;
+  const hasWords = state.transcript.lines.length > 0;
   return (
     <div className={classes.panel}>
       {state.phase.name !== "idle" && <PhaseLabel phase={state.phase} />}
       {hasWords ? (
-        <Transcript lines={state.conversation.lines} agentName={agentName} isLive />
+        <Transcript lines={state.transcript.lines} agentName={agentName} isLive />
       ) : (
         <Stage
           phase={state.phase}
@@ -181,7 +181,7 @@ function Ending({ agentId, state, onStart }: { agentId: number; state: CallState
 
 function endWords(phase: Extract<Phase, { name: "ended" }>): string {
   const parts = [phase.outcome ?? phase.status, phase.endReason].filter((part): part is string => part !== null);
-  return parts.map(words).join(" · ");
+  return parts.map(humanize).join(" · ");
 }
 
 function PhaseLabel({ phase }: { phase: Phase }) {

@@ -28,7 +28,7 @@ describe("a browser call", () => {
     );
     expect(state.phase.name).toBe("live");
     expect(state.runId).toBe(7);
-    expect(state.conversation.nodeId).toBe("s");
+    expect(state.transcript.nodeId).toBe("s");
     expect(state.turns.map((turn) => turn.responseMs)).toEqual([400]);
   });
 
@@ -39,8 +39,8 @@ describe("a browser call", () => {
       event("agent_speaking", { text: "Bye." }),
       ended,
     );
-    expect(state.conversation.nodeId).toBeNull();
-    expect(state.conversation.lines.at(-1)).toMatchObject({ text: "Bye.", state: "final" });
+    expect(state.transcript.nodeId).toBeNull();
+    expect(state.transcript.lines.at(-1)).toMatchObject({ text: "Bye.", state: "final" });
   });
 
   it("keeps the first word on how it ended: the socket that closes afterwards is no failure", () => {

@@ -4,7 +4,7 @@ import { Skeleton, Text } from "@mantine/core";
 import { lazy, type ReactNode, Suspense } from "react";
 import { Panel } from "../../components/layout/panel";
 import { outcomeColour, SERIES } from "../../lib/format/colors";
-import { count, money, ms, words } from "../../lib/format/format";
+import { formatCount, formatMoney, formatMilliseconds, humanize } from "../../lib/format/format";
 import type { Insights } from "./api";
 import classes from "./usage.module.css";
 
@@ -21,10 +21,10 @@ function dayName(iso: string): string {
 export function OutcomesChart({ days }: { days: Insights["days"] }) {
   const outcomes = [...new Set(days.flatMap((day) => Object.keys(day.outcomes)))];
   const rows = days.map((day) => ({ at: dayName(day.date), ...day.outcomes }));
-  const series = outcomes.map((key) => ({ key, name: words(key), color: outcomeColour(key) }));
+  const series = outcomes.map((key) => ({ key, name: humanize(key), color: outcomeColour(key) }));
   return (
     <Framed title="Conversations by outcome" isEmpty={outcomes.length === 0}>
-      <Chart label="Conversations of each day by outcome" kind="bars" rows={rows} series={series} show={count} />
+      <Chart label="Conversations of each day by outcome" kind="bars" rows={rows} series={series} show={formatCount} />
     </Framed>
   );
 }
@@ -37,7 +37,7 @@ export function LatencyChart({ days }: { days: Insights["days"] }) {
   ];
   return (
     <Framed title="Answer time" isEmpty={rows.every((row) => row.p50 === null)}>
-      <Chart label="Answer time of each day" kind="lines" rows={rows} series={series} show={ms} />
+      <Chart label="Answer time of each day" kind="lines" rows={rows} series={series} show={formatMilliseconds} />
     </Framed>
   );
 }
@@ -51,7 +51,7 @@ export function MinutesChart({ days }: { days: Insights["days"] }) {
         kind="bars"
         rows={rows}
         series={[{ key: "minutes", name: "Minutes", color: SERIES[0] }]}
-        show={count}
+        show={formatCount}
       />
     </Framed>
   );
@@ -70,7 +70,7 @@ export function CostChart({ days }: { days: Insights["days"] }) {
         kind="bars"
         rows={rows}
         series={[{ key: "cost", name: "Cost", color: SERIES[1] }]}
-        show={money}
+        show={formatMoney}
       />
     </Framed>
   );

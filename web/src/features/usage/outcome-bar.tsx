@@ -2,14 +2,14 @@
 
 import { Tooltip } from "@mantine/core";
 import { outcomeColour } from "../../lib/format/colors";
-import { count, words } from "../../lib/format/format";
+import { formatCount, humanize } from "../../lib/format/format";
 import classes from "./usage.module.css";
 
 export function OutcomeBar({ outcomes, of }: { outcomes: Record<string, number>; of: string }) {
   const shown = Object.entries(outcomes)
     .filter(([, value]) => value > 0)
     .sort(([, a], [, b]) => b - a);
-  const said = shown.map(([name, value]) => `${words(name)} ${count(value)}`).join(", ");
+  const said = shown.map(([name, value]) => `${humanize(name)} ${formatCount(value)}`).join(", ");
   if (said === "") return <>–</>;
   return (
     <Tooltip label={said}>

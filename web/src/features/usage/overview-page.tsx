@@ -8,7 +8,7 @@ import { Loaded, Page } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
 import { RunBadge } from "../../components/runs/run-badge";
 import { useAccount } from "../../lib/organization/organization-context";
-import { count, duration, money, ms, when } from "../../lib/format/format";
+import { formatCount, formatDuration, formatMoney, formatMilliseconds, formatTimeAgo } from "../../lib/format/format";
 import { useAgentNames } from "../../lib/organization/agent-names";
 import type { Schema } from "../../lib/api/types";
 import { type Insights, useInsights, useLatest, usePeriod, useRunningCampaigns } from "./api";
@@ -63,24 +63,24 @@ function Month({ insights }: { insights: Insights | undefined }) {
         <Figures>
           <Figure
             name="Runs this month"
-            value={count(data.total_calls)}
-            note={today && `${count(today.call_count)} today`}
+            value={formatCount(data.total_calls)}
+            note={today && `${formatCount(today.call_count)} today`}
           />
           <Figure
             name="Minutes this month"
-            value={count(Math.round(data.total_minutes * 10) / 10)}
-            note={today && `${count(Math.round(today.total_minutes * 10) / 10)} today`}
+            value={formatCount(Math.round(data.total_minutes * 10) / 10)}
+            note={today && `${formatCount(Math.round(today.total_minutes * 10) / 10)} today`}
           />
           <Figure
             name="Cost this month"
-            value={money(data.total_cost_cents)}
-            note={today && `${money(today.total_cost_cents)} today`}
+            value={formatMoney(data.total_cost_cents)}
+            note={today && `${formatMoney(today.total_cost_cents)} today`}
           />
-          <Figure name="Answer time today" value={ms(today?.p50_ms)} note="median" />
+          <Figure name="Answer time today" value={formatMilliseconds(today?.p50_ms)} note="median" />
           <Figure
             name="Balance"
-            value={money(data.balance_cents)}
-            note={data.is_unlimited ? "not limited" : `${count(Math.floor(data.minutes_remaining))} minutes left`}
+            value={formatMoney(data.balance_cents)}
+            note={data.is_unlimited ? "not limited" : `${formatCount(Math.floor(data.minutes_remaining))} minutes left`}
           />
         </Figures>
       )}
@@ -107,7 +107,8 @@ function Latest({ runs }: { runs: Schema<"UsageRunItem">[] }) {
                   {run.workflow_name}
                 </Text>
                 <Text fz="xs" c="dimmed">
-                  {run.phone_number ?? run.name} · {duration(run.duration_seconds)} · {when(run.created_at)}
+                  {run.phone_number ?? run.name} · {formatDuration(run.duration_seconds)} ·{" "}
+                  {formatTimeAgo(run.created_at)}
                 </Text>
               </span>
               <RunBadge status={run.status} outcome={run.outcome} />
@@ -147,7 +148,7 @@ function Running() {
                     <Text span fz="xs" c="dimmed">
                       {campaign.status === "paused"
                         ? "Paused"
-                        : `${count(campaign.progress.completed)} of ${count(campaign.progress.total_contacts)}`}
+                        : `${formatCount(campaign.progress.completed)} of ${formatCount(campaign.progress.total_contacts)}`}
                     </Text>
                     <Progress
                       value={campaign.progress.progress_percentage}

@@ -8,8 +8,8 @@ import { Figure, Figures } from "../../components/layout/fact";
 import { nameClass } from "../../components/tables/link-row";
 import { Empty, Loaded, Page } from "../../components/layout/page";
 import { Panel } from "../../components/layout/panel";
-import { useMay } from "../../lib/organization/organization-context";
-import { count, dateTime, money, ms, words } from "../../lib/format/format";
+import { usePermissions } from "../../lib/organization/organization-context";
+import { formatCount, formatDateTime, formatMoney, formatMilliseconds, humanize } from "../../lib/format/format";
 import { useLastPage } from "../../lib/ui/last-page";
 import { type Insights, useInsights, useLedger, useModels, usePeriod } from "./api";
 import { CostChart, LatencyChart, MinutesChart, OutcomesChart } from "./day-charts";
@@ -19,7 +19,7 @@ import classes from "./usage.module.css";
 export function UsagePage() {
   const [days, setDays] = useState(30);
   const insights = useInsights(days);
-  const may = useMay();
+  const permissions = usePermissions();
   const choose = (
     <SegmentedControl
       aria-label="Days shown"
@@ -49,7 +49,7 @@ export function UsagePage() {
         )}
       </Loaded>
       <Models />
-      {may.admin && <Ledger />}
+      {permissions.admin && <Ledger />}
     </Page>
   );
 }
@@ -60,21 +60,21 @@ function Period() {
     <Loaded query={period} what="This month" height={96}>
       {(data) => (
         <Figures>
-          <Figure name="Runs this month" value={count(data.total_calls)} />
+          <Figure name="Runs this month" value={formatCount(data.total_calls)} />
           <Figure
             name="Minutes this month"
-            value={count(Math.round(data.total_minutes * 10) / 10)}
-            note={data.included_minutes > 0 && `${count(data.included_minutes)} included`}
+            value={formatCount(Math.round(data.total_minutes * 10) / 10)}
+            note={data.included_minutes > 0 && `${formatCount(data.included_minutes)} included`}
           />
-          <Figure name="Cost this month" value={money(data.total_cost_cents)} />
+          <Figure name="Cost this month" value={formatMoney(data.total_cost_cents)} />
           <Figure
             name="Balance"
-            value={money(data.balance_cents)}
+            value={formatMoney(data.balance_cents)}
             note={data.is_enforced ? "empty: new calls are refused" : "not limited"}
           />
           <Figure
             name="Minutes left"
-            value={data.is_unlimited ? "No limit" : count(Math.floor(data.minutes_remaining))}
+            value={data.is_unlimited ? "No limit" : formatCount(Math.floor(data.minutes_remaining))}
           />
         </Figures>
       )}
@@ -109,15 +109,15 @@ function Agents({ agents, days }: { agents: Insights["agents"]; days: number }) 
                   {agent.workflow_name}
                 </Link>
               </Table.Td>
-              <Table.Td ta="right">{count(agent.call_count)}</Table.Td>
+              <Table.Td ta="right">{formatCount(agent.call_count)}</Table.Td>
               <Table.Td>
                 <OutcomeBar outcomes={agent.outcomes} of={agent.workflow_name} />
               </Table.Td>
               <Table.Td ta="right">{share(agent.outcomes["answered"] ?? 0, agent.call_count)}</Table.Td>
-              <Table.Td ta="right">{count(agent.total_minutes)}</Table.Td>
-              <Table.Td ta="right">{money(agent.total_cost_cents)}</Table.Td>
-              <Table.Td ta="right">{ms(agent.p50_ms)}</Table.Td>
-              <Table.Td ta="right">{ms(agent.p95_ms)}</Table.Td>
+              <Table.Td ta="right">{formatCount(agent.total_minutes)}</Table.Td>
+              <Table.Td ta="right">{formatMoney(agent.total_cost_cents)}</Table.Td>
+              <Table.Td ta="right">{formatMilliseconds(agent.p50_ms)}</Table.Td>
+              <Table.Td ta="right">{formatMilliseconds(agent.p95_ms)}</Table.Td>
             </Table.Tr>
           ))}
         </DataTable>
@@ -162,11 +162,11 @@ function Models() {
                     </Text>
                   </Table.Td>
                   <Table.Td>
-                    <Badge color="gray">{KINDS[model.kind] ?? words(model.kind)}</Badge>
+                    <Badge color="gray">{KINDS[model.kind] ?? humanize(model.kind)}</Badge>
                   </Table.Td>
-                  <Table.Td ta="right">{count(model.runs)}</Table.Td>
+                  <Table.Td ta="right">{formatCount(model.runs)}</Table.Td>
                   <Table.Td ta="right">{amountOf(model)}</Table.Td>
-                  <Table.Td ta="right">{model.is_priced ? money(model.cost_cents) : "no known price"}</Table.Td>
+                  <Table.Td ta="right">{model.is_priced ? formatMoney(model.cost_cents) : "no known price"}</Table.Td>
                 </Table.Tr>
               ))}
             </DataTable>
@@ -184,9 +184,9 @@ function amountOf(model: {
   seconds: number;
 }): string {
   if (model.prompt_tokens + model.completion_tokens > 0)
-    return `${count(model.prompt_tokens)} in, ${count(model.completion_tokens)} out tokens`;
-  if (model.characters > 0) return `${count(model.characters)} characters`;
-  return `${count(Math.round(model.seconds))} seconds`;
+    return `${formatCount(model.prompt_tokens)} in, ${formatCount(model.completion_tokens)} out tokens`;
+  if (model.characters > 0) return `${formatCount(model.characters)} characters`;
+  return `${formatCount(Math.round(model.seconds))} seconds`;
 }
 
 const LEDGER_COLUMNS = [
@@ -221,14 +221,14 @@ function Ledger() {
               <DataTable label="Ledger" columns={LEDGER_COLUMNS}>
                 {data.entries.map((entry) => (
                   <Table.Tr key={entry.id}>
-                    <Table.Td c="dimmed">{dateTime(entry.created_at)}</Table.Td>
+                    <Table.Td c="dimmed">{formatDateTime(entry.created_at)}</Table.Td>
                     <Table.Td>
-                      {words(entry.kind)}
+                      {humanize(entry.kind)}
                       {entry.run_id !== null && ` ${entry.run_id}`}
                       {entry.note && ` · ${entry.note}`}
                     </Table.Td>
-                    <Table.Td ta="right">{money(entry.amount_cents)}</Table.Td>
-                    <Table.Td ta="right">{money(entry.balance_cents)}</Table.Td>
+                    <Table.Td ta="right">{formatMoney(entry.amount_cents)}</Table.Td>
+                    <Table.Td ta="right">{formatMoney(entry.balance_cents)}</Table.Td>
                   </Table.Tr>
                 ))}
               </DataTable>

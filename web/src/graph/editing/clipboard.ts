@@ -1,13 +1,13 @@
 /** Copying steps within an agent and between agents, as text that any clipboard can hold. */
 
-import { type Definition, type Point, type Step, type Way, object, parse, unused } from "../definition";
+import { type Definition, type Point, type GraphNode, type GraphEdge, object, parse, unusedName } from "../definition";
 import { type NodeSpec, canAdd } from "../specs";
 
 const MARK = "offhook/steps";
 
-/** The chosen steps with the ways between them; empty when nothing is chosen. */
-export function copied(definition: Definition, stepIds: readonly string[]): string {
-  const ids = new Set(stepIds);
+/** The chosen steps with the edges between them; empty when nothing is chosen. */
+export function serializeNodes(definition: Definition, nodeIds: readonly string[]): string {
+  const ids = new Set(nodeIds);
   const nodes = definition.nodes.filter((node) => ids.has(node.id));
   if (nodes.length === 0) return "";
   const edges = definition.edges.filter((edge) => ids.has(edge.source) && ids.has(edge.target));
@@ -28,7 +28,7 @@ export function clipOf(words: string): Definition | null {
 
 export interface Pasted {
   definition: Definition;
-  stepIds: string[];
+  nodeIds: string[];
   /** How many steps had no place, because there may be only so many of their kind. */
   leftOut: number;
 }
@@ -43,40 +43,40 @@ export function paste(
   const taken = new Set(definition.nodes.map((node) => node.id));
   const ids = new Map<string, string>();
   const middle = middleOf(clip.nodes);
-  const nodes: Step[] = [];
+  const nodes: GraphNode[] = [];
   for (const node of clip.nodes) {
     const spec = specs.get(node.type);
     if (spec !== undefined && !canAdd(spec, { ...definition, nodes: [...definition.nodes, ...nodes] })) continue;
-    const id = unused(taken, node.id);
+    const id = unusedName(taken, node.id);
     ids.set(node.id, id);
     const position = {
       x: Math.round(at.x + node.position.x - middle.x),
       y: Math.round(at.y + node.position.y - middle.y),
     };
-    nodes.push({ ...node, id, position, data: fresh(node) });
+    nodes.push({ ...node, id, position, data: withoutTriggerPath(node) });
   }
-  const wayIds = new Set(definition.edges.map((edge) => edge.id));
-  const edges = clip.edges.flatMap((edge): Way[] => {
+  const edgeIds = new Set(definition.edges.map((edge) => edge.id));
+  const edges = clip.edges.flatMap((edge): GraphEdge[] => {
     const source = ids.get(edge.source);
     const target = ids.get(edge.target);
     return source === undefined || target === undefined
       ? []
-      : [{ ...edge, id: unused(wayIds, `${source}-${target}`), source, target }];
+      : [{ ...edge, id: unusedName(edgeIds, `${source}-${target}`), source, target }];
   });
   return {
     definition: { ...definition, nodes: [...definition.nodes, ...nodes], edges: [...definition.edges, ...edges] },
-    stepIds: nodes.map((node) => node.id),
+    nodeIds: nodes.map((node) => node.id),
     leftOut: clip.nodes.length - nodes.length,
   };
 }
 
 /** A trigger's address belongs to one step for ever: a copy gets its own from the server. */
-function fresh(node: Step): Step["data"] {
+function withoutTriggerPath(node: GraphNode): GraphNode["data"] {
   const { trigger_path: _, ...data } = node.data;
   return node.type === "trigger" ? data : node.data;
 }
 
-export function middleOf(nodes: readonly Step[]): Point {
+export function middleOf(nodes: readonly GraphNode[]): Point {
   if (nodes.length === 0) return { x: 0, y: 0 };
   const xs = nodes.map((node) => node.position.x);
   const ys = nodes.map((node) => node.position.y);

@@ -1,25 +1,34 @@
 /** Changes of a graph. Each takes a definition and gives the next one; what did not change keeps its identity. */
 
-import { type Data, type Definition, type Point, type Step, type Way, stepName, unused, wayLabel } from "../definition";
+import {
+  type Data,
+  type Definition,
+  type Point,
+  type GraphNode,
+  type GraphEdge,
+  nodeName,
+  unusedName,
+  edgeLabel,
+} from "../definition";
 
-export function addStep(definition: Definition, step: Step): Definition {
-  return { ...definition, nodes: [...definition.nodes, step] };
+export function addNode(definition: Definition, node: GraphNode): Definition {
+  return { ...definition, nodes: [...definition.nodes, node] };
 }
 
 /** A new id that says which kind of step it is. */
-export function newStepId(definition: Definition, kind: string): string {
-  return unused(new Set(definition.nodes.map((node) => node.id)), kind);
+export function newNodeId(definition: Definition, kind: string): string {
+  return unusedName(new Set(definition.nodes.map((node) => node.id)), kind);
 }
 
 /** Keys whose value is `undefined` are removed. */
-export function setStepData(definition: Definition, id: string, patch: Data): Definition {
+export function setNodeData(definition: Definition, id: string, patch: Data): Definition {
   return {
     ...definition,
     nodes: definition.nodes.map((node) => (node.id === id ? { ...node, data: patched(node.data, patch) } : node)),
   };
 }
 
-export function setWayData(definition: Definition, id: string, patch: Data): Definition {
+export function setEdgeData(definition: Definition, id: string, patch: Data): Definition {
   return {
     ...definition,
     edges: definition.edges.map((edge) => (edge.id === id ? { ...edge, data: patched(edge.data, patch) } : edge)),
@@ -30,8 +39,8 @@ export function patched(data: Data, patch: Data): Data {
   return Object.fromEntries(Object.entries({ ...data, ...patch }).filter(([, value]) => value !== undefined));
 }
 
-export function moveSteps(definition: Definition, places: ReadonlyMap<string, Point>): Definition {
-  const isMoved = (node: Step) => {
+export function moveNodes(definition: Definition, places: ReadonlyMap<string, Point>): Definition {
+  const isMoved = (node: GraphNode) => {
     const place = places.get(node.id);
     return place !== undefined && (place.x !== node.position.x || place.y !== node.position.y);
   };
@@ -42,25 +51,29 @@ export function moveSteps(definition: Definition, places: ReadonlyMap<string, Po
   return { ...definition, nodes };
 }
 
-/** Removes steps with all ways from and to them, and ways. */
-export function remove(definition: Definition, stepIds: readonly string[], wayIds: readonly string[]): Definition {
-  const steps = new Set(stepIds);
-  const ways = new Set(wayIds);
+/** Removes steps with all edges from and to them, and edges. */
+export function remove(definition: Definition, nodeIds: readonly string[], edgeIds: readonly string[]): Definition {
+  const nodes = new Set(nodeIds);
+  const edges = new Set(edgeIds);
   return {
     ...definition,
-    nodes: definition.nodes.filter((node) => !steps.has(node.id)),
-    edges: definition.edges.filter((edge) => !ways.has(edge.id) && !steps.has(edge.source) && !steps.has(edge.target)),
+    nodes: definition.nodes.filter((node) => !nodes.has(node.id)),
+    edges: definition.edges.filter((edge) => !edges.has(edge.id) && !nodes.has(edge.source) && !nodes.has(edge.target)),
   };
 }
 
-/** Joins two steps; the label is the target's name, because two ways from one step need different ones. */
-export function connect(definition: Definition, source: string, target: string): { definition: Definition; way: Way } {
-  const id = unused(new Set(definition.edges.map((edge) => edge.id)), `${source}-${target}`);
+/** Joins two steps; the label is the target's name, because two edges from one step need different ones. */
+export function connect(
+  definition: Definition,
+  source: string,
+  target: string,
+): { definition: Definition; edge: GraphEdge } {
+  const id = unusedName(new Set(definition.edges.map((edge) => edge.id)), `${source}-${target}`);
   const goal = definition.nodes.find((node) => node.id === target);
-  const labels = new Set(definition.edges.filter((edge) => edge.source === source).map((edge) => wayLabel(edge)));
-  const label = unused(labels, goal === undefined ? "Next" : stepName(goal));
-  const way: Way = { id, source, target, data: { label, condition: "" } };
-  return { definition: { ...definition, edges: [...definition.edges, way] }, way };
+  const labels = new Set(definition.edges.filter((edge) => edge.source === source).map((edge) => edgeLabel(edge)));
+  const label = unusedName(labels, goal === undefined ? "Next" : nodeName(goal));
+  const edge: GraphEdge = { id, source, target, data: { label, condition: "" } };
+  return { definition: { ...definition, edges: [...definition.edges, edge] }, edge };
 }
 
 export function reconnect(definition: Definition, id: string, source: string, target: string): Definition {
@@ -75,7 +88,8 @@ export function withMinted(definition: Definition, saved: Definition): Definitio
   const minted = new Map(
     saved.nodes.filter((node) => node.type === "trigger").map((node) => [node.id, node.data["trigger_path"]]),
   );
-  const lacks = (node: Step) => node.type === "trigger" && !node.data["trigger_path"] && Boolean(minted.get(node.id));
+  const lacks = (node: GraphNode) =>
+    node.type === "trigger" && !node.data["trigger_path"] && Boolean(minted.get(node.id));
   if (!definition.nodes.some(lacks)) return definition;
   const nodes = definition.nodes.map((node) =>
     lacks(node) ? { ...node, data: { ...node.data, trigger_path: minted.get(node.id) } } : node,

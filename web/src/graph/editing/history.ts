@@ -12,12 +12,12 @@ const MOST = 200;
 /** Changes to the same thing within this time (ms) are undone together. */
 const TOGETHER_MS = 1_500;
 
-export function begin<T>(present: T): History<T> {
+export function startHistory<T>(present: T): History<T> {
   return { past: [], present, future: [], last: null };
 }
 
 /** The next value; `tag` names what was changed, empty for what always stands alone. */
-export function change<T>(history: History<T>, next: T, tag = "", at = 0): History<T> {
+export function pushChange<T>(history: History<T>, next: T, tag = "", at = 0): History<T> {
   if (next === history.present) return history;
   const isSame = tag !== "" && history.last?.tag === tag && at - history.last.at < TOGETHER_MS;
   const past = isSame ? history.past : [...history.past, history.present].slice(-MOST);
@@ -37,7 +37,7 @@ export function redo<T>(history: History<T>): History<T> {
 }
 
 /** Applies a change that nobody made, such as an address from the server, to every moment. */
-export function everywhere<T>(history: History<T>, apply: (value: T) => T): History<T> {
+export function mapHistory<T>(history: History<T>, apply: (value: T) => T): History<T> {
   return {
     ...history,
     past: history.past.map(apply),

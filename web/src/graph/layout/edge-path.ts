@@ -1,8 +1,8 @@
-/** The line of a way that leads back up, or to its own step: around the side, where it would else run through the cards. */
+/** The line of an edge that leads back up, or to its own step: around the side, where it would else run through the cards. */
 
-import { STEP_WIDTH } from "../places";
+import { NODE_WIDTH } from "../places";
 
-/** A way is drawn around when its end is not at least this far (px) below its beginning. */
+/** An edge is drawn around when its end is not at least this far (px) below its beginning. */
 const BELOW = 24;
 /** How far beside the cards it runs. */
 const ASIDE = 64;
@@ -19,7 +19,7 @@ export interface Line {
 export function aroundPath(sourceX: number, sourceY: number, targetX: number, targetY: number): Line | null {
   if (targetY >= sourceY + BELOW) return null;
   // A cubic curve comes three quarters of the way to its handles.
-  const reach = (Math.abs(targetX - sourceX) / 2 + STEP_WIDTH / 2 + ASIDE) / 0.75;
+  const reach = (Math.abs(targetX - sourceX) / 2 + NODE_WIDTH / 2 + ASIDE) / 0.75;
   const side = targetX >= sourceX ? (sourceX + targetX) / 2 + reach : (sourceX + targetX) / 2 - reach;
   return {
     path: `M ${sourceX} ${sourceY} C ${side} ${sourceY + BEND}, ${side} ${targetY - BEND}, ${targetX} ${targetY}`,

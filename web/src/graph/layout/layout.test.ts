@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../definition";
-import { addStep, moveSteps } from "../editing/edit";
-import { arranged } from "./layout";
-import { STEP_HEIGHT, STEP_WIDTH, areInside, freePlace } from "../places";
-import { step, way, GRAPH } from "../graph.fixture";
+import { addNode, moveNodes } from "../editing/edit";
+import { arrangeNodes } from "./layout";
+import { NODE_HEIGHT, NODE_WIDTH, areInside, freePlace } from "../places";
+import { node, edge, GRAPH } from "../graph.fixture";
 
 describe("the arrangement", () => {
-  const places = arranged(addStep(GRAPH, step("g", "globalNode")));
+  const places = arrangeNodes(addNode(GRAPH, node("g", "globalNode")));
   const y = (id: string) => places.get(id)?.y ?? Number.NaN;
 
   it("reads from the start to the end, with circles", () => {
@@ -19,20 +19,20 @@ describe("the arrangement", () => {
     const all = [...places.values()];
     for (const [index, one] of all.entries()) {
       for (const other of all.slice(index + 1)) {
-        expect(Math.abs(one.x - other.x) >= STEP_WIDTH || Math.abs(one.y - other.y) >= STEP_HEIGHT).toBe(true);
+        expect(Math.abs(one.x - other.x) >= NODE_WIDTH || Math.abs(one.y - other.y) >= NODE_HEIGHT).toBe(true);
       }
     }
     expect(places.get("g")?.x).toBeLessThan(0);
   });
 
   it("finds a free place beside what is there", () => {
-    expect(freePlace(GRAPH, { x: 0, y: 0 }).x).toBeGreaterThanOrEqual(STEP_WIDTH);
+    expect(freePlace(GRAPH, { x: 0, y: 0 }).x).toBeGreaterThanOrEqual(NODE_WIDTH);
     expect(freePlace(GRAPH, { x: 0, y: 900 })).toEqual({ x: 0, y: 900 });
   });
 
   it("knows whether all of some steps can be seen", () => {
-    const view = { from: { x: 0, y: 0 }, until: { x: STEP_WIDTH, y: 400 } };
-    const at = (x: number, y: number) => moveSteps(GRAPH, new Map([["a", { x, y }]])).nodes;
+    const view = { from: { x: 0, y: 0 }, until: { x: NODE_WIDTH, y: 400 } };
+    const at = (x: number, y: number) => moveNodes(GRAPH, new Map([["a", { x, y }]])).nodes;
     expect([
       areInside(at(0, 300), view),
       areInside(at(1, 0), view),
@@ -41,8 +41,8 @@ describe("the arrangement", () => {
     ]).toEqual([true, false, false, false]);
   });
 
-  it("survives nothing at all, and ways to nowhere", () => {
-    expect(arranged(parse({})).size).toBe(0);
-    expect(arranged(parse({ nodes: [step("a")], edges: [way("a", "a"), way("a", "gone")] })).size).toBe(1);
+  it("survives nothing at all, and edges to nowhere", () => {
+    expect(arrangeNodes(parse({})).size).toBe(0);
+    expect(arrangeNodes(parse({ nodes: [node("a")], edges: [edge("a", "a"), edge("a", "gone")] })).size).toBe(1);
   });
 });

@@ -1,4 +1,4 @@
-/** The one way to the API: typed by the OpenAPI document, signed with the token, failing with `ApiError`. */
+/** The one client of the API: typed by the OpenAPI document, signed with the token, failing with `ApiError`. */
 
 import createClient, { type Middleware } from "openapi-fetch";
 import type { paths } from "./api";
@@ -7,14 +7,14 @@ import * as session from "./session";
 
 const signing: Middleware = {
   onRequest({ request }) {
-    const token = session.token();
+    const token = session.currentToken();
     if (token !== null) request.headers.set("Authorization", `Bearer ${token}`);
     return request;
   },
   onResponse({ request, response }) {
     const isSigningIn = /\/auth\/(link|login|signup|password|invitations\/\w+)$/.test(new URL(request.url).pathname);
     const sent = request.headers.get("Authorization")?.replace(/^Bearer /, "") ?? null;
-    if (response.status === 401 && !isSigningIn) session.expired(sent);
+    if (response.status === 401 && !isSigningIn) session.expireSession(sent);
     return response;
   },
 };

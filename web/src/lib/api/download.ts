@@ -1,16 +1,16 @@
 /** Files that need the credential, so that a plain link cannot fetch them. */
 
 import { errorFrom } from "./errors";
-import { token } from "./session";
+import { currentToken } from "./session";
 
 /** Saves what `path` answers under `name`. */
-export async function download(path: string, name: string): Promise<void> {
-  const response = await fetch(path, { headers: { Authorization: `Bearer ${token() ?? ""}` } });
+export async function downloadFile(path: string, name: string): Promise<void> {
+  const response = await fetch(path, { headers: { Authorization: `Bearer ${currentToken() ?? ""}` } });
   if (!response.ok) throw errorFrom(response.status, await response.json().catch(() => null));
-  save(await response.blob(), name);
+  saveFile(await response.blob(), name);
 }
 
-export function save(content: Blob, name: string): void {
+export function saveFile(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = url;

@@ -154,11 +154,11 @@ export function formError(error: unknown, names: readonly string[]): string | nu
 /** Whether the steps of `name` come in `path` in their order, beginning with its first. */
 function covers(name: string, path: string): boolean {
   const steps = placeOf(path).split(".");
-  const wanted = placeOf(name).split(".");
-  if (steps[0] !== wanted[0]) return false;
+  const expected = placeOf(name).split(".");
+  if (steps[0] !== expected[0]) return false;
   let at = 0;
-  for (const step of steps) if (step === wanted[at]) at += 1;
-  return at === wanted.length;
+  for (const step of steps) if (step === expected[at]) at += 1;
+  return at === expected.length;
 }
 
 /** The models of an organization and those of an agent, whatever the body is that they stand in. */

@@ -1,6 +1,6 @@
 /** What the API says about one value, as a sentence that names its field as the page does. */
 
-import { words } from "../format/format";
+import { humanize } from "../format/format";
 
 /** Fields whose label is not simply their name. */
 const LABELS: Record<string, string> = {
@@ -37,7 +37,7 @@ const LABELS: Record<string, string> = {
 /** What a field is called, by the last name of its path: `config.headers.0.phone_number` is "Number". */
 export function labelOf(path: string): string {
   const name = path.split(".").findLast((step) => !/^\d+$/.test(step)) ?? "";
-  return LABELS[name] ?? words(name);
+  return LABELS[name] ?? humanize(name);
 }
 
 const RULES: [RegExp, (label: string, rest: string) => string][] = [

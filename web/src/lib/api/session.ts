@@ -11,47 +11,47 @@ const EXPIRED_KEY = "offhook.expired";
 const listeners = new Set<() => void>();
 const changed = () => listeners.forEach((listener) => listener());
 
-export function token(): string | null {
+export function currentToken(): string | null {
   return localStorage.getItem(KEY);
 }
 
-export function signedIn(value: string): void {
+export function startSession(value: string): void {
   localStorage.setItem(KEY, value);
   localStorage.removeItem(OWN_KEY);
   sessionStorage.removeItem(EXPIRED_KEY);
   changed();
 }
 
-export function signedOut(): void {
+export function endSession(): void {
   localStorage.removeItem(KEY);
   localStorage.removeItem(OWN_KEY);
   changed();
 }
 
 /** The server does not know the token any more. A borrowed session gives way to one's own. */
-export function expired(refused: string | null): void {
-  if (token() === null || refused !== token()) return;
+export function expireSession(refused: string | null): void {
+  if (currentToken() === null || refused !== currentToken()) return;
   if (localStorage.getItem(OWN_KEY) !== null) {
-    giveBack();
+    stopImpersonation();
     return;
   }
   sessionStorage.setItem(EXPIRED_KEY, "1");
-  signedOut();
+  endSession();
 }
 
-export function wasExpired(): boolean {
+export function hasExpired(): boolean {
   return sessionStorage.getItem(EXPIRED_KEY) !== null;
 }
 
 /** Acts with somebody else's token until `giveBack`. */
-export function borrow(value: string): void {
-  const own = token();
+export function startImpersonation(value: string): void {
+  const own = currentToken();
   if (own !== null) localStorage.setItem(OWN_KEY, own);
   localStorage.setItem(KEY, value);
   changed();
 }
 
-export function giveBack(): void {
+export function stopImpersonation(): void {
   const own = localStorage.getItem(OWN_KEY);
   localStorage.removeItem(OWN_KEY);
   if (own === null) localStorage.removeItem(KEY);
@@ -59,7 +59,7 @@ export function giveBack(): void {
   changed();
 }
 
-export function subscribe(listener: () => void): () => void {
+export function subscribeToSession(listener: () => void): () => void {
   listeners.add(listener);
   window.addEventListener("storage", listener);
   return () => {
@@ -69,5 +69,5 @@ export function subscribe(listener: () => void): () => void {
 }
 
 export function useToken(): string | null {
-  return useSyncExternalStore(subscribe, token);
+  return useSyncExternalStore(subscribeToSession, currentToken);
 }

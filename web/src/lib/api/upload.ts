@@ -12,7 +12,7 @@ interface Upload {
 }
 
 /** The answer's JSON, or null where it has none; throws what the server refuses with. */
-export function send({ method, address, body, headers = {}, onShare }: Upload): Promise<unknown> {
+export function uploadFile({ method, address, body, headers = {}, onShare }: Upload): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open(method, address);

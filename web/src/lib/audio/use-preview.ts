@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { api, unwrap } from "../api/client";
 import { messageOf, problemsOf } from "../api/errors";
-import { failed } from "../ui/notifications";
+import { notifyError } from "../ui/notifications";
 import type { Schema } from "../api/types";
 
 export type Preview = "idle" | "loading" | "playing";
@@ -34,7 +34,7 @@ export function usePreview() {
         await sound.play();
         if (!request.signal.aborted) setState("playing");
       } catch (error) {
-        if (!request.signal.aborted) failed(new Error(problemsOf(error)[0]?.message ?? messageOf(error)));
+        if (!request.signal.aborted) notifyError(new Error(problemsOf(error)[0]?.message ?? messageOf(error)));
         end();
       }
     },

@@ -3,13 +3,13 @@
 const NAMED = "[role=region], section";
 
 /** What stands around an element, the nearest first: to be asked while it is there. */
-export function around(element: Element): HTMLElement[] {
+export function nearestFocusPlace(element: Element): HTMLElement[] {
   const parent = element.parentElement;
-  return parent === null || parent === document.body ? [] : [parent, ...around(parent)];
+  return parent === null || parent === document.body ? [] : [parent, ...nearestFocusPlace(parent)];
 }
 
 /** `left`: what stood around it. What stands beside the page, as dialogs do, is no place. */
-export function focusPlace(left: readonly HTMLElement[]): void {
+export function focusNearestPlace(left: readonly HTMLElement[]): void {
   const there = left.filter((one) => one.isConnected && one.parentElement?.closest("main"));
   const place = there.find((one) => one.matches(NAMED)) ?? there[0];
   if (!place) return;

@@ -1,7 +1,7 @@
 /** The keyboard's focus is not lost to nowhere: a button that is off while its request runs gets it back when it is on
  * again, and when what had it is taken off the page, the part of the page around it has it. */
 
-import { around, focusPlace } from "./focus-place";
+import { nearestFocusPlace, focusNearestPlace } from "./focus-place";
 
 /** Whoever takes something away may know better where to go on, and is asked first. */
 const AFTER_MS = 60;
@@ -12,7 +12,7 @@ export function keepFocus(): void {
   const isLost = () => document.activeElement === null || document.activeElement === document.body;
   document.addEventListener("focusin", ({ target }) => {
     last = target instanceof Element ? target : null;
-    left = last === null ? [] : around(last);
+    left = last === null ? [] : nearestFocusPlace(last);
   });
   const giveBack = (changes: MutationRecord[]) => {
     for (const { target } of changes) {
@@ -21,7 +21,7 @@ export function keepFocus(): void {
     }
     if (last === null || last.isConnected || !isLost()) return;
     last = null;
-    window.setTimeout(() => isLost() && focusPlace(left), AFTER_MS);
+    window.setTimeout(() => isLost() && focusNearestPlace(left), AFTER_MS);
   };
   new MutationObserver(giveBack).observe(document.body, {
     subtree: true,

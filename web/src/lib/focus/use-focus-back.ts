@@ -1,7 +1,7 @@
 /** The keyboard goes back to what opened a dialog, also where the dialog is taken off the page instead of being closed. */
 
 import { useLayoutEffect } from "react";
-import { around, focusPlace } from "./focus-place";
+import { nearestFocusPlace, focusNearestPlace } from "./focus-place";
 
 /** As long as the library needs to give the focus back itself, where it can. */
 const AFTER_MS = 20;
@@ -11,7 +11,7 @@ export function useFocusBack(isOpen: boolean): void {
     if (!isOpen) return;
     const menu = document.activeElement?.closest("[role=menu]") ?? null;
     const opener = lasting(document.activeElement, menu);
-    const left = opener === null ? [] : around(opener);
+    const left = opener === null ? [] : nearestFocusPlace(opener);
     return () => {
       const last = document.activeElement;
       window.setTimeout(() => {
@@ -19,7 +19,7 @@ export function useFocusBack(isOpen: boolean): void {
         // The library gives it back to the item of a menu, and that is about to go when the dialog was closed at once.
         const isLost = now === null || now === document.body || now === last || (menu?.contains(now) ?? false);
         if (isLost) opener?.focus({ preventScroll: true });
-        if (isLost && opener?.isConnected === false) focusPlace(left);
+        if (isLost && opener?.isConnected === false) focusNearestPlace(left);
       }, AFTER_MS);
     };
   }, [isOpen]);

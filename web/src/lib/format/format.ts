@@ -1,16 +1,16 @@
 /** Times, durations and names as people read them. */
 
-export function duration(seconds: number | null | undefined): string {
+export function formatDuration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return "–";
   const whole = Math.round(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
-export function clock(ms: number): string {
-  return duration(Math.floor(Math.max(0, ms) / 1000));
+export function formatClock(ms: number): string {
+  return formatDuration(Math.floor(Math.max(0, ms) / 1000));
 }
 
-export function ms(value: number | null | undefined): string {
+export function formatMilliseconds(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
   return Math.round(value) < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(2)} s`;
 }
@@ -18,7 +18,7 @@ export function ms(value: number | null | undefined): string {
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 /** "3 minutes ago" within a day, the date after that. */
-export function when(iso: string, now: number = Date.now()): string {
+export function formatTimeAgo(iso: string, now: number = Date.now()): string {
   const then = new Date(iso);
   const seconds = (then.getTime() - now) / 1000;
   if (Math.abs(seconds) < 45) return "just now";
@@ -29,36 +29,36 @@ export function when(iso: string, now: number = Date.now()): string {
 }
 
 /** What is to come: "in 20 seconds", "in 5 minutes", the day and time after an hour. */
-export function soon(iso: string, now: number = Date.now()): string {
+export function formatTimeUntil(iso: string, now: number = Date.now()): string {
   const seconds = Math.round((new Date(iso).getTime() - now) / 1000);
   if (seconds <= 0) return "now";
   if (seconds < 90) return RELATIVE.format(seconds, "second");
-  return seconds < 3600 ? RELATIVE.format(Math.round(seconds / 60), "minute") : dateTime(iso);
+  return seconds < 3600 ? RELATIVE.format(Math.round(seconds / 60), "minute") : formatDateTime(iso);
 }
 
 /** Cents as money: 1234 → "$12.34"; a part of a cent is shown only where there is nothing else. */
-export function money(cents: number | null | undefined): string {
+export function formatMoney(cents: number | null | undefined): string {
   if (cents === null || cents === undefined) return "–";
   const digits = cents !== 0 && Math.abs(cents) < 1 ? 4 : 2;
   return `${cents < 0 ? "−" : ""}$${(Math.abs(cents) / 100).toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
-export function count(value: number): string {
+export function formatCount(value: number): string {
   return value.toLocaleString("en");
 }
 
 /** "1 agent", "3 agents". */
-export function many(value: number, one: string, more = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : more}`;
+export function pluralize(value: number, one: string, more = `${one}s`): string {
+  return `${formatCount(value)} ${value === 1 ? one : more}`;
 }
 
 /** "entries" → "entry", "runs" → "run". */
-export function singular(plural: string): string {
+export function singularize(plural: string): string {
   return plural.replace(/ies$/, "y").replace(/s$/, "");
 }
 
 /** Day and time by the reader's clock. */
-export function dateTime(iso: string | null | undefined): string {
+export function formatDateTime(iso: string | null | undefined): string {
   if (iso === null || iso === undefined) return "–";
   return new Date(iso).toLocaleString(undefined, {
     day: "numeric",
@@ -69,14 +69,14 @@ export function dateTime(iso: string | null | undefined): string {
   });
 }
 
-export function fileSize(bytes: number): string {
+export function formatFileSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${Math.round(bytes / 1000)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 /** `caller_hung_up` → "Caller hung up". */
-export function words(name: string): string {
+export function humanize(name: string): string {
   const spaced = name.replaceAll("_", " ");
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }

@@ -1,6 +1,6 @@
 /** A run while it goes on, as a pure function of its events: what was said, where it stands, what tools did, how fast it answered. */
 
-import { type Conversation, EMPTY, type Line, advance, settle } from "./conversation";
+import { type TranscriptState, EMPTY_TRANSCRIPT, type Line, applyEvent, settleTranscript } from "./transcript";
 import { type CallEvent, text } from "./events";
 import { type Turn, addTurn } from "./latency";
 
@@ -13,7 +13,7 @@ export interface ToolCall {
 }
 
 export interface LiveRun {
-  conversation: Conversation;
+  transcript: TranscriptState;
   /** The steps that the conversation came through, in order. */
   visited: string[];
   tools: ToolCall[];
@@ -25,8 +25,8 @@ export interface LiveRun {
   seq: number;
 }
 
-export const BEFORE: LiveRun = {
-  conversation: EMPTY,
+export const EMPTY_RUN: LiveRun = {
+  transcript: EMPTY_TRANSCRIPT,
   visited: [],
   tools: [],
   turns: [],
@@ -40,13 +40,13 @@ export interface NumberedEvent extends CallEvent {
 }
 
 /** The run after one more event; what was seen already changes nothing. */
-export function follow(run: LiveRun, event: NumberedEvent): LiveRun {
+export function applyRunEvent(run: LiveRun, event: NumberedEvent): LiveRun {
   if (event.seq !== undefined && event.seq <= run.seq) return run;
-  const conversation = advance(run.conversation, event);
-  const { nodeId } = conversation;
+  const transcript = applyEvent(run.transcript, event);
+  const { nodeId } = transcript;
   return {
     ...run,
-    conversation,
+    transcript,
     visited: nodeId === null || run.visited.includes(nodeId) ? run.visited : [...run.visited, nodeId],
     tools: toolsAfter(run.tools, event),
     turns: addTurn(run.turns, event),
@@ -58,12 +58,12 @@ export function follow(run: LiveRun, event: NumberedEvent): LiveRun {
   };
 }
 
-export function finish(run: LiveRun, ended: NonNullable<LiveRun["ended"]>): LiveRun {
-  return { ...run, ended, conversation: { ...settle(run.conversation), nodeId: null } };
+export function finishRun(run: LiveRun, ended: NonNullable<LiveRun["ended"]>): LiveRun {
+  return { ...run, ended, transcript: { ...settleTranscript(run.transcript), nodeId: null } };
 }
 
 /** By when they began. Live words come at once and stored ones a moment later, so that they arrive out of order. */
-export function inOrder(lines: readonly Line[]): Line[] {
+export function sortLines(lines: readonly Line[]): Line[] {
   return [...lines].sort((one, other) => one.atMs - other.atMs);
 }
 

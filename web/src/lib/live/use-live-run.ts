@@ -2,8 +2,8 @@
 
 import { useEffect, useReducer } from "react";
 import { ApiError } from "../api/errors";
-import { BEFORE, type LiveRun, type NumberedEvent, finish, follow } from "./live-run";
-import { type ServerEvent, listen } from "../api/sse";
+import { EMPTY_RUN, type LiveRun, type NumberedEvent, finishRun, applyRunEvent } from "./live-run";
+import { type ServerEvent, listenToEvents } from "../api/server-events";
 
 /** After a broken connection. */
 const AGAIN_MS = 1_500;
@@ -14,16 +14,16 @@ type Action =
 function reduce(run: LiveRun, action: Action): LiveRun {
   switch (action.type) {
     case "begun":
-      return BEFORE;
+      return EMPTY_RUN;
     case "event":
-      return follow(run, action.event);
+      return applyRunEvent(run, action.event);
     case "ended":
-      return finish(run, action.ended);
+      return finishRun(run, action.ended);
   }
 }
 
 export function useLiveRun(agentId: number, runId: number | null): LiveRun {
-  const [run, dispatch] = useReducer(reduce, BEFORE);
+  const [run, dispatch] = useReducer(reduce, EMPTY_RUN);
   useEffect(() => {
     dispatch({ type: "begun" });
     if (runId === null) return;
@@ -55,7 +55,7 @@ export function useLiveRun(agentId: number, runId: number | null): LiveRun {
     const go = async () => {
       while (!isDone()) {
         try {
-          await listen(`/api/v1/workflow/${agentId}/runs/${runId}/events?after=${seq}`, stop.signal, take);
+          await listenToEvents(`/api/v1/workflow/${agentId}/runs/${runId}/events?after=${seq}`, stop.signal, take);
         } catch (error) {
           if (error instanceof ApiError && error.status < 500) return;
         }

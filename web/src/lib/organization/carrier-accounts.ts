@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { api, unwrap } from "../api/client";
-import { words } from "../format/format";
+import { humanize } from "../format/format";
 import type { Schema } from "../api/types";
 
 export type CarrierAccount = Schema<"TelephonyConfigItem">;
@@ -45,7 +45,7 @@ const BLOCKED: Record<string, string> = {
 /** Null when calls can leave. */
 export function blockedBecause(account: CarrierAccount): string | null {
   const reason = account.outbound_blocked_reason;
-  return reason === null ? null : (BLOCKED[reason] ?? `${words(reason)}.`);
+  return reason === null ? null : (BLOCKED[reason] ?? `${humanize(reason)}.`);
 }
 
 /** The account by which calls go out: the one that was chosen, else the default. */

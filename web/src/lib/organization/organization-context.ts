@@ -7,7 +7,7 @@ import type { Role } from "../api/types";
 
 const RANK: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 };
 
-export interface May {
+export interface Permissions {
   /** Change agents, start calls and campaigns. */
   write: boolean;
   /** Keys, members, webhooks, models, carriers, audit log. */
@@ -16,13 +16,13 @@ export interface May {
 }
 
 /** Without a role, which is while it is not known yet, nothing is allowed. */
-export function may(role: Role | undefined): May {
+export function permissionsOf(role: Role | undefined): Permissions {
   const rank = role === undefined ? -1 : RANK[role];
   return { write: rank >= 1, admin: rank >= 2, own: rank >= 3 };
 }
 
 /** The organization, the role, preferences and limits of whoever is signed in. */
-export function useWhereabouts() {
+export function useOrganizationContext() {
   const token = useToken();
   return useQuery({
     queryKey: ["whereabouts", token],
@@ -32,8 +32,8 @@ export function useWhereabouts() {
   });
 }
 
-export function useMay(): May {
-  return may(useWhereabouts().data?.role);
+export function usePermissions(): Permissions {
+  return permissionsOf(useOrganizationContext().data?.role);
 }
 
 export function useAccount() {

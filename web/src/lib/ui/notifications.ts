@@ -3,36 +3,36 @@
 import { useSyncExternalStore } from "react";
 import { messageOf } from "../api/errors";
 
-export interface Notice {
+export interface Notification {
   id: number;
   text: string;
   tone: "good" | "bad";
 }
 
 const STAYS_MS = { good: 5_000, bad: 12_000 };
-let notices: readonly Notice[] = [];
+let notices: readonly Notification[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-function set(next: readonly Notice[]): void {
+function set(next: readonly Notification[]): void {
   notices = next;
   listeners.forEach((listener) => listener());
 }
 
-export function dismiss(id: number): void {
+export function dismissNotification(id: number): void {
   set(notices.filter((notice) => notice.id !== id));
 }
 
-function show(text: string, tone: Notice["tone"]): void {
+function show(text: string, tone: Notification["tone"]): void {
   const id = ++lastId;
   set([...notices.slice(-3), { id, text, tone }]);
-  window.setTimeout(() => dismiss(id), STAYS_MS[tone]);
+  window.setTimeout(() => dismissNotification(id), STAYS_MS[tone]);
 }
 
-export const done = (text: string): void => show(text, "good");
-export const failed = (error: unknown): void => show(messageOf(error), "bad");
+export const notifySuccess = (text: string): void => show(text, "good");
+export const notifyError = (error: unknown): void => show(messageOf(error), "bad");
 
-export function useNotices(): readonly Notice[] {
+export function useNotifications(): readonly Notification[] {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener);

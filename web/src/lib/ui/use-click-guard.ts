@@ -6,7 +6,7 @@ const DOUBLE_MS = 600;
 
 /** Does what it is given, unless it did the same a moment ago. Whenever `isFresh` turns true that is forgotten: a form that
  * was refused, or opened anew, may be sent at once. */
-export function useOnce(isFresh = true): (act: () => void, what?: string) => void {
+export function useClickGuard(isFresh = true): (act: () => void, what?: string) => void {
   const last = useRef({ at: -DOUBLE_MS, what: "" });
   useEffect(() => {
     if (isFresh) last.current.at = -DOUBLE_MS;

@@ -3,7 +3,7 @@
 import { ViewportPortal } from "@xyflow/react";
 import classes from "./background.module.css";
 
-export function Ground() {
+export function CanvasBackground() {
   return (
     <ViewportPortal>
       <div className={classes.dots} />

@@ -16,25 +16,25 @@ import {
   type NodeChange,
 } from "@xyflow/react";
 import { type DragEvent, type KeyboardEvent, memo, useCallback, useEffect, useRef, useState } from "react";
-import { moveSteps, reconnect } from "../../../graph/editing/edit";
-import { STEP_WIDTH } from "../../../graph/places";
+import { moveNodes, reconnect } from "../../../graph/editing/edit";
+import { NODE_WIDTH } from "../../../graph/places";
 import { canConnect } from "../../../graph/specs";
 import classes from "./canvas.module.css";
 import { CanvasTools } from "./canvas-tools";
 import { READABLE, useIsFar, useLabels } from "./zoom-detail";
 import { useEditorContext } from "../state/editor";
 import { flowEdges, flowNodes } from "./flow-items";
-import { Ground } from "./background";
+import { CanvasBackground } from "./background";
 import { LabelLayer } from "./label-layer";
 import { KindMenu, type MenuPlace } from "./kind-menu";
-import { StepCard, type StepNode } from "./node-card";
+import { NodeCard, type CanvasNode } from "./node-card";
 import { Tour } from "../panels/tour";
 import { useCanvasActions } from "../state/use-canvas-actions";
 import { useReveal } from "./use-reveal";
-import { WayLine, type WayEdge } from "./edge-line";
+import { EdgeLine, type CanvasEdge } from "./edge-line";
 
-const NODE_TYPES = { step: StepCard };
-const EDGE_TYPES = { way: WayLine };
+const NODE_TYPES = { node: NodeCard };
+const EDGE_TYPES = { edge: EdgeLine };
 const KEYS_OF_A_STEP = {
   "node.a11yDescription.default":
     "Press Enter to edit the step, Space to choose it, and then the arrow keys to move it or Delete to remove it.",
@@ -53,10 +53,10 @@ export function Canvas() {
   const editor = useEditorContext();
   const { document, selection, specs, canEdit, select, openForm } = editor;
   const { definition } = document;
-  const flow = useReactFlow<StepNode, WayEdge>();
+  const flow = useReactFlow<CanvasNode, CanvasEdge>();
   const actions = useCanvasActions();
-  const [nodes, setNodes] = useState<StepNode[]>(() => flowNodes([], definition, selection, specs, canEdit));
-  const [edges, setEdges] = useState<WayEdge[]>(() => flowEdges([], definition, selection));
+  const [nodes, setNodes] = useState<CanvasNode[]>(() => flowNodes([], definition, selection, specs, canEdit));
+  const [edges, setEdges] = useState<CanvasEdge[]>(() => flowEdges([], definition, selection));
   const [menu, setMenu] = useState<MenuPlace | null>(null);
 
   useEffect(() => {
@@ -67,7 +67,7 @@ export function Canvas() {
 
   const { change } = editor;
   const changeNodes = useCallback(
-    (changes: NodeChange<StepNode>[]) => {
+    (changes: NodeChange<CanvasNode>[]) => {
       setNodes((before) => applyNodeChanges(changes, before));
       const places = new Map(
         changes.flatMap((item) =>
@@ -76,21 +76,21 @@ export function Canvas() {
             : [],
         ),
       );
-      if (places.size > 0) change((doc) => ({ ...doc, definition: moveSteps(doc.definition, places) }), "move");
+      if (places.size > 0) change((doc) => ({ ...doc, definition: moveNodes(doc.definition, places) }), "move");
     },
     [change],
   );
   const changeEdges = useCallback(
-    (changes: EdgeChange<WayEdge>[]) => setEdges((before) => applyEdgeChanges(changes, before)),
+    (changes: EdgeChange<CanvasEdge>[]) => setEdges((before) => applyEdgeChanges(changes, before)),
     [],
   );
   const choose = useCallback(
-    ({ nodes: steps, edges: ways }: OnSelectionChangeParams) =>
-      select({ stepIds: steps.map((node) => node.id), wayIds: ways.map((edge) => edge.id) }),
+    ({ nodes, edges }: OnSelectionChangeParams) =>
+      select({ nodeIds: nodes.map((node) => node.id), edgeIds: edges.map((edge) => edge.id) }),
     [select],
   );
   const isAllowed = useCallback(
-    (connection: Connection | WayEdge) => canConnect(specs, definition, connection.source, connection.target),
+    (connection: Connection | CanvasEdge) => canConnect(specs, definition, connection.source, connection.target),
     [specs, definition],
   );
   // A line that is let go over nothing asks for the step that it should lead to.
@@ -123,13 +123,13 @@ export function Canvas() {
         : undefined;
     if (event.key !== "Enter" || id === undefined) return;
     event.preventDefault();
-    select({ stepIds: [id], wayIds: [] });
+    select({ nodeIds: [id], edgeIds: [] });
     openForm(true);
   };
-  // Every one of these that is another function than before would draw all steps and ways anew, at each move of one step.
+  // Every one of these that is another function than before would draw all steps and edges anew, at each move of one step.
   const join = useCallback(({ source, target }: Connection) => actions.connect(source, target), [actions]);
   const lead = useCallback(
-    (edge: WayEdge, to: Connection) =>
+    (edge: CanvasEdge, to: Connection) =>
       change((doc) => ({ ...doc, definition: reconnect(doc.definition, edge.id, to.source, to.target) })),
     [change],
   );
@@ -137,7 +137,7 @@ export function Canvas() {
   const labels = useLabels();
   const isFar = useIsFar();
   const canvas = useRef<HTMLDivElement>(null);
-  // What lies under the pointer among hundreds of steps and ways is not looked for while it moves all of them.
+  // What lies under the pointer among hundreds of steps and edges is not looked for while it moves all of them.
   const shield = useCallback(
     (event: { type: string } | null) => canvas.current?.toggleAttribute("data-panned", event?.type === "mousemove"),
     [],
@@ -155,7 +155,7 @@ export function Canvas() {
       onKeyDown={press}
     >
       <LabelLayer value={labels}>
-        <ReactFlow<StepNode, WayEdge>
+        <ReactFlow<CanvasNode, CanvasEdge>
           nodes={nodes}
           edges={edges}
           nodeTypes={NODE_TYPES}
@@ -177,7 +177,7 @@ export function Canvas() {
           nodesDraggable={canEdit}
           nodesConnectable={canEdit}
           edgesReconnectable={canEdit}
-          // Ways are reached from their step's form: hundreds of them would stand before the first step in the order of Tab.
+          // Edges are reached from their step's form: hundreds of them would stand before the first step in the order of Tab.
           edgesFocusable={false}
           // Removing is a shortcut of ours: a key that was let go after its modifier would keep the library from it for good.
           deleteKeyCode={null}
@@ -191,7 +191,7 @@ export function Canvas() {
           onInit={showAtFirst}
           proOptions={PRO_OPTIONS}
         >
-          <Ground />
+          <CanvasBackground />
           <MiniMap
             style={MAP_SIZE}
             className={classes.minimap}
@@ -215,15 +215,15 @@ export function Canvas() {
   );
 }
 
-function showAtFirst(flow: ReactFlowInstance<StepNode, WayEdge>) {
+function showAtFirst(flow: ReactFlowInstance<CanvasNode, CanvasEdge>) {
   void flow.fitView({ padding: 0.14, maxZoom: 1 }).then(() => {
     if (flow.getZoom() >= READABLE) return;
-    const start = flow.getNodes().find((node) => node.data.step.type === "startCall") ?? flow.getNodes()[0];
+    const start = flow.getNodes().find((node) => node.data.node.type === "startCall") ?? flow.getNodes()[0];
     const box = window.document.querySelector(".react-flow")?.getBoundingClientRect();
     if (start === undefined || box === undefined) return;
     const zoom = 0.8;
     void flow.setViewport({
-      x: box.width / 2 - (start.position.x + STEP_WIDTH / 2) * zoom,
+      x: box.width / 2 - (start.position.x + NODE_WIDTH / 2) * zoom,
       y: 90 - start.position.y * zoom,
       zoom,
     });
@@ -237,6 +237,6 @@ const MINI: Record<string, string> = {
   trigger: "#b3680c",
 };
 
-function miniColour(node: StepNode): string {
-  return MINI[node.data.step.type] ?? "#7f93b8";
+function miniColour(node: CanvasNode): string {
+  return MINI[node.data.node.type] ?? "#7f93b8";
 }

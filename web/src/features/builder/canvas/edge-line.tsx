@@ -1,35 +1,35 @@
-/** A way from one step to another: a line with its label and the keys that take it. */
+/** An edge from one step to another: a line with its label and the keys that take it. */
 
 import { BaseEdge, type Edge, type EdgeProps, getBezierPath } from "@xyflow/react";
 import { memo } from "react";
 import { createPortal } from "react-dom";
-import { type Way, digitsOf, text, wayLabel } from "../../../graph/definition";
+import { type GraphEdge, digitsOf, text, edgeLabel } from "../../../graph/definition";
 import { aroundPath } from "../../../graph/layout/edge-path";
 import { useLabelLayer } from "./label-layer";
 import { useMarks } from "../state/marks";
 import classes from "./canvas.module.css";
 
-export type WayEdge = Edge<{ way: Way; row: number }, "way">;
+export type CanvasEdge = Edge<{ edge: GraphEdge; row: number }, "edge">;
 
-/** Ways between the same two steps share a line; their labels stand below each other. */
+/** Edges between the same two steps share a line; their labels stand below each other. */
 const ROW = 22;
-export const WayLine = memo(function WayLine(props: EdgeProps<WayEdge>) {
+export const EdgeLine = memo(function EdgeLine(props: EdgeProps<CanvasEdge>) {
   const { id, data, selected, markerEnd, interactionWidth } = props;
   const marks = useMarks();
   const layer = useLabelLayer();
   const around = aroundPath(props.sourceX, props.sourceY, props.targetX, props.targetY);
   const [path, x, y] = around === null ? getBezierPath(props) : [around.path, around.x, around.y];
-  const way = data?.way;
-  const found = marks.findings.byWay.get(id) ?? [];
-  const problem = found.some((finding) => finding.isError) ? "error" : found.length > 0 ? "warning" : undefined;
-  const label = way === undefined ? "" : wayLabel(way);
-  const digits = way === undefined ? "" : digitsOf(way);
+  const edge = data?.edge;
+  const found = marks.validationIssues.byEdge.get(id) ?? [];
+  const problem = found.some((issue) => issue.isError) ? "error" : found.length > 0 ? "warning" : undefined;
+  const label = edge === undefined ? "" : edgeLabel(edge);
+  const digits = edge === undefined ? "" : digitsOf(edge);
   return (
     <>
       <BaseEdge
         id={id}
         path={path}
-        className={classes.way}
+        className={classes.edge}
         data-selected={selected || undefined}
         data-problem={problem}
         {...(markerEnd === undefined ? {} : { markerEnd })}
@@ -42,7 +42,7 @@ export const WayLine = memo(function WayLine(props: EdgeProps<WayEdge>) {
             className={classes.label}
             data-selected={selected || undefined}
             data-problem={problem}
-            title={found.map((finding) => finding.message).join("\n") || text(way?.data["condition"])}
+            title={found.map((issue) => issue.message).join("\n") || text(edge?.data["condition"])}
             style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y + (data?.row ?? 0) * ROW}px)` }}
           >
             {digits !== "" && <kbd>{digits}</kbd>}

@@ -1,7 +1,7 @@
 import { applyNodeChanges } from "@xyflow/react";
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../graph/definition";
-import { moveSteps, setStepData, setWayData } from "../../../graph/editing/edit";
+import { moveNodes, setNodeData, setEdgeData } from "../../../graph/editing/edit";
 import { NOTHING_CHOSEN } from "../state/editor-state";
 import { flowEdges, flowNodes } from "./flow-items";
 
@@ -26,7 +26,7 @@ describe("what the canvas draws", () => {
     expect(edges[0]?.ariaLabel).toBe("Way done from Ask to b");
   });
 
-  it("leaves out a way to nowhere, and puts the labels of ways between the same steps below each other", () => {
+  it("leaves out an edge to nowhere, and puts the labels of edges between the same steps below each other", () => {
     expect(edges.map((edge) => [edge.id, edge.data?.row])).toEqual([
       ["w", 0],
       ["v", 1],
@@ -40,8 +40,8 @@ describe("what the canvas draws", () => {
     expect(flowEdges(edges, GRAPH, NOTHING_CHOSEN).every((edge, index) => edge === edges[index])).toBe(true);
     const next = flowNodes(
       nodes,
-      setStepData(GRAPH, "a", { prompt: "New." }),
-      { stepIds: ["a"], wayIds: [] },
+      setNodeData(GRAPH, "a", { prompt: "New." }),
+      { nodeIds: ["a"], edgeIds: [] },
       SPECS,
       true,
     );
@@ -51,27 +51,27 @@ describe("what the canvas draws", () => {
       next[0]?.position === nodes[0]?.position,
       next[1] === nodes[1],
     ]).toEqual([false, true, true, true]);
-    const moved = flowNodes(nodes, moveSteps(GRAPH, new Map([["b", { x: 5, y: 5 }]])), NOTHING_CHOSEN, SPECS, true);
+    const moved = flowNodes(nodes, moveNodes(GRAPH, new Map([["b", { x: 5, y: 5 }]])), NOTHING_CHOSEN, SPECS, true);
     expect([moved[0] === nodes[0], moved[1]?.position]).toEqual([true, { x: 5, y: 5 }]);
     expect(flowNodes(nodes, GRAPH, NOTHING_CHOSEN, SPECS, false)[0]?.data.canEdit).toBe(false);
-    const chosen = flowEdges(edges, setWayData(GRAPH, "v", { label: "x" }), { stepIds: [], wayIds: ["w"] });
-    expect(chosen.map((edge) => [edge.selected, edge.data?.way.data["label"]])).toEqual([
+    const chosen = flowEdges(edges, setEdgeData(GRAPH, "v", { label: "x" }), { nodeIds: [], edgeIds: ["w"] });
+    expect(chosen.map((edge) => [edge.selected, edge.data?.edge.data["label"]])).toEqual([
       [true, "done"],
       [false, "x"],
     ]);
   });
-  it("draws one step anew while it is dragged, and no way: the document learns of it when it is let go", () => {
+  it("draws one step anew while it is dragged, and no edge: the document learns of it when it is let go", () => {
     const move = (x: number, dragging: boolean) => [
       { id: "b", type: "position" as const, position: { x, y: 0 }, dragging },
     ];
     const dragged = applyNodeChanges(move(40, true), nodes);
     expect([dragged[0] === nodes[0], dragged[1] === nodes[1]]).toEqual([true, false]);
     // Choosing it at the first move does not put it back to where the document has it.
-    const chosen = flowNodes(dragged, GRAPH, { stepIds: ["b"], wayIds: [] }, SPECS, true);
+    const chosen = flowNodes(dragged, GRAPH, { nodeIds: ["b"], edgeIds: [] }, SPECS, true);
     expect([chosen[0] === nodes[0], chosen[1]?.selected, chosen[1]?.position]).toEqual([true, true, { x: 40, y: 0 }]);
     const letGo = applyNodeChanges(move(50, false), chosen);
-    const moved = moveSteps(GRAPH, new Map([["b", { x: 50, y: 0 }]]));
-    const after = flowNodes(letGo, moved, { stepIds: ["b"], wayIds: [] }, SPECS, true);
+    const moved = moveNodes(GRAPH, new Map([["b", { x: 50, y: 0 }]]));
+    const after = flowNodes(letGo, moved, { nodeIds: ["b"], edgeIds: [] }, SPECS, true);
     expect([after[0] === nodes[0], after[1]?.position]).toEqual([true, { x: 50, y: 0 }]);
     expect(flowEdges(edges, moved, NOTHING_CHOSEN)).toBe(edges);
   });

@@ -1,40 +1,40 @@
 /** Turns the document into what the canvas draws, and keeps every object that did not change, so that little is drawn again. */
 
 import { MarkerType } from "@xyflow/react";
-import { type Definition, stepName, wayLabel } from "../../../graph/definition";
+import { type Definition, nodeName, edgeLabel } from "../../../graph/definition";
 import type { NodeSpec } from "../../../graph/specs";
 import type { Selection } from "../state/editor-state";
-import type { StepNode } from "./node-card";
-import type { WayEdge } from "./edge-line";
+import type { CanvasNode } from "./node-card";
+import type { CanvasEdge } from "./edge-line";
 
 export function flowNodes(
-  before: StepNode[],
+  before: CanvasNode[],
   definition: Definition,
   selection: Selection,
   specs: ReadonlyMap<string, NodeSpec>,
   canEdit: boolean,
-): StepNode[] {
+): CanvasNode[] {
   const known = new Map(before.map((node) => [node.id, node]));
-  const chosen = new Set(selection.stepIds);
-  const next = definition.nodes.map((step): StepNode => {
-    const old = known.get(step.id);
-    const selected = chosen.has(step.id);
+  const chosen = new Set(selection.nodeIds);
+  const next = definition.nodes.map((node): CanvasNode => {
+    const old = known.get(node.id);
+    const selected = chosen.has(node.id);
     const data =
-      old !== undefined && old.data.step === step && old.data.canEdit === canEdit
+      old !== undefined && old.data.node === node && old.data.canEdit === canEdit
         ? old.data
-        : { step, spec: specs.get(step.type), canEdit };
+        : { node, spec: specs.get(node.type), canEdit };
     // A step that is being dragged is ahead of the document, which learns its place when it is let go.
     const isPlace =
-      old?.dragging === true || (old?.position.x === step.position.x && old.position.y === step.position.y);
+      old?.dragging === true || (old?.position.x === node.position.x && old.position.y === node.position.y);
     if (old !== undefined && old.data === data && isPlace && old.selected === selected) return old;
     return {
       ...old,
-      id: step.id,
-      type: "step",
-      position: isPlace ? old.position : step.position,
+      id: node.id,
+      type: "node",
+      position: isPlace ? old.position : node.position,
       data,
       selected,
-      ariaLabel: labelOf(step.data["name"], specs.get(step.type)),
+      ariaLabel: labelOf(node.data["name"], specs.get(node.type)),
     };
   });
   return kept(before, next);
@@ -51,28 +51,28 @@ function labelOf(name: unknown, spec: NodeSpec | undefined): string {
 
 const ARROW = { type: MarkerType.ArrowClosed, width: 16, height: 16, color: "var(--arrow)" };
 
-export function flowEdges(before: WayEdge[], definition: Definition, selection: Selection): WayEdge[] {
+export function flowEdges(before: CanvasEdge[], definition: Definition, selection: Selection): CanvasEdge[] {
   const known = new Map(before.map((edge) => [edge.id, edge]));
-  const chosen = new Set(selection.wayIds);
-  const names = new Map(definition.nodes.map((node) => [node.id, stepName(node)]));
+  const chosen = new Set(selection.edgeIds);
+  const names = new Map(definition.nodes.map((node) => [node.id, nodeName(node)]));
   const pairs = new Map<string, number>();
   const next = definition.edges
-    .filter((way) => names.has(way.source) && names.has(way.target))
-    .map((way): WayEdge => {
-      const old = known.get(way.id);
-      const selected = chosen.has(way.id);
-      const pair = `${way.source} ${way.target}`;
+    .filter((edge) => names.has(edge.source) && names.has(edge.target))
+    .map((edge): CanvasEdge => {
+      const old = known.get(edge.id);
+      const selected = chosen.has(edge.id);
+      const pair = `${edge.source} ${edge.target}`;
       const row = pairs.get(pair) ?? 0;
       pairs.set(pair, row + 1);
-      if (old?.data?.way === way && old.data.row === row && old.selected === selected) return old;
-      const ariaLabel = `Way ${wayLabel(way)} from ${names.get(way.source) ?? ""} to ${names.get(way.target) ?? ""}`;
+      if (old?.data?.edge === edge && old.data.row === row && old.selected === selected) return old;
+      const ariaLabel = `Way ${edgeLabel(edge)} from ${names.get(edge.source) ?? ""} to ${names.get(edge.target) ?? ""}`;
       return {
         ...old,
-        id: way.id,
-        type: "way",
-        source: way.source,
-        target: way.target,
-        data: { way, row },
+        id: edge.id,
+        type: "edge",
+        source: edge.source,
+        target: edge.target,
+        data: { edge, row },
         selected,
         markerEnd: ARROW,
         ariaLabel,

@@ -1,4 +1,4 @@
-/** Where the labels of ways are drawn: looked for once for all of them, and nowhere while they could not be read. */
+/** Where the labels of edges are drawn: looked for once for all of them, and nowhere while they could not be read. */
 
 import { createContext, useContext } from "react";
 

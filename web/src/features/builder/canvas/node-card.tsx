@@ -3,46 +3,46 @@
 import { Handle, type Node, type NodeProps, Position } from "@xyflow/react";
 import { AlertTriangle, CircleAlert, FileText, ListChecks, Wrench } from "lucide-react";
 import { memo } from "react";
-import { type Step, stepName, summaryOf } from "../../../graph/definition";
+import { type GraphNode, nodeName, summaryOf } from "../../../graph/definition";
 import { type NodeSpec, mayEnter, mayLeave } from "../../../graph/specs";
 import { KindIcon } from "./kinds";
 import { useMarks } from "../state/marks";
 import classes from "./canvas.module.css";
 
-export type StepNode = Node<{ step: Step; spec: NodeSpec | undefined; canEdit: boolean }, "step">;
+export type CanvasNode = Node<{ node: GraphNode; spec: NodeSpec | undefined; canEdit: boolean }, "node">;
 
-export const StepCard = memo(function StepCard({ id, data, selected }: NodeProps<StepNode>) {
-  const { step, spec, canEdit } = data;
+export const NodeCard = memo(function NodeCard({ id, data, selected }: NodeProps<CanvasNode>) {
+  const { node, spec, canEdit } = data;
   const marks = useMarks();
-  const found = marks.findings.byStep.get(id) ?? [];
-  const errors = found.filter((finding) => finding.isError);
-  const summary = summaryOf(step);
+  const found = marks.validationIssues.byNode.get(id) ?? [];
+  const errors = found.filter((issue) => issue.isError);
+  const summary = summaryOf(node);
   const worst = errors.length > 0 ? "error" : found.length > 0 ? "warning" : undefined;
   return (
     <div
-      className={classes.step}
-      data-kind={step.type}
+      className={classes.node}
+      data-kind={node.type}
       data-selected={selected || undefined}
       data-live={marks.liveId === id || undefined}
       data-visited={marks.visited.has(id) || undefined}
       data-problem={worst}
-      title={found.map((finding) => finding.message).join("\n")}
+      title={found.map((issue) => issue.message).join("\n")}
     >
       {mayEnter(spec) && <Handle type="target" position={Position.Top} isConnectable={canEdit} />}
-      <div className={classes.stepHead}>
-        <KindIcon kind={step.type} icon={spec?.icon} />
-        <span className={classes.stepName}>{stepName(step)}</span>
+      <div className={classes.nodeHead}>
+        <KindIcon kind={node.type} icon={spec?.icon} />
+        <span className={classes.nodeName}>{nodeName(node)}</span>
         {worst === "error" && <CircleAlert size={16} className={classes.error} aria-label="has errors" />}
         {worst === "warning" && <AlertTriangle size={15} className={classes.warning} aria-label="has warnings" />}
       </div>
       {summary !== "" && <p className={classes.summary}>{summary}</p>}
-      <Extras step={step} />
+      <Extras node={node} />
       {mayLeave(spec) && <Handle type="source" position={Position.Bottom} isConnectable={canEdit} />}
     </div>
   );
 });
 
-function Extras({ step: { data } }: { step: Step }) {
+function Extras({ node: { data } }: { node: GraphNode }) {
   const count = (value: unknown) => (Array.isArray(value) ? value.length : 0);
   const tools = count(data["tool_uuids"]);
   const documents = count(data["document_refs"]) + count(data["document_uuids"]);

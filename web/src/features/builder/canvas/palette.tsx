@@ -12,8 +12,8 @@ export function Palette() {
   const { specs, document, selection } = useEditorContext();
   const actions = useCanvasActions();
   const chosen =
-    selection.stepIds.length === 1
-      ? document.definition.nodes.find((node) => node.id === selection.stepIds[0])
+    selection.nodeIds.length === 1
+      ? document.definition.nodes.find((node) => node.id === selection.nodeIds[0])
       : undefined;
   return (
     <nav className={classes.palette} aria-label="Steps to add">

@@ -1,4 +1,4 @@
-/** Finds a step or a way by any words in it. */
+/** Finds a step or an edge by any words in it. */
 
 import { Combobox, TextInput, useCombobox } from "@mantine/core";
 import { Search } from "lucide-react";
@@ -22,8 +22,8 @@ export function SearchBox() {
   }, [query, dropdownOpened]);
   const go = (value: string) => {
     const [kind, id] = value.split(/:(.*)/s) as [string, string];
-    if (kind === "step") reveal({ stepIds: [id], wayIds: [] }, "step");
-    else reveal({ stepIds: [], wayIds: [id] }, "form");
+    if (kind === "node") reveal({ nodeIds: [id], edgeIds: [] }, "node");
+    else reveal({ nodeIds: [], edgeIds: [id] }, "form");
     combobox.closeDropdown();
     setQuery("");
   };
@@ -52,7 +52,7 @@ export function SearchBox() {
           {hits.map((hit) => (
             <Combobox.Option key={`${hit.kind}:${hit.id}`} value={`${hit.kind}:${hit.id}`}>
               <b>{hit.title}</b>
-              {hit.kind === "way" && <span className={classes.hint}> way</span>}
+              {hit.kind === "edge" && <span className={classes.hint}> way</span>}
               {hit.excerpt !== "" && <div className={classes.hint}>{hit.excerpt}</div>}
             </Combobox.Option>
           ))}

@@ -5,7 +5,7 @@ import { useEffect } from "react";
 import { areInside } from "../../../graph/places";
 import { LABELS_FROM } from "./zoom-detail";
 import { useEditorContext } from "../state/editor";
-import { focusSoon, stepElement } from "../state/focus-after-render";
+import { focusAfterRender, nodeElement } from "../state/focus-after-render";
 import { useMarks } from "../state/marks";
 
 /** What lies over the canvas at its upper and lower edge, in pixels: a lit step below it would hardly be seen. */
@@ -26,12 +26,12 @@ export function useReveal(): void {
   const store = useStoreApi();
   useEffect(() => {
     if (revealed === null) return;
-    const ways = document.definition.edges
+    const edges = document.definition.edges
       .filter((edge) => revealed.ids.includes(edge.id))
       .flatMap((edge) => [edge.source, edge.target]);
-    const ids = [...revealed.ids, ...ways];
-    const steps = document.definition.nodes.filter((node) => ids.includes(node.id));
-    const isInSight = flow.getZoom() >= LABELS_FROM && areInside(steps, viewOf(store.getState()));
+    const ids = [...revealed.ids, ...edges];
+    const nodes = document.definition.nodes.filter((node) => ids.includes(node.id));
+    const isInSight = flow.getZoom() >= LABELS_FROM && areInside(nodes, viewOf(store.getState()));
     // The library brings a step that is focused into view itself, at whatever zoom a flight has just then: no flight where one is.
     const duration = revealed.isFocused ? 0 : 250;
     // A step that was added in this very change is not measured before the next frame.
@@ -43,7 +43,7 @@ export function useReveal(): void {
     const [first] = revealed.ids;
     const leave =
       revealed.isFocused && first !== undefined
-        ? focusSoon(() => stepElement(first), { preventScroll: true })
+        ? focusAfterRender(() => nodeElement(first), { preventScroll: true })
         : undefined;
     return () => {
       cancelAnimationFrame(frame);

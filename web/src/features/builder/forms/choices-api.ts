@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { api, unwrap } from "../../../lib/api/client";
-import { words } from "../../../lib/format/format";
+import { humanize } from "../../../lib/format/format";
 
 const FRESH_MS = 30_000;
 
@@ -47,7 +47,7 @@ export function useCredentials() {
 
 /** What a document that cannot be looked up yet waits for. */
 function hintOf(status: string): { hint?: string } {
-  return status === "completed" ? {} : { hint: words(status) };
+  return status === "completed" ? {} : { hint: humanize(status) };
 }
 
 export function useDocuments() {

@@ -1,4 +1,4 @@
-/** The form of the chosen way: its name for the model, when it is taken, which keys take it, what is said on it. */
+/** The form of the chosen edge: its name for the model, when it is taken, which keys take it, what is said on it. */
 
 import {
   Alert,
@@ -13,9 +13,9 @@ import {
   UnstyledButton,
 } from "@mantine/core";
 import { ArrowRight, Trash2 } from "lucide-react";
-import { type Way, digitsOf, stepName, text, wayLabel } from "../../../graph/definition";
-import { reconnect, setWayData } from "../../../graph/editing/edit";
-import { besides, problemAt } from "../../../graph/problems";
+import { type GraphEdge, digitsOf, nodeName, text, edgeLabel } from "../../../graph/definition";
+import { reconnect, setEdgeData } from "../../../graph/editing/edit";
+import { issuesBeside, issueAt } from "../../../graph/validation-issues";
 import { canConnect } from "../../../graph/specs";
 import { useEditorContext } from "../state/editor";
 import { NARROW, words } from "./fields";
@@ -25,39 +25,39 @@ import { useCanvasActions } from "../state/use-canvas-actions";
 
 const FIELDS = ["label", "condition", "digits", "examples", "transition_speech", "transition_speech_recording_id"];
 
-export function WayForm({ way }: { way: Way }) {
-  const { document, specs, canEdit, findings, change, reveal } = useEditorContext();
+export function EdgeForm({ edge }: { edge: GraphEdge }) {
+  const { document, specs, canEdit, validationIssues, change, reveal } = useEditorContext();
   const actions = useCanvasActions();
-  const found = findings.byWay.get(way.id) ?? [];
+  const found = validationIssues.byEdge.get(edge.id) ?? [];
   const set = (name: string, value: unknown) =>
     change(
       (doc) => ({
         ...doc,
-        definition: setWayData(doc.definition, way.id, {
+        definition: setEdgeData(doc.definition, edge.id, {
           [name]: value === "" && name !== "label" && name !== "condition" ? undefined : value,
         }),
       }),
-      `way ${way.id} ${name}`,
+      `edge ${edge.id} ${name}`,
     );
-  const ends = [way.source, way.target].map((id) => document.definition.nodes.find((node) => node.id === id));
+  const ends = [edge.source, edge.target].map((id) => document.definition.nodes.find((node) => node.id === id));
   return (
-    <Stack gap="md" className={classes.form} key={way.id}>
+    <Stack gap="md" className={classes.form} key={edge.id}>
       <Group gap={6} wrap="nowrap">
-        {ends.map((step, index) => (
+        {ends.map((node, index) => (
           <Group key={index} gap={6} wrap="nowrap" miw={0}>
             {index === 1 && <ArrowRight size={15} aria-label="leads to" />}
             <UnstyledButton
               className={classes.end}
-              onClick={() => step && reveal({ stepIds: [step.id], wayIds: [] }, "form")}
+              onClick={() => node && reveal({ nodeIds: [node.id], edgeIds: [] }, "form")}
             >
-              {step === undefined ? "nowhere" : stepName(step)}
+              {node === undefined ? "nowhere" : nodeName(node)}
             </UnstyledButton>
           </Group>
         ))}
       </Group>
-      {besides(found, FIELDS).map((finding, index) => (
-        <Alert key={index} role="note" color={finding.isError ? "red" : "yellow"} variant="light" p="xs">
-          {finding.message}
+      {issuesBeside(found, FIELDS).map((issue, index) => (
+        <Alert key={index} role="note" color={issue.isError ? "red" : "yellow"} variant="light" p="xs">
+          {issue.message}
         </Alert>
       ))}
       <TextInput
@@ -65,8 +65,8 @@ export function WayForm({ way }: { way: Way }) {
         description="Short name: shown on the canvas, and the name of the function by which the model goes this way."
         withAsterisk
         disabled={!canEdit}
-        value={wayLabel(way)}
-        error={problemAt(found, "label")}
+        value={edgeLabel(edge)}
+        error={issueAt(found, "label")}
         onChange={(event) => set("label", event.currentTarget.value)}
       />
       <Textarea
@@ -77,8 +77,8 @@ export function WayForm({ way }: { way: Way }) {
         minRows={3}
         maxRows={10}
         disabled={!canEdit}
-        value={text(way.data["condition"])}
-        error={problemAt(found, "condition")}
+        value={text(edge.data["condition"])}
+        error={issueAt(found, "condition")}
         onChange={(event) => set("condition", event.currentTarget.value)}
       />
       <TextInput
@@ -87,8 +87,8 @@ export function WayForm({ way }: { way: Way }) {
         placeholder="1"
         styles={NARROW}
         disabled={!canEdit}
-        value={digitsOf(way)}
-        error={problemAt(found, "digits")}
+        value={digitsOf(edge)}
+        error={issueAt(found, "digits")}
         onChange={(event) => set("digits", event.currentTarget.value)}
       />
       <TagsInput
@@ -97,22 +97,23 @@ export function WayForm({ way }: { way: Way }) {
         placeholder="Write one, press Enter"
         splitChars={["\n"]}
         disabled={!canEdit}
-        value={words(way.data["examples"])}
-        error={problemAt(found, "examples")}
+        value={words(edge.data["examples"])}
+        error={issueAt(found, "examples")}
         onChange={(next) => set("examples", next.length === 0 ? undefined : next)}
       />
-      <Transition way={way} set={set} />
+      <Transition edge={edge} set={set} />
       {canEdit && (
         <Select
           label="Leads to"
           searchable
           allowDeselect={false}
           data={document.definition.nodes
-            .filter((node) => node.id === way.target || canConnect(specs, document.definition, way.source, node.id))
-            .map((node) => ({ value: node.id, label: stepName(node) }))}
-          value={way.target}
+            .filter((node) => node.id === edge.target || canConnect(specs, document.definition, edge.source, node.id))
+            .map((node) => ({ value: node.id, label: nodeName(node) }))}
+          value={edge.target}
           onChange={(id) =>
-            id !== null && change((doc) => ({ ...doc, definition: reconnect(doc.definition, way.id, way.source, id) }))
+            id !== null &&
+            change((doc) => ({ ...doc, definition: reconnect(doc.definition, edge.id, edge.source, id) }))
           }
         />
       )}
@@ -123,7 +124,7 @@ export function WayForm({ way }: { way: Way }) {
           color="red"
           leftSection={<Trash2 size={14} />}
           w="max-content"
-          onClick={() => actions.remove([], [way.id])}
+          onClick={() => actions.remove([], [edge.id])}
         >
           Remove
         </Button>
@@ -132,10 +133,10 @@ export function WayForm({ way }: { way: Way }) {
   );
 }
 
-function Transition({ way, set }: { way: Way; set: (name: string, value: unknown) => void }) {
-  const { canEdit, findings } = useEditorContext();
-  const found = findings.byWay.get(way.id) ?? [];
-  const isAudio = way.data["transition_speech_type"] === "audio";
+function Transition({ edge, set }: { edge: GraphEdge; set: (name: string, value: unknown) => void }) {
+  const { canEdit, validationIssues } = useEditorContext();
+  const found = validationIssues.byEdge.get(edge.id) ?? [];
+  const isAudio = edge.data["transition_speech_type"] === "audio";
   const common = {
     label: "Said on the way",
     description: "Spoken while the next step gets ready.",
@@ -153,11 +154,11 @@ function Transition({ way, set }: { way: Way; set: (name: string, value: unknown
             description: common.description,
             required: false,
           }}
-          value={way.data["transition_speech_recording_id"]}
-          error={problemAt(found, "transition_speech_recording_id")}
+          value={edge.data["transition_speech_recording_id"]}
+          error={issueAt(found, "transition_speech_recording_id")}
           isOff={!canEdit}
           errorAt={() => undefined}
-          common={{ ...common, error: problemAt(found, "transition_speech_recording_id") }}
+          common={{ ...common, error: issueAt(found, "transition_speech_recording_id") }}
           onChange={(next) => set("transition_speech_recording_id", next)}
         />
       ) : (
@@ -167,8 +168,8 @@ function Transition({ way, set }: { way: Way; set: (name: string, value: unknown
           minRows={1}
           maxRows={5}
           placeholder="One moment please."
-          value={text(way.data["transition_speech"])}
-          error={problemAt(found, "transition_speech")}
+          value={text(edge.data["transition_speech"])}
+          error={issueAt(found, "transition_speech")}
           onChange={(event) => set("transition_speech", event.currentTarget.value)}
         />
       )}

@@ -4,11 +4,11 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { Copy, MousePointerClick, Trash2 } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { useEditorContext } from "../state/editor";
-import { focusSoon, stepElement } from "../state/focus-after-render";
+import { focusAfterRender, nodeElement } from "../state/focus-after-render";
 import classes from "./form.module.css";
-import { StepForm } from "./node-form";
+import { NodeForm } from "./node-form";
 import { useCanvasActions } from "../state/use-canvas-actions";
-import { WayForm } from "./edge-form";
+import { EdgeForm } from "./edge-form";
 
 /** What is wrong comes first. */
 const FIELDS = ["[aria-invalid=true]", "input:not([disabled]), textarea:not([disabled])"];
@@ -18,13 +18,13 @@ export function Inspector() {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (form?.isFocused !== true) return;
-    return focusSoon(
+    return focusAfterRender(
       () =>
         FIELDS.map((field) => box.current?.querySelector<HTMLElement>(field)).find((field) => field != null) ??
         box.current,
     );
   }, [form]);
-  const chosen = [...selection.stepIds, ...selection.wayIds].join(" ");
+  const chosen = [...selection.nodeIds, ...selection.edgeIds].join(" ");
   // Another form begins at its top, wherever the one before was.
   useEffect(() => {
     box.current?.parentElement?.scrollTo({ top: 0 });
@@ -39,9 +39,9 @@ export function Inspector() {
       !event.currentTarget.contains(target)
     )
       return;
-    const way = document.definition.edges.find((edge) => edge.id === selection.wayIds[0]);
-    const id = selection.stepIds[0] ?? way?.source;
-    if (id !== undefined) stepElement(id)?.focus();
+    const edge = document.definition.edges.find((edge) => edge.id === selection.edgeIds[0]);
+    const id = selection.nodeIds[0] ?? edge?.source;
+    if (id !== undefined) nodeElement(id)?.focus();
   };
   return (
     <div ref={box} tabIndex={-1} className={classes.inspector} onKeyDown={press}>
@@ -53,19 +53,19 @@ export function Inspector() {
 function Chosen() {
   const { document, selection, canEdit } = useEditorContext();
   const actions = useCanvasActions();
-  const { stepIds, wayIds } = selection;
-  const step = stepIds.length === 1 ? document.definition.nodes.find((node) => node.id === stepIds[0]) : undefined;
-  const way =
-    stepIds.length === 0 && wayIds.length === 1
-      ? document.definition.edges.find((edge) => edge.id === wayIds[0])
+  const { nodeIds, edgeIds } = selection;
+  const node = nodeIds.length === 1 ? document.definition.nodes.find((node) => node.id === nodeIds[0]) : undefined;
+  const edge =
+    nodeIds.length === 0 && edgeIds.length === 1
+      ? document.definition.edges.find((edge) => edge.id === edgeIds[0])
       : undefined;
-  if (step !== undefined) return <StepForm key={step.id} step={step} />;
-  if (way !== undefined) return <WayForm key={way.id} way={way} />;
-  if (stepIds.length + wayIds.length > 1) {
+  if (node !== undefined) return <NodeForm key={node.id} node={node} />;
+  if (edge !== undefined) return <EdgeForm key={edge.id} edge={edge} />;
+  if (nodeIds.length + edgeIds.length > 1) {
     return (
       <Stack className={classes.form} gap="sm">
         <Text fw={650}>
-          {stepIds.length} steps and {wayIds.length} ways chosen
+          {nodeIds.length} steps and {edgeIds.length} ways chosen
         </Text>
         {canEdit && (
           <Group gap={8}>
@@ -82,7 +82,7 @@ function Chosen() {
               variant="light"
               color="red"
               leftSection={<Trash2 size={14} />}
-              onClick={() => actions.remove(stepIds, wayIds)}
+              onClick={() => actions.remove(nodeIds, edgeIds)}
             >
               Remove
             </Button>

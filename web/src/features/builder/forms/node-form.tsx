@@ -2,9 +2,9 @@
 
 import { Accordion, Alert, Badge, Button, Group, Stack, Text } from "@mantine/core";
 import { Copy, Trash2 } from "lucide-react";
-import type { Step } from "../../../graph/definition";
-import { setStepData } from "../../../graph/editing/edit";
-import { besides, problemAt } from "../../../graph/problems";
+import type { GraphNode } from "../../../graph/definition";
+import { setNodeData } from "../../../graph/editing/edit";
+import { issuesBeside, issueAt } from "../../../graph/validation-issues";
 import { type PropertySpec, isShown, sectionsOf, valueOf } from "../../../graph/specs";
 import { useEditorContext } from "../state/editor";
 import { Field } from "./fields";
@@ -12,39 +12,39 @@ import classes from "./form.module.css";
 import { KindIcon } from "../canvas/kinds";
 import { TriggerAddress } from "./trigger-address";
 import { useCanvasActions } from "../state/use-canvas-actions";
-import { WaysOut } from "./outgoing-edges";
+import { OutgoingEdges } from "./outgoing-edges";
 
-export function StepForm({ step }: { step: Step }) {
-  const { specs, canEdit, findings } = useEditorContext();
+export function NodeForm({ node }: { node: GraphNode }) {
+  const { specs, canEdit, validationIssues } = useEditorContext();
   const actions = useCanvasActions();
-  const spec = specs.get(step.type);
-  const found = findings.byStep.get(step.id) ?? [];
-  const shown = spec?.properties.filter((property) => isShown(property, spec, step.data)) ?? [];
-  const others = besides(
+  const spec = specs.get(node.type);
+  const found = validationIssues.byNode.get(node.id) ?? [];
+  const shown = spec?.properties.filter((property) => isShown(property, spec, node.data)) ?? [];
+  const others = issuesBeside(
     found,
     shown.map((property) => property.name),
   );
   return (
-    <Stack gap="md" className={classes.form} key={step.id}>
+    <Stack gap="md" className={classes.form} key={node.id}>
       <Group gap={10} wrap="nowrap">
-        <KindIcon kind={step.type} icon={spec?.icon} size={17} />
+        <KindIcon kind={node.type} icon={spec?.icon} size={17} />
         <div>
           <Text fw={650} lh={1.2}>
-            {spec?.display_name ?? step.type}
+            {spec?.display_name ?? node.type}
           </Text>
           <Text fz="xs" c="dimmed" lh={1.35}>
             {spec?.description ?? "This kind of step is not known here: it is kept as it is."}
           </Text>
         </div>
       </Group>
-      {others.map((finding, index) => (
-        <Alert key={index} role="note" color={finding.isError ? "red" : "yellow"} variant="light" p="xs">
-          {finding.message}
+      {others.map((issue, index) => (
+        <Alert key={index} role="note" color={issue.isError ? "red" : "yellow"} variant="light" p="xs">
+          {issue.message}
         </Alert>
       ))}
-      {spec !== undefined && <Sections step={step} shown={shown} />}
-      <TriggerAddress step={step} />
-      <WaysOut step={step} />
+      {spec !== undefined && <Sections node={node} shown={shown} />}
+      <TriggerAddress node={node} />
+      <OutgoingEdges node={node} />
       {canEdit && (
         <Group gap={8} mt="xs">
           <Button
@@ -60,7 +60,7 @@ export function StepForm({ step }: { step: Step }) {
             variant="light"
             color="red"
             leftSection={<Trash2 size={14} />}
-            onClick={() => actions.remove([step.id], [])}
+            onClick={() => actions.remove([node.id], [])}
           >
             Remove
           </Button>
@@ -71,24 +71,24 @@ export function StepForm({ step }: { step: Step }) {
 }
 
 interface SectionsProps {
-  step: Step;
+  node: GraphNode;
   shown: PropertySpec[];
 }
 
-function Sections({ step, shown }: SectionsProps) {
-  const { findings } = useEditorContext();
-  const found = findings.byStep.get(step.id) ?? [];
+function Sections({ node, shown }: SectionsProps) {
+  const { validationIssues } = useEditorContext();
+  const found = validationIssues.byNode.get(node.id) ?? [];
   const sections = sectionsOf({ properties: shown });
   const first = sections.find((section) => section.title === "");
   const more = sections.filter((section) => section !== first);
-  const count = (properties: PropertySpec[]) => properties.filter((property) => isSet(property, step)).length;
+  const count = (properties: PropertySpec[]) => properties.filter((property) => isSet(property, node)).length;
   const broken = more.filter((section) =>
-    section.properties.some((property) => found.some((finding) => finding.field?.startsWith(`data.${property.name}`))),
+    section.properties.some((property) => found.some((issue) => issue.field?.startsWith(`data.${property.name}`))),
   );
   return (
     <>
       {first?.properties.map((property) => (
-        <StepField key={property.name} step={step} property={property} />
+        <NodeField key={property.name} node={node} property={property} />
       ))}
       {more.length > 0 && (
         <Accordion
@@ -115,7 +115,7 @@ function Sections({ step, shown }: SectionsProps) {
               <Accordion.Panel>
                 <Stack gap="md">
                   {section.properties.map((property) => (
-                    <StepField key={property.name} step={step} property={property} />
+                    <NodeField key={property.name} node={node} property={property} />
                   ))}
                 </Stack>
               </Accordion.Panel>
@@ -133,27 +133,27 @@ function slug(title: string): string {
 }
 
 /** Whether the author has set it to something of their own. */
-function isSet(property: PropertySpec, step: Step): boolean {
-  const value = step.data[property.name];
+function isSet(property: PropertySpec, node: GraphNode): boolean {
+  const value = node.data[property.name];
   if (value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0))
     return false;
   return value !== (property.default ?? undefined);
 }
 
-function StepField({ step, property }: { step: Step; property: PropertySpec }) {
-  const { canEdit, change, findings } = useEditorContext();
-  const found = findings.byStep.get(step.id) ?? [];
+function NodeField({ node, property }: { node: GraphNode; property: PropertySpec }) {
+  const { canEdit, change, validationIssues } = useEditorContext();
+  const found = validationIssues.byNode.get(node.id) ?? [];
   return (
     <Field
       property={property}
-      value={valueOf(property, step.data)}
-      error={problemAt(found, property.name)}
+      value={valueOf(property, node.data)}
+      error={issueAt(found, property.name)}
       isOff={!canEdit}
-      errorAt={(path) => problemAt(found, path)}
+      errorAt={(path) => issueAt(found, path)}
       onChange={(value) =>
         change(
-          (doc) => ({ ...doc, definition: setStepData(doc.definition, step.id, { [property.name]: value }) }),
-          `step ${step.id} ${property.name}`,
+          (doc) => ({ ...doc, definition: setNodeData(doc.definition, node.id, { [property.name]: value }) }),
+          `step ${node.id} ${property.name}`,
         )
       }
     />

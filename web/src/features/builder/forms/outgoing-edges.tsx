@@ -2,48 +2,48 @@
 
 import { Select, Stack, Text, UnstyledButton } from "@mantine/core";
 import { ArrowRight, CircleAlert } from "lucide-react";
-import { type Step, digitsOf, stepName, wayLabel } from "../../../graph/definition";
+import { type GraphNode, digitsOf, nodeName, edgeLabel } from "../../../graph/definition";
 import { canConnect, mayLeave } from "../../../graph/specs";
 import { useEditorContext } from "../state/editor";
 import classes from "./form.module.css";
 import { useCanvasActions } from "../state/use-canvas-actions";
 
-export function WaysOut({ step }: { step: Step }) {
-  const { document, specs, canEdit, findings, reveal, openForm } = useEditorContext();
+export function OutgoingEdges({ node }: { node: GraphNode }) {
+  const { document, specs, canEdit, validationIssues, reveal, openForm } = useEditorContext();
   const actions = useCanvasActions();
   const { definition } = document;
-  if (!mayLeave(specs.get(step.type)) || specs.get(step.type)?.category !== "call_node") return null;
-  const ways = definition.edges.filter((edge) => edge.source === step.id);
+  if (!mayLeave(specs.get(node.type)) || specs.get(node.type)?.category !== "call_node") return null;
+  const edges = definition.edges.filter((edge) => edge.source === node.id);
   const nameOf = (id: string) => {
     const other = definition.nodes.find((node) => node.id === id);
-    return other === undefined ? "nowhere" : stepName(other);
+    return other === undefined ? "nowhere" : nodeName(other);
   };
   const goals = definition.nodes
-    .filter((node) => canConnect(specs, definition, step.id, node.id))
-    .map((node) => ({ value: node.id, label: stepName(node) }));
+    .filter((target) => canConnect(specs, definition, node.id, target.id))
+    .map((target) => ({ value: target.id, label: nodeName(target) }));
   return (
     <div>
       <Text fz="sm" fw={500} mb={6}>
         Leads to
       </Text>
       <Stack gap={4}>
-        {ways.map((way) => (
+        {edges.map((edge) => (
           <UnstyledButton
-            key={way.id}
-            className={classes.wayOut}
-            onClick={() => reveal({ stepIds: [], wayIds: [way.id] }, "form")}
+            key={edge.id}
+            className={classes.edgeOut}
+            onClick={() => reveal({ nodeIds: [], edgeIds: [edge.id] }, "form")}
           >
             <ArrowRight size={14} />
             <span>
-              {digitsOf(way) !== "" && <kbd>{digitsOf(way)}</kbd>}
-              {wayLabel(way) || "no label"} → <b>{nameOf(way.target)}</b>
+              {digitsOf(edge) !== "" && <kbd>{digitsOf(edge)}</kbd>}
+              {edgeLabel(edge) || "no label"} → <b>{nameOf(edge.target)}</b>
             </span>
-            {(findings.byWay.get(way.id) ?? []).some((finding) => finding.isError) && (
+            {(validationIssues.byEdge.get(edge.id) ?? []).some((issue) => issue.isError) && (
               <CircleAlert size={14} className={classes.error} aria-label="has errors" />
             )}
           </UnstyledButton>
         ))}
-        {ways.length === 0 && (
+        {edges.length === 0 && (
           <Text fz="xs" c="dimmed">
             Nowhere yet: the conversation stays here.
           </Text>
@@ -58,7 +58,7 @@ export function WaysOut({ step }: { step: Step }) {
             searchable
             onChange={(id) => {
               if (id === null) return;
-              actions.connect(step.id, id);
+              actions.connect(node.id, id);
               openForm(true);
             }}
           />

@@ -2,13 +2,13 @@
 
 import { Stack, Text } from "@mantine/core";
 import { CopyLine } from "../../../components/forms/secret";
-import type { Step } from "../../../graph/definition";
+import type { GraphNode } from "../../../graph/definition";
 import { useEditorContext } from "../state/editor";
 
-export function TriggerAddress({ step }: { step: Step }) {
+export function TriggerAddress({ node }: { node: GraphNode }) {
   const { agent } = useEditorContext();
-  const path = step.data["trigger_path"];
-  if (step.type !== "trigger" || typeof path !== "string" || path === "") return null;
+  const path = node.data["trigger_path"];
+  if (node.type !== "trigger" || typeof path !== "string" || path === "") return null;
   return (
     <Stack gap={4}>
       <Text fz="sm" fw={600}>

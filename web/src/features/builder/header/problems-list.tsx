@@ -3,35 +3,32 @@
 import { Button, Popover, ScrollArea, UnstyledButton } from "@mantine/core";
 import { AlertTriangle, CheckCircle2, CircleAlert } from "lucide-react";
 import { useEffect, useState } from "react";
-import { type Finding, placeOf } from "../../../graph/problems";
+import { type ValidationIssue, locationOf } from "../../../graph/validation-issues";
 import classes from "../canvas/canvas.module.css";
 import { useEditorContext } from "../state/editor";
 import { useShowProblems } from "../state/show-problems";
 
 export function ProblemsList() {
-  const { findings, isChecked, document, reveal } = useEditorContext();
+  const { validationIssues, isChecked, document, reveal } = useEditorContext();
   const [isOpen, setIsOpen] = useState(false);
   const asked = useShowProblems();
   useEffect(() => {
     if (asked > 0) setIsOpen(true);
   }, [asked]);
   if (!isChecked) return null;
-  if (findings.all.length === 0) {
+  if (validationIssues.all.length === 0) {
     return (
       <span className={classes.fine} role="status">
         <CheckCircle2 size={15} /> Ready
       </span>
     );
   }
-  const go = (finding: Finding) => {
-    if (finding.id === null) return;
-    reveal(
-      finding.kind === "edge" ? { stepIds: [], wayIds: [finding.id] } : { stepIds: [finding.id], wayIds: [] },
-      "form",
-    );
+  const go = (issue: ValidationIssue) => {
+    if (issue.id === null) return;
+    reveal(issue.kind === "edge" ? { nodeIds: [], edgeIds: [issue.id] } : { nodeIds: [issue.id], edgeIds: [] }, "form");
     setIsOpen(false);
   };
-  const parts = [counted(findings.errors, "error"), counted(findings.warnings, "warning")];
+  const parts = [counted(validationIssues.errors, "error"), counted(validationIssues.warnings, "warning")];
   return (
     <Popover opened={isOpen} onChange={setIsOpen} position="bottom-end" width={360} shadow="md" radius="md">
       <Popover.Target>
@@ -40,7 +37,7 @@ export function ProblemsList() {
           variant="default"
           className={classes.problems}
           leftSection={
-            findings.errors > 0 ? (
+            validationIssues.errors > 0 ? (
               <CircleAlert size={15} className={classes.error} />
             ) : (
               <AlertTriangle size={15} className={classes.warning} />
@@ -54,21 +51,21 @@ export function ProblemsList() {
       </Popover.Target>
       <Popover.Dropdown p={6}>
         <ScrollArea.Autosize mah={340}>
-          {findings.all.map((finding, index) => (
+          {validationIssues.all.map((issue, index) => (
             <UnstyledButton
-              key={`${finding.code}-${index}`}
+              key={`${issue.code}-${index}`}
               className={classes.finding}
-              disabled={finding.id === null}
-              onClick={() => go(finding)}
+              disabled={issue.id === null}
+              onClick={() => go(issue)}
             >
-              {finding.isError ? (
+              {issue.isError ? (
                 <CircleAlert size={15} className={classes.error} />
               ) : (
                 <AlertTriangle size={15} className={classes.warning} />
               )}
               <span>
-                {placeOf(finding, document.definition) !== "" && <b>{placeOf(finding, document.definition)}</b>}
-                {finding.message}
+                {locationOf(issue, document.definition) !== "" && <b>{locationOf(issue, document.definition)}</b>}
+                {issue.message}
               </span>
             </UnstyledButton>
           ))}

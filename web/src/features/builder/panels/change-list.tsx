@@ -2,15 +2,15 @@
 
 import { Badge, Stack, Text } from "@mantine/core";
 import type { Change } from "../../../graph/diff";
-import { words } from "../../../lib/format/format";
-import { useChangeWords } from "./change-words";
+import { humanize } from "../../../lib/format/format";
+import { useChangeLabels } from "./change-labels";
 import classes from "./versions.module.css";
 
 const COLOURS = { added: "brand", removed: "red", changed: "blue" } as const;
-const NAMES = { step: "Step", way: "Way", setting: "Setting" } as const;
+const NAMES = { node: "Step", edge: "Way", setting: "Setting" } as const;
 
 export function ChangeList({ changes }: { changes: Change[] }) {
-  const says = useChangeWords();
+  const says = useChangeLabels();
   if (changes.length === 0) return <Text c="dimmed">Nothing differs but the places on the canvas.</Text>;
   return (
     <Stack gap="md">
@@ -18,7 +18,7 @@ export function ChangeList({ changes }: { changes: Change[] }) {
         <section key={`${change.kind} ${change.id}`} className={classes.change}>
           <div className={classes.changeHead}>
             <Badge size="sm" color={COLOURS[change.change]} variant="light" tt="none">
-              {words(change.change)}
+              {humanize(change.change)}
             </Badge>
             <span className={classes.kind}>{NAMES[change.kind]}</span>
             <b>{says.title(change)}</b>

@@ -6,7 +6,7 @@ import { Problem } from "../../../components/feedback/problem";
 import type { components } from "../../../lib/api/api";
 import { parse } from "../../../graph/definition";
 import { type Version as Content, diff } from "../../../graph/diff";
-import { many, when } from "../../../lib/format/format";
+import { pluralize, formatTimeAgo } from "../../../lib/format/format";
 import { useRestore, useVersions } from "../api";
 import { ChangeList } from "./change-list";
 import { useEditorContext } from "../state/editor";
@@ -96,7 +96,7 @@ function Row({ version, before, onShow }: { version: Version; before: Version | 
   const count = diff(contentOf(before), contentOf(version)).length;
   // What is published and has no draft beside it is what the editor has already.
   const isRestorable = version.status !== "draft" && (version.status !== "published" || agent.has_draft);
-  const shown = before === undefined ? "Show" : count === 0 ? "No changes" : many(count, "change");
+  const shown = before === undefined ? "Show" : count === 0 ? "No changes" : pluralize(count, "change");
   const named =
     before === undefined ? `Show version ${version.version_number}` : `${shown} in version ${version.version_number}`;
   const go = async () => {
@@ -113,7 +113,7 @@ function Row({ version, before, onShow }: { version: Version; before: Version | 
           <State status={version.status} />
         </Group>
         <Text fz="xs" c="dimmed">
-          {when(version.published_at ?? version.created_at)}
+          {formatTimeAgo(version.published_at ?? version.created_at)}
         </Text>
       </Group>
       {version.note && <Text fz="sm">{version.note}</Text>}

@@ -8,7 +8,7 @@ import { Problem } from "../../../components/feedback/problem";
 import { VoicePreview } from "../../../components/forms/voice-preview";
 import { useEditorContext } from "../state/editor";
 import { settingError } from "./setting-errors";
-import { at, withValue } from "./setting-values";
+import { settingAt, withValue } from "./setting-values";
 
 // The client's answers have tuples as lists.
 type Provider = Omit<components["schemas"]["ProviderResponse"], "speed_range"> & { speed_range: number[] | null };
@@ -48,7 +48,7 @@ interface KindProps {
 function KindSettings({ kind, providers, standard }: KindProps) {
   const { document, canEdit, change, saving } = useEditorContext();
   const path = `models.${kind}`;
-  const value = (name: string) => at(document.configurations, `${path}.${name}`);
+  const value = (name: string) => settingAt(document.configurations, `${path}.${name}`);
   const words = (name: string) => (typeof value(name) === "string" ? (value(name) as string) : "");
   const set = (name: string, next: unknown) =>
     change(

@@ -4,8 +4,8 @@ import { Button, Group, MultiSelect, Skeleton, Stack, Text } from "@mantine/core
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Problem } from "../../../components/feedback/problem";
-import { stepName } from "../../../graph/definition";
-import { DOCUMENTS, type Names, TOOLS, ableSteps, usersOf, withUsers } from "../../../graph/resources";
+import { nodeName } from "../../../graph/definition";
+import { DOCUMENTS, type Names, TOOLS, eligibleNodes, usersOf, withUsers } from "../../../graph/resources";
 import { type Choice, useDocuments, useTools } from "../forms/choices-api";
 import { useEditorContext } from "../state/editor";
 
@@ -58,12 +58,12 @@ function Resources({ title, names, choices, children }: ResourcesProps) {
 
 function Resource({ choice, names }: { choice: Choice; names: Names }) {
   const { document, specs, canEdit, change } = useEditorContext();
-  const steps = ableSteps(document.definition, specs, names);
-  const users = usersOf(steps, names, choice.value);
+  const nodes = eligibleNodes(document.definition, specs, names);
+  const users = usersOf(nodes, names, choice.value);
   const set = (next: readonly string[]) =>
     change((doc) => ({
       ...doc,
-      definition: withUsers(doc.definition, ableSteps(doc.definition, specs, names), names, choice.value, next),
+      definition: withUsers(doc.definition, eligibleNodes(doc.definition, specs, names), names, choice.value, next),
     }));
   return (
     <Group gap={6} wrap="nowrap" align="flex-end">
@@ -78,7 +78,7 @@ function Resource({ choice, names }: { choice: Choice; names: Names }) {
         hidePickedOptions
         placeholder={users.length === 0 ? "No step uses it" : undefined}
         nothingFoundMessage="No step has this name"
-        data={steps.map((step) => ({ value: step.id, label: stepName(step) }))}
+        data={nodes.map((node) => ({ value: node.id, label: nodeName(node) }))}
         value={users}
         onChange={set}
       />
@@ -87,9 +87,9 @@ function Resource({ choice, names }: { choice: Choice; names: Names }) {
           size="sm"
           px={10}
           variant="default"
-          disabled={users.length === steps.length}
+          disabled={users.length === nodes.length}
           aria-label={`All steps may use ${choice.label}`}
-          onClick={() => set(steps.map((step) => step.id))}
+          onClick={() => set(nodes.map((node) => node.id))}
         >
           All
         </Button>

@@ -1,6 +1,6 @@
 /** Reading and changing one setting by its dotted path: pure. */
 
-export function at(values: Record<string, unknown>, path: string): unknown {
+export function settingAt(values: Record<string, unknown>, path: string): unknown {
   return path
     .split(".")
     .reduce<unknown>(
@@ -20,8 +20,8 @@ export function withSetting(values: Record<string, unknown>, path: string, value
   const lacks =
     path === "voicemail_detection.action" &&
     value === "message" &&
-    !at(values, MESSAGE) &&
-    !at(values, `${MESSAGE}_recording_id`);
+    !settingAt(values, MESSAGE) &&
+    !settingAt(values, `${MESSAGE}_recording_id`);
   return lacks ? withValue(next, MESSAGE, STANDARD_MESSAGE) : next;
 }
 

@@ -10,7 +10,7 @@ import classes from "../forms/form.module.css";
 import { ModelSettings } from "./model-settings";
 import { ResourceSettings } from "./resource-settings";
 import { SETTINGS, type SettingsGroup } from "./settings-spec";
-import { at, withSetting } from "./setting-values";
+import { settingAt, withSetting } from "./setting-values";
 import { settingError } from "./setting-errors";
 import { VariableSettings } from "./variable-settings";
 
@@ -63,7 +63,7 @@ function Section({ title, children }: { title: string; children: React.ReactNode
 function Group({ group }: { group: SettingsGroup }) {
   const { document } = useEditorContext();
   const flat = Object.fromEntries(
-    group.properties.map((property) => [property.name, at(document.configurations, property.name)]),
+    group.properties.map((property) => [property.name, settingAt(document.configurations, property.name)]),
   );
   return group.properties
     .filter((property) => isShown(property, group, flat))
@@ -72,7 +72,7 @@ function Group({ group }: { group: SettingsGroup }) {
 
 function Setting({ property }: { property: PropertySpec }) {
   const { document, canEdit, change, saving } = useEditorContext();
-  const value = at(document.configurations, property.name);
+  const value = settingAt(document.configurations, property.name);
   return (
     <Field
       property={property}

@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
 import { isShown } from "../../../graph/specs";
 import { SETTINGS } from "./settings-spec";
-import { at, withSetting, withValue } from "./setting-values";
+import { settingAt, withSetting, withValue } from "./setting-values";
 
 it("reads and writes a setting by its path, and leaves no empty object behind", () => {
   const values = { max_call_duration: 60, voicemail_detection: { enabled: true, action: "message" } };
   expect([
-    at(values, "voicemail_detection.action"),
-    at(values, "voicemail_detection.none"),
-    at(values, "max_call_duration.inner"),
+    settingAt(values, "voicemail_detection.action"),
+    settingAt(values, "voicemail_detection.none"),
+    settingAt(values, "max_call_duration.inner"),
   ]).toEqual(["message", undefined, undefined]);
   expect(withValue(values, "phrases.filler", "Hm.")).toEqual({ ...values, phrases: { filler: "Hm." } });
   expect(withValue(values, "voicemail_detection.action", undefined)).toEqual({
@@ -22,7 +22,7 @@ it("reads and writes a setting by its path, and leaves no empty object behind", 
 
 it("gives a message to leave its words at once, and keeps those that are there", () => {
   const chosen = withSetting({}, "voicemail_detection.action", "message");
-  expect(at(chosen, "voicemail_detection.message")).toMatch(/^Hello/);
+  expect(settingAt(chosen, "voicemail_detection.message")).toMatch(/^Hello/);
   const mine = { voicemail_detection: { message: "Mine." } };
   expect(withSetting(mine, "voicemail_detection.action", "message")).toEqual({
     voicemail_detection: { message: "Mine.", action: "message" },

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../graph/definition";
-import { remove, setStepData } from "../../../graph/editing/edit";
+import { remove, setNodeData } from "../../../graph/editing/edit";
 import type { Document } from "../api";
 import { type EditorAction, type EditorState, opened, reduce } from "./editor-state";
 
 const GRAPH = parse({ nodes: [{ id: "a" }, { id: "b" }], edges: [{ id: "w", source: "a", target: "b" }] });
 const DOCUMENT: Document = { definition: GRAPH, configurations: {}, variables: {} };
-const BOTH = { stepIds: ["a", "b"], wayIds: ["w"] };
+const BOTH = { nodeIds: ["a", "b"], edgeIds: ["w"] };
 const prompted = (words: string) => (doc: Document) => ({
   ...doc,
-  definition: setStepData(doc.definition, "a", { prompt: words }),
+  definition: setNodeData(doc.definition, "a", { prompt: words }),
 });
 const without = (id: string) => (doc: Document) => ({ ...doc, definition: remove(doc.definition, [id], []) });
 const changed = (next: (doc: Document) => Document, tag = "", at = 0): EditorAction => ({
@@ -36,15 +36,15 @@ describe("what is open in the editor", () => {
 
   it("has chosen only what is there", () => {
     const state = after({ type: "selected", selection: BOTH }, changed(without("b")));
-    expect(state.selection).toEqual({ stepIds: ["a"], wayIds: [] });
-    const same = reduce(state, { type: "selected", selection: { stepIds: ["a"], wayIds: [] } });
+    expect(state.selection).toEqual({ nodeIds: ["a"], edgeIds: [] });
+    const same = reduce(state, { type: "selected", selection: { nodeIds: ["a"], edgeIds: [] } });
     expect(same).toBe(state);
     expect(reduce(state, changed(prompted("x"))).selection).toBe(state.selection);
   });
 
   it("shows what was asked for, and where the keyboard goes on", () => {
-    const step = after({ type: "revealed", selection: BOTH, goesTo: "step" });
-    expect([step.revealed, step.form]).toEqual([{ ids: ["a", "b", "w"], isFocused: true }, null]);
+    const node = after({ type: "revealed", selection: BOTH, goesTo: "node" });
+    expect([node.revealed, node.form]).toEqual([{ ids: ["a", "b", "w"], isFocused: true }, null]);
     const form = after({ type: "revealed", selection: BOTH, goesTo: "form" });
     expect([form.revealed?.isFocused, form.form]).toEqual([false, { isFocused: true }]);
     const shown = reduce(form, { type: "revealed", selection: BOTH, goesTo: null });

@@ -1,14 +1,14 @@
 /** What is open in the editor, as a pure function of what was done. */
 
-import { type History, begin, change, everywhere, redo, undo } from "../../../graph/editing/history";
+import { type History, startHistory, pushChange, mapHistory, redo, undo } from "../../../graph/editing/history";
 import type { Document } from "../api";
 
 export interface Selection {
-  stepIds: readonly string[];
-  wayIds: readonly string[];
+  nodeIds: readonly string[];
+  edgeIds: readonly string[];
 }
 
-export const NOTHING_CHOSEN: Selection = { stepIds: [], wayIds: [] };
+export const NOTHING_CHOSEN: Selection = { nodeIds: [], edgeIds: [] };
 
 export interface Revealed {
   ids: string[];
@@ -31,20 +31,20 @@ export type EditorAction =
   | { type: "undone" }
   | { type: "redone" }
   | { type: "selected"; selection: Selection }
-  | { type: "revealed"; selection: Selection; goesTo: "step" | "form" | null }
+  | { type: "revealed"; selection: Selection; goesTo: "node" | "form" | null }
   | { type: "asked"; isFocused: boolean }
   | { type: "replaced"; document: Document; isUndoable: boolean }
   | { type: "overwrote"; document: Document }
   | { type: "minted"; apply: (document: Document) => Document };
 
 export function opened(document: Document): EditorState {
-  return { history: begin(document), selection: NOTHING_CHOSEN, revealed: null, form: null, isStored: true };
+  return { history: startHistory(document), selection: NOTHING_CHOSEN, revealed: null, form: null, isStored: true };
 }
 
 export function reduce(state: EditorState, action: EditorAction): EditorState {
   switch (action.type) {
     case "changed":
-      return moved(state, change(state.history, action.next(state.history.present), action.tag, action.at));
+      return moved(state, pushChange(state.history, action.next(state.history.present), action.tag, action.at));
     case "undone":
       return moved(state, undo(state.history));
     case "redone":
@@ -52,8 +52,8 @@ export function reduce(state: EditorState, action: EditorAction): EditorState {
     case "selected":
       return isSame(state.selection, action.selection) ? state : { ...state, selection: action.selection };
     case "revealed": {
-      const { stepIds, wayIds } = action.selection;
-      const revealed = { ids: [...stepIds, ...wayIds], isFocused: action.goesTo === "step" };
+      const { nodeIds, edgeIds } = action.selection;
+      const revealed = { ids: [...nodeIds, ...edgeIds], isFocused: action.goesTo === "node" };
       return {
         ...state,
         selection: action.selection,
@@ -64,14 +64,14 @@ export function reduce(state: EditorState, action: EditorAction): EditorState {
     case "asked":
       return { ...state, form: { isFocused: action.isFocused } };
     case "replaced": {
-      const fresh = begin(action.document);
+      const fresh = startHistory(action.document);
       const history = action.isUndoable ? { ...fresh, past: [state.history.present] } : fresh;
       return { ...state, history, isStored: true, selection: kept(state.selection, action.document) };
     }
     case "overwrote":
       return { ...state, history: { ...state.history, past: [...state.history.past, action.document], last: null } };
     case "minted":
-      return { ...state, history: everywhere(state.history, action.apply) };
+      return { ...state, history: mapHistory(state.history, action.apply) };
   }
 }
 
@@ -82,11 +82,11 @@ function moved(state: EditorState, history: History<Document>): EditorState {
 
 /** What is gone is no longer chosen. */
 function kept(selection: Selection, { definition }: Document): Selection {
-  const steps = new Set(definition.nodes.map((node) => node.id));
-  const ways = new Set(definition.edges.map((edge) => edge.id));
+  const nodes = new Set(definition.nodes.map((node) => node.id));
+  const edges = new Set(definition.edges.map((edge) => edge.id));
   const next = {
-    stepIds: selection.stepIds.filter((id) => steps.has(id)),
-    wayIds: selection.wayIds.filter((id) => ways.has(id)),
+    nodeIds: selection.nodeIds.filter((id) => nodes.has(id)),
+    edgeIds: selection.edgeIds.filter((id) => edges.has(id)),
   };
   return isSame(selection, next) ? selection : next;
 }
@@ -94,5 +94,5 @@ function kept(selection: Selection, { definition }: Document): Selection {
 function isSame(one: Selection, other: Selection): boolean {
   const equal = (a: readonly string[], b: readonly string[]) =>
     a.length === b.length && a.every((id) => b.includes(id));
-  return equal(one.stepIds, other.stepIds) && equal(one.wayIds, other.wayIds);
+  return equal(one.nodeIds, other.nodeIds) && equal(one.edgeIds, other.edgeIds);
 }

@@ -5,7 +5,7 @@ import { createContext, useCallback, useContext, useEffect, useMemo, useReducer,
 import { Autosave, Conflict, type Saving } from "../../../graph/editing/autosave";
 import { isEqual } from "../../../graph/definition";
 import { withMinted } from "../../../graph/editing/edit";
-import { type Findings, findings } from "../../../graph/problems";
+import { type ValidationIssues, groupIssues } from "../../../graph/validation-issues";
 import type { NodeSpec } from "../../../graph/specs";
 import type { Agent } from "../../../lib/api/types";
 import { isPassing } from "./saving-problem";
@@ -18,11 +18,11 @@ export interface Editor {
   specs: ReadonlyMap<string, NodeSpec>;
   document: Document;
   selection: Selection;
-  /** The step or way that the canvas should bring into view; a new object each time. */
+  /** The step or edge that the canvas should bring into view; a new object each time. */
   revealed: EditorState["revealed"];
   form: EditorState["form"];
-  findings: Findings;
-  /** The findings have come. */
+  validationIssues: ValidationIssues;
+  /** The issues have come. */
   isChecked: boolean;
   saving: Saving;
   canUndo: boolean;
@@ -33,7 +33,7 @@ export interface Editor {
   redo: () => void;
   select: (selection: Selection) => void;
   /** Chooses and brings into view; the keyboard goes on at the step, or in its form. */
-  reveal: (selection: Selection, goesTo?: "step" | "form") => void;
+  reveal: (selection: Selection, goesTo?: "node" | "form") => void;
   /** Shows the form of what is chosen. */
   openForm: (isFocused: boolean) => void;
   /** Resolves with the stored revision when everything is saved. */
@@ -58,7 +58,7 @@ export function useEditor(agent: Agent, canEdit: boolean, specs: ReadonlyMap<str
   const { saver, saved, saving, flush } = useSaver(agent, dispatch);
   const validation = useValidation(agent.id);
   const found = useMemo(
-    () => findings(validation.data?.errors ?? [], validation.data?.warnings ?? []),
+    () => groupIssues(validation.data?.errors ?? [], validation.data?.warnings ?? []),
     [validation.data],
   );
 
@@ -109,7 +109,7 @@ export function useEditor(agent: Agent, canEdit: boolean, specs: ReadonlyMap<str
       undo: () => dispatch({ type: "undone" }),
       redo: () => dispatch({ type: "redone" }),
       select: (selection: Selection) => dispatch({ type: "selected", selection }),
-      reveal: (selection: Selection, goesTo?: "step" | "form") =>
+      reveal: (selection: Selection, goesTo?: "node" | "form") =>
         dispatch({ type: "revealed", selection, goesTo: goesTo ?? null }),
       openForm: (isFocused: boolean) => dispatch({ type: "asked", isFocused }),
     }),
@@ -124,7 +124,7 @@ export function useEditor(agent: Agent, canEdit: boolean, specs: ReadonlyMap<str
       selection: state.selection,
       revealed: state.revealed,
       form: state.form,
-      findings: found,
+      validationIssues: found,
       isChecked: validation.data !== undefined,
       saving,
       canUndo: canEdit && state.history.past.length > 0,

@@ -2,8 +2,8 @@
 
 const FRAMES = 20;
 
-/** Focuses what `find` gives as soon as it is there and can be seen; gives the way to call that off. */
-export function focusSoon(find: () => HTMLElement | null | undefined, options?: FocusOptions): () => void {
+/** Focuses what `find` gives as soon as it is there and can be seen; returns what calls that off. */
+export function focusAfterRender(find: () => HTMLElement | null | undefined, options?: FocusOptions): () => void {
   let left = FRAMES;
   let frame = 0;
   const look = () => {
@@ -19,6 +19,6 @@ export function focusSoon(find: () => HTMLElement | null | undefined, options?: 
 }
 
 /** The step on the canvas. */
-export function stepElement(id: string): HTMLElement | null {
+export function nodeElement(id: string): HTMLElement | null {
   return document.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`);
 }

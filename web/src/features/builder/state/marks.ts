@@ -1,15 +1,15 @@
-/** What is drawn on top of the graph: findings of the validation, and where a call is and has been. */
+/** What is drawn on top of the graph: issues of the validation, and where a call is and has been. */
 
 import { createContext, useContext } from "react";
-import { type Findings, NO_FINDINGS } from "../../../graph/problems";
+import { type ValidationIssues, NO_ISSUES } from "../../../graph/validation-issues";
 
 export interface Marks {
-  findings: Findings;
+  validationIssues: ValidationIssues;
   liveId: string | null;
   visited: ReadonlySet<string>;
 }
 
-const Context = createContext<Marks>({ findings: NO_FINDINGS, liveId: null, visited: new Set() });
+const Context = createContext<Marks>({ validationIssues: NO_ISSUES, liveId: null, visited: new Set() });
 
 export const MarksProvider = Context.Provider;
 

@@ -26,7 +26,7 @@ const said = (...problems: [(string | number)[], string][]) =>
   );
 
 describe("why a draft was not saved", () => {
-  it("names the step, or the way, and the field's label", () => {
+  it("names the step, or the edge, and the field's label", () => {
     expect(said([["workflow_definition", "nodes", 0, "data", "prompt"], "Field required"])).toBe(
       "“Greeting”, What it asks is needed.",
     );

@@ -1,7 +1,7 @@
 /** Why a draft was not saved, in the author's words: the step's name and the field's label instead of a path. */
 
-import { type Definition, stepName } from "../../../graph/definition";
-import { placeOf } from "../../../graph/problems";
+import { type Definition, nodeName } from "../../../graph/definition";
+import { locationOf } from "../../../graph/validation-issues";
 import type { NodeSpec } from "../../../graph/specs";
 import { ApiError, type FieldProblem, messageOf, problemsOf } from "../../../lib/api/errors";
 import { labelOf, sentence, sentenceWithLabel } from "../../../lib/api/sentences";
@@ -27,8 +27,8 @@ function said({ path, message }: FieldProblem, definition: Definition, specs: Sp
   if (inside !== null) {
     const [, list, index, rest = ""] = inside;
     return list === "nodes"
-      ? ofStep(Number(index), rest, message, definition, specs)
-      : ofWay(Number(index), rest, message, definition);
+      ? nodeProblem(Number(index), rest, message, definition, specs)
+      : edgeProblem(Number(index), rest, message, definition);
   }
   const setting = /^workflow_configurations\.(.+)$/.exec(path)?.[1] ?? /^models\..+$/.exec(path)?.[0];
   if (setting !== undefined) return `Settings, ${ofSetting(setting, message)}`;
@@ -38,21 +38,21 @@ function said({ path, message }: FieldProblem, definition: Definition, specs: Sp
     : sentenceWithLabel(labelOf(path), message);
 }
 
-function ofStep(index: number, rest: string, message: string, definition: Definition, specs: Specs): string {
-  const step = definition.nodes[index];
-  const name = step === undefined ? `Step ${index + 1}` : `“${stepName(step)}”`;
+function nodeProblem(index: number, rest: string, message: string, definition: Definition, specs: Specs): string {
+  const node = definition.nodes[index];
+  const name = node === undefined ? `Step ${index + 1}` : `“${nodeName(node)}”`;
   const property = specs
-    .get(step?.type ?? "")
+    .get(node?.type ?? "")
     ?.properties.find((one) => rest === one.name || rest.startsWith(`${one.name}.`));
   return `${name}, ${sentenceWithLabel(property?.display_name ?? labelOf(rest), message)}`;
 }
 
-function ofWay(index: number, rest: string, message: string, definition: Definition): string {
-  const way = definition.edges[index];
+function edgeProblem(index: number, rest: string, message: string, definition: Definition): string {
+  const edge = definition.edges[index];
   const place =
-    way === undefined
+    edge === undefined
       ? ""
-      : placeOf({ kind: "edge", id: way.id, field: null, code: "", message: "", isError: true }, definition);
+      : locationOf({ kind: "edge", id: edge.id, field: null, code: "", message: "", isError: true }, definition);
   return `${place === "" ? `Way ${index + 1}` : `“${place}”`}, ${sentenceWithLabel(labelOf(rest), message)}`;
 }
 

@@ -15,7 +15,7 @@ export function useShortcuts(actions: CanvasActions, onHelp: () => void): void {
   };
   const erase = edit(() => {
     if (window.document.querySelector("[aria-modal=true]") === null)
-      actions.remove(selection.stepIds, selection.wayIds);
+      actions.remove(selection.nodeIds, selection.edgeIds);
   });
   useHotkeys([
     ["Delete", erase],
@@ -25,7 +25,7 @@ export function useShortcuts(actions: CanvasActions, onHelp: () => void): void {
     ["mod+Y", edit(redo)],
     ["mod+S", () => void editor.flush().catch(() => undefined)],
     ["mod+F", () => window.document.getElementById(SEARCH_ID)?.focus()],
-    ["mod+A", () => select({ stepIds: content.definition.nodes.map((node) => node.id), wayIds: [] })],
+    ["mod+A", () => select({ nodeIds: content.definition.nodes.map((node) => node.id), edgeIds: [] })],
     ["mod+D", edit(() => void actions.paste(actions.copy()))],
     ["shift+L", edit(() => void actions.arrange())],
     ["shift+?", onHelp],
@@ -37,7 +37,7 @@ export function useShortcuts(actions: CanvasActions, onHelp: () => void): void {
       if (words === "") return;
       event.clipboardData?.setData("text/plain", words);
       event.preventDefault();
-      if (event.type === "cut" && canEdit) actions.remove(editor.selection.stepIds, editor.selection.wayIds);
+      if (event.type === "cut" && canEdit) actions.remove(editor.selection.nodeIds, editor.selection.edgeIds);
     };
     const paste = (event: ClipboardEvent) => {
       if (!canEdit || isWriting()) return;

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { lookInto } from "./contacts-csv";
+import { summarizeContactFile } from "./contacts-csv";
 import { decode, rowsOf, separatorOf } from "./csv-rows";
 
-const problems = (content: string) => lookInto(content).problems.map(({ row, message }) => `${row} ${message}`);
+const problems = (content: string) =>
+  summarizeContactFile(content).problems.map(({ row, message }) => `${row} ${message}`);
 
 describe("a contact file", () => {
   it("may have semicolons, quotes, line ends within them and a byte-order mark", () => {
-    const look = lookInto('\uFEFFphone_number;note\r\n+12015550101;"a; ""b""\r\nc"\r\n\r\n');
+    const look = summarizeContactFile('\uFEFFphone_number;note\r\n+12015550101;"a; ""b""\r\nc"\r\n\r\n');
     expect(look).toMatchObject({
       columns: ["phone_number", "note"],
       rows: [["+12015550101", 'a; "b"\r\nc']],
@@ -22,7 +23,7 @@ describe("a contact file", () => {
   });
 
   it("is shown with its columns and the number of its rows", () => {
-    const look = lookInto("Phone_Number,name,\n+12015550101,Ann\n+12015550102,Bo\n,\n");
+    const look = summarizeContactFile("Phone_Number,name,\n+12015550101,Ann\n+12015550102,Bo\n,\n");
     expect(look).toMatchObject({ columns: ["phone_number", "name"], rowCount: 2, problems: [], problemCount: 0 });
     expect(look.rows[1]).toEqual(["+12015550102", "Bo"]);
   });
@@ -42,7 +43,7 @@ describe("a contact file", () => {
 
   it("is looked into whole, however long it is", () => {
     const rows = Array.from({ length: 10_000 }, (_, index) => `+1201${5_550_000 + index},Person ${index}`);
-    expect(lookInto(["phone_number,name", ...rows, "12"].join("\n"))).toMatchObject({
+    expect(summarizeContactFile(["phone_number,name", ...rows, "12"].join("\n"))).toMatchObject({
       rowCount: 10_001,
       problemCount: 1,
       problems: [{ row: 10_002 }],

@@ -8,7 +8,7 @@ export interface RowProblem {
   message: string;
 }
 
-export interface Look {
+export interface ContactFileSummary {
   columns: string[];
   rows: string[][];
   rowCount: number;
@@ -22,7 +22,7 @@ const E164 = /^\+[1-9]\d{6,14}$/;
 const PHONE = "phone_number";
 
 /** Says what the API would say; `rows` are counted as it counts them. Blank rows are no contacts. */
-export function lookInto(content: string): Look {
+export function summarizeContactFile(content: string): ContactFileSummary {
   const look = new Looking();
   const text = content.replace(/^\uFEFF/, "");
   if (text.includes("\0")) return look.refused(1, "This is not a CSV: save it as CSV in UTF-8.");
@@ -47,7 +47,7 @@ function foundInstead(columns: readonly string[]): string {
   return `The columns are: ${columns.join(", ").slice(0, 200)}.`;
 }
 
-class Looking implements Look {
+class Looking implements ContactFileSummary {
   columns: string[] = [];
   rows: string[][] = [];
   rowCount = 0;

@@ -6,19 +6,19 @@ import { type DragEvent, useRef, useState } from "react";
 import { DataTable } from "../../../components/tables/data-table";
 import { Panel } from "../../../components/layout/panel";
 import { Problem } from "../../../components/feedback/problem";
-import { fileSize, many } from "../../../lib/format/format";
-import { save } from "../../../lib/api/download";
+import { formatFileSize, pluralize } from "../../../lib/format/format";
+import { saveFile } from "../../../lib/api/download";
 import { useAgentChoices } from "../../../lib/organization/agent-names";
 import { upload } from "../api";
-import type { Look, RowProblem } from "./contacts-csv";
-import { lookInto } from "./contacts-csv";
+import type { ContactFileSummary, RowProblem } from "./contacts-csv";
+import { summarizeContactFile } from "./contacts-csv";
 import { decode } from "./csv-rows";
 import classes from "./new-campaign.module.css";
 
 export interface Contacts {
   name: string;
   size: number;
-  look: Look;
+  look: ContactFileSummary;
   /** How it was written, when that was not UTF-8. */
   was: string | null;
   fileKey: string | null;
@@ -101,7 +101,7 @@ function FileField({
     try {
       const { text, was } = decode(new Uint8Array(await file.arrayBuffer()));
       if (!isLast()) return;
-      const seen = { name: file.name, size: file.size, look: lookInto(text), was, fileKey: null };
+      const seen = { name: file.name, size: file.size, look: summarizeContactFile(text), was, fileKey: null };
       onContacts(seen);
       if (seen.look.problemCount > 0) return;
       setShare(0);
@@ -138,7 +138,7 @@ function FileField({
           </Text>
         ) : (
           <Text fz="sm" fw={600}>
-            {contacts.name} · {fileSize(contacts.size)} · {many(contacts.look.rowCount, "contact")}
+            {contacts.name} · {formatFileSize(contacts.size)} · {pluralize(contacts.look.rowCount, "contact")}
           </Text>
         )}
         <Group gap="sm">
@@ -158,7 +158,7 @@ function FileField({
             <Button
               size="sm"
               variant="subtle"
-              onClick={() => save(new Blob([EXAMPLE], { type: "text/csv" }), "contacts-example.csv")}
+              onClick={() => saveFile(new Blob([EXAMPLE], { type: "text/csv" }), "contacts-example.csv")}
             >
               Get an example
             </Button>
@@ -179,7 +179,7 @@ function FileField({
   );
 }
 
-function Preview({ look }: { look: Look }) {
+function Preview({ look }: { look: ContactFileSummary }) {
   if (look.problemCount > 0) return <RowProblems problems={look.problems} total={look.problemCount} />;
   return (
     <DataTable label="The first contacts" columns={look.columns.map((title) => ({ title }))} minWidth={480}>
@@ -198,7 +198,7 @@ export function RowProblems({ problems, total }: { problems: readonly RowProblem
   return (
     <div role="alert">
       <Text px="lg" pb="xs" fz="sm" c="red" fw={600}>
-        {many(total, "problem")} in this file. Correct {total === 1 ? "it" : "them"} and choose the file again.
+        {pluralize(total, "problem")} in this file. Correct {total === 1 ? "it" : "them"} and choose the file again.
       </Text>
       <DataTable
         label="What is wrong with the file"

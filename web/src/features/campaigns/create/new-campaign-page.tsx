@@ -7,25 +7,25 @@ import { FormProblem } from "../../../components/forms/dialog";
 import { Fact } from "../../../components/layout/fact";
 import { Empty, Page } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
-import { useMay, useWhereabouts } from "../../../lib/organization/organization-context";
+import { usePermissions, useOrganizationContext } from "../../../lib/organization/organization-context";
 import { ApiError, fieldErrors, formError } from "../../../lib/api/errors";
-import { count, money } from "../../../lib/format/format";
+import { formatCount, formatMoney } from "../../../lib/format/format";
 import { useAgentChoices } from "../../../lib/organization/agent-names";
-import { useOnce } from "../../../lib/ui/use-click-guard";
+import { useClickGuard } from "../../../lib/ui/use-click-guard";
 import { useCreateCampaign } from "../api";
 import { AccountFact } from "../rules/account-choice";
 import { type Contacts, ContactsStep, RowProblems } from "./contacts-step";
 import { bodyOf, FIRST_RULES, problemOf, RULE_FIELDS, type Rules } from "../rules/draft";
 import classes from "./new-campaign.module.css";
 import { RulesForm } from "../rules/rules-form";
-import { againWords, hoursWords, whereWords } from "../rules/rules-words";
+import { describeRetries, describeHours, describeDestinations } from "../rules/rule-descriptions";
 
 const FIRST_STEP = ["name", "workflow_id", "contacts_file_key"];
 const SECOND_STEP: readonly string[] = RULE_FIELDS;
 
 export function NewCampaignPage() {
-  const where = useWhereabouts();
-  const may = useMay();
+  const where = useOrganizationContext();
+  const permissions = usePermissions();
   return (
     <Page
       title="New campaign"
@@ -35,7 +35,7 @@ export function NewCampaignPage() {
         </Anchor>
       }
     >
-      {where.data && !may.write ? (
+      {where.data && !permissions.write ? (
         <Empty title="Your role reads only">Ask an admin for the role of a member to make campaigns.</Empty>
       ) : (
         <Steps />
@@ -52,7 +52,7 @@ function Steps() {
   const [rules, setRules] = useState<Rules>(FIRST_RULES);
   const create = useCreateCampaign();
   const navigate = useNavigate();
-  const once = useOnce();
+  const guardClick = useClickGuard();
   const errors: Partial<Record<string, string>> = fieldErrors(create.error, [...FIRST_STEP, ...SECOND_STEP]);
   const isFirstDone = name.trim() !== "" && agentId !== null && contacts?.fileKey != null;
   const ruleProblem = problemOf(rules);
@@ -123,7 +123,7 @@ function Steps() {
             Next
           </Button>
         ) : (
-          <Button onClick={() => once(submit)} loading={create.isPending}>
+          <Button onClick={() => guardClick(submit)} loading={create.isPending}>
             Make the campaign
           </Button>
         )}
@@ -160,13 +160,13 @@ function LastLook({ name, agentId, contacts, rules }: LastLookProps) {
       <div className={classes.facts}>
         <Fact name="Agent" value={agent?.label ?? "–"} />
         <AccountFact id={rules.accountId} />
-        <Fact name="Contacts" value={count(contacts?.look.rowCount ?? 0)} />
+        <Fact name="Contacts" value={formatCount(contacts?.look.rowCount ?? 0)} />
         <Fact name="What the agent knows of each" value={others.length === 0 ? "Only the number" : others.join(", ")} />
-        <Fact name="Calling hours" value={hoursWords(hours ?? null)} />
+        <Fact name="Calling hours" value={describeHours(hours ?? null)} />
         <Fact name="At the same time" value={`${rules.maxConcurrency} at most`} />
-        <Fact name="Again" value={againWords(retry ?? {})} />
-        <Fact name="Where" value={whereWords(destinations ?? {})} />
-        <Fact name="Pauses at" value={rules.spendCap === "" ? "No limit" : money(rules.spendCap * 100)} />
+        <Fact name="Again" value={describeRetries(retry ?? {})} />
+        <Fact name="Where" value={describeDestinations(destinations ?? {})} />
+        <Fact name="Pauses at" value={rules.spendCap === "" ? "No limit" : formatMoney(rules.spendCap * 100)} />
       </div>
     </Panel>
   );

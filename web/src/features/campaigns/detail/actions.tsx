@@ -6,49 +6,49 @@ import { Ellipsis, Pause, Play, RotateCcw } from "lucide-react";
 import { useState } from "react";
 import { Dialog, FormDialog, FormProblem } from "../../../components/forms/dialog";
 import { localPath } from "../../../lib/api/address";
-import { useMay } from "../../../lib/organization/organization-context";
-import { download } from "../../../lib/api/download";
+import { usePermissions } from "../../../lib/organization/organization-context";
+import { downloadFile } from "../../../lib/api/download";
 import { fieldErrors, formError } from "../../../lib/api/errors";
 import { useForm } from "../../../lib/ui/use-form";
-import { words } from "../../../lib/format/format";
-import { done, failed } from "../../../lib/ui/notifications";
-import { useOnce } from "../../../lib/ui/use-click-guard";
+import { humanize } from "../../../lib/format/format";
+import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
+import { useClickGuard } from "../../../lib/ui/use-click-guard";
 import { type Campaign, type Outcome, sourceAddress, useMove, useRedial, useUpdateCampaign } from "../api";
 import { changedOf, problemOf, RULE_FIELDS, rulesOf } from "../rules/draft";
 import { RulesForm } from "../rules/rules-form";
 
 export function Actions({ campaign }: { campaign: Campaign }) {
-  const may = useMay();
+  const permissions = usePermissions();
   const move = useMove(campaign.id);
-  const once = useOnce();
+  const guardClick = useClickGuard();
   const [dialog, setDialog] = useState<"redial" | "rules" | null>(null);
   const { status } = campaign;
   const isOver = status === "completed" || status === "failed";
   const report = () =>
-    download(`/api/v1/campaign/${campaign.id}/report`, `campaign-${campaign.id}-report.csv`).catch(failed);
+    downloadFile(`/api/v1/campaign/${campaign.id}/report`, `campaign-${campaign.id}-report.csv`).catch(notifyError);
   const source = async () => window.location.assign(localPath(await sourceAddress(campaign.id), window.location.href));
   return (
     <>
-      {may.write && status === "running" && (
+      {permissions.write && status === "running" && (
         <Button
           variant="default"
           leftSection={<Pause size={16} />}
           loading={move.isPending}
-          onClick={() => once(() => move.mutate("pause", { onError: failed }), "pause")}
+          onClick={() => guardClick(() => move.mutate("pause", { onError: notifyError }), "pause")}
         >
           Pause
         </Button>
       )}
-      {may.write && status === "paused" && (
+      {permissions.write && status === "paused" && (
         <Button
           leftSection={<Play size={16} />}
           loading={move.isPending}
-          onClick={() => once(() => move.mutate("resume", { onError: failed }), "resume")}
+          onClick={() => guardClick(() => move.mutate("resume", { onError: notifyError }), "resume")}
         >
           Resume
         </Button>
       )}
-      {may.write && (isOver || status === "paused") && (
+      {permissions.write && (isOver || status === "paused") && (
         <Button variant="default" leftSection={<RotateCcw size={16} />} onClick={() => setDialog("redial")}>
           Redial
         </Button>
@@ -65,8 +65,8 @@ export function Actions({ campaign }: { campaign: Campaign }) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {may.write && !isOver && <Menu.Item onClick={() => setDialog("rules")}>Change the rules</Menu.Item>}
-          <Menu.Item onClick={() => void source().catch(failed)}>Download the contacts</Menu.Item>
+          {permissions.write && !isOver && <Menu.Item onClick={() => setDialog("rules")}>Change the rules</Menu.Item>}
+          <Menu.Item onClick={() => void source().catch(notifyError)}>Download the contacts</Menu.Item>
         </Menu.Dropdown>
       </Menu>
       {dialog === "redial" && <Redial campaign={campaign} onClose={() => setDialog(null)} />}
@@ -105,7 +105,7 @@ function Redial({ campaign, onClose }: { campaign: Campaign; onClose: () => void
             <Checkbox
               key={outcome}
               value={outcome}
-              label={`${words(outcome)} (${campaign.progress.outcomes[outcome] ?? 0})`}
+              label={`${humanize(outcome)} (${campaign.progress.outcomes[outcome] ?? 0})`}
             />
           ))}
         </Stack>
@@ -122,7 +122,7 @@ function ChangeRules({ campaign, onClose }: { campaign: Campaign; onClose: () =>
   const save = () =>
     update.mutate(changedOf(rules, campaign), {
       onSuccess: () => {
-        done("The rules are saved.");
+        notifySuccess("The rules are saved.");
         onClose();
       },
     });

@@ -7,7 +7,7 @@ import { Fact } from "../../../components/layout/fact";
 import { Loaded, Page } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { Problem } from "../../../components/feedback/problem";
-import { dateTime, money, words } from "../../../lib/format/format";
+import { formatDateTime, formatMoney, humanize } from "../../../lib/format/format";
 import { AccountAlert, AccountFact } from "../rules/account-choice";
 import { Actions } from "./actions";
 import { type Campaign, useCampaign, useLiveProgress } from "../api";
@@ -16,7 +16,7 @@ import classes from "../create/new-campaign.module.css";
 import { PreflightPanel } from "./preflight-panel";
 import { ProgressPanel } from "./progress-panel";
 import { StatusBadge } from "../status-badge";
-import { againWords, breakerWords, hoursWords, whereWords } from "../rules/rules-words";
+import { describeRetries, describeBreaker, describeHours, describeDestinations } from "../rules/rule-descriptions";
 
 const Timeline = lazy(() => import("./timeline-panel"));
 
@@ -63,7 +63,7 @@ function Shown({ campaign }: { campaign: Campaign }) {
             {campaign.workflow_name}
           </Anchor>
           <Text span fz="sm">
-            made {dateTime(campaign.created_at)}
+            made {formatDateTime(campaign.created_at)}
           </Text>
         </Group>
       }
@@ -76,12 +76,12 @@ function Shown({ campaign }: { campaign: Campaign }) {
             variant="light"
             title={campaign.status === "failed" ? "It failed" : "It paused itself"}
           >
-            {words(campaign.failure_reason)}
+            {humanize(campaign.failure_reason)}
           </Alert>
         )}
         {campaign.status === "running" && campaign.next_open_at && (
           <Alert variant="light" color="blue" title="Outside the calling hours">
-            Dialling goes on at {dateTime(campaign.next_open_at)}.
+            Dialling goes on at {formatDateTime(campaign.next_open_at)}.
           </Alert>
         )}
         {!isOver && <AccountAlert id={campaign.telephony_configuration_id} />}
@@ -104,7 +104,7 @@ function RulesPanel({ campaign }: { campaign: Campaign }) {
     <Panel title="Rules">
       <div className={classes.facts}>
         <AccountFact id={campaign.telephony_configuration_id} />
-        <Fact name="Calling hours" value={hoursWords(campaign.calling_hours)} />
+        <Fact name="Calling hours" value={describeHours(campaign.calling_hours)} />
         <Fact
           name="At the same time"
           value={
@@ -113,13 +113,13 @@ function RulesPanel({ campaign }: { campaign: Campaign }) {
               : campaign.max_concurrency
           }
         />
-        <Fact name="Again" value={againWords(campaign.retry_config)} />
-        <Fact name="Where" value={whereWords(campaign.destinations)} />
+        <Fact name="Again" value={describeRetries(campaign.retry_config)} />
+        <Fact name="Where" value={describeDestinations(campaign.destinations)} />
         <Fact
           name="Pauses at"
-          value={campaign.spend_cap_cents === null ? "No limit" : money(campaign.spend_cap_cents)}
+          value={campaign.spend_cap_cents === null ? "No limit" : formatMoney(campaign.spend_cap_cents)}
         />
-        <Fact name="Pauses itself" value={breakerWords(campaign.circuit_breaker)} />
+        <Fact name="Pauses itself" value={describeBreaker(campaign.circuit_breaker)} />
         <Fact
           name="When a machine answers"
           value={campaign.voicemail === null ? "As the agent says" : machineWords(campaign.voicemail)}

@@ -8,11 +8,11 @@ import { nameClass } from "../../../components/tables/link-row";
 import { Empty, Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { messageOf } from "../../../lib/api/errors";
-import { dateTime, soon, when, words } from "../../../lib/format/format";
+import { formatDateTime, formatTimeUntil, formatTimeAgo, humanize } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import type { Schema } from "../../../lib/api/types";
 import { type Campaign, OUTCOMES, useContacts, useWhyNotNow, type WhichContacts } from "../api";
-import { dueWords } from "../rules/rules-words";
+import { describeDueTime } from "../rules/rule-descriptions";
 
 const COLUMNS = [
   { title: "Row", isRight: true, width: 80 },
@@ -63,7 +63,7 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
           aria-label="How their calls ended"
           placeholder="Any outcome"
           clearable
-          data={OUTCOMES.map((outcome) => ({ value: outcome, label: words(outcome) }))}
+          data={OUTCOMES.map((outcome) => ({ value: outcome, label: humanize(outcome) }))}
           value={which.outcome}
           onChange={(outcome) => look({ state: outcome === null ? null : "done", outcome })}
           w={160}
@@ -75,7 +75,7 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
             <Empty isInside title="Nobody here">
               {which.outcome === null
                 ? "No contact is in this state just now."
-                : `No contact's call has ended as: ${words(which.outcome).toLowerCase()}.`}
+                : `No contact's call has ended as: ${humanize(which.outcome).toLowerCase()}.`}
             </Empty>
           ) : (
             <>
@@ -140,7 +140,7 @@ function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema
       </Table.Td>
       <Table.Td>
         <Badge color={colourOf(word)} variant={contact.state === "calling" ? "dot" : "light"}>
-          {words(word === "pending" ? "waiting" : word === "calling" ? "being_called" : word)}
+          {humanize(word === "pending" ? "waiting" : word === "calling" ? "being_called" : word)}
         </Badge>
       </Table.Td>
       <Table.Td ta="right">{contact.attempts}</Table.Td>
@@ -155,10 +155,10 @@ function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema
 function whenWords(campaign: Campaign, contact: Schema<"ContactItem">): string {
   if (contact.state === "calling") return "Now";
   if (contact.state === "pending")
-    return dueWords(campaign, contact.hold, contact.due_at === null ? "" : soon(contact.due_at));
+    return describeDueTime(campaign, contact.hold, contact.due_at === null ? "" : formatTimeUntil(contact.due_at));
   const because =
-    contact.reason !== null && contact.reason !== contact.outcome ? `, ${words(contact.reason).toLowerCase()}` : "";
-  return `${contact.done_at === null ? "–" : when(contact.done_at)}${because}`;
+    contact.reason !== null && contact.reason !== contact.outcome ? `, ${humanize(contact.reason).toLowerCase()}` : "";
+  return `${contact.done_at === null ? "–" : formatTimeAgo(contact.done_at)}${because}`;
 }
 
 function Why({ campaignId, contact }: { campaignId: number; contact: Schema<"ContactItem"> }) {
@@ -182,12 +182,12 @@ function Why({ campaignId, contact }: { campaignId: number; contact: Schema<"Con
         {why.data && (
           <>
             <Text fz="sm" fw={600}>
-              {why.data.can_be_called ? "Next in line" : words(why.data.rule ?? "held back")}
+              {why.data.can_be_called ? "Next in line" : humanize(why.data.rule ?? "held back")}
             </Text>
             <Text fz="sm">{why.data.explanation}</Text>
             {why.data.until && (
               <Text fz="sm" c="dimmed">
-                Until {dateTime(why.data.until)}
+                Until {formatDateTime(why.data.until)}
               </Text>
             )}
           </>

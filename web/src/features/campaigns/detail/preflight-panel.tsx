@@ -6,18 +6,18 @@ import { FormProblem } from "../../../components/forms/dialog";
 import { Figure, Figures } from "../../../components/layout/fact";
 import { Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
-import { useMay } from "../../../lib/organization/organization-context";
+import { usePermissions } from "../../../lib/organization/organization-context";
 import { messageOf } from "../../../lib/api/errors";
-import { count, dateTime, many } from "../../../lib/format/format";
-import { useOnce } from "../../../lib/ui/use-click-guard";
+import { formatCount, formatDateTime, pluralize } from "../../../lib/format/format";
+import { useClickGuard } from "../../../lib/ui/use-click-guard";
 import type { Schema } from "../../../lib/api/types";
 import { type Campaign, useMove, usePreflight } from "../api";
 
 export function PreflightPanel({ campaign }: { campaign: Campaign }) {
   const report = usePreflight(campaign.id, true);
-  const may = useMay();
+  const permissions = usePermissions();
   const move = useMove(campaign.id);
-  const once = useOnce();
+  const guardClick = useClickGuard();
   return (
     <Panel
       title="Before the start"
@@ -33,32 +33,32 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
             <Figures>
               <Figure
                 name="Would be called"
-                value={count(data.callable_contacts)}
-                note={`of ${many(data.total_contacts, "contact")}`}
+                value={formatCount(data.callable_contacts)}
+                note={`of ${pluralize(data.total_contacts, "contact")}`}
               />
               <Figure
                 name="Takes about"
                 value={data.callable_contacts === 0 ? "–" : span(data.estimated_dialling_seconds)}
                 note={
                   data.callable_contacts > 0 && data.estimated_end_at
-                    ? `until ${dateTime(data.estimated_end_at)}`
+                    ? `until ${formatDateTime(data.estimated_end_at)}`
                     : undefined
                 }
               />
-              <Figure name="Closed now" value={count(data.closed_now)} note="outside their hours" />
-              <Figure name="Do not call" value={count(data.on_do_not_call_list)} note="never dialled" />
+              <Figure name="Closed now" value={formatCount(data.closed_now)} note="outside their hours" />
+              <Figure name="Do not call" value={formatCount(data.on_do_not_call_list)} note="never dialled" />
             </Figures>
             <Warnings report={data} />
             <Zones zones={data.contacts_by_zone} />
             <FormProblem words={move.error ? messageOf(move.error) : null} />
-            {may.write && (
+            {permissions.write && (
               <Group>
                 <Button
                   size="md"
                   leftSection={<Play size={17} />}
                   loading={move.isPending}
                   disabled={data.callable_contacts === 0}
-                  onClick={() => once(() => move.mutate("start"))}
+                  onClick={() => guardClick(() => move.mutate("start"))}
                 >
                   Start dialling
                 </Button>
@@ -78,12 +78,12 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
 
 function Warnings({ report }: { report: Schema<"PreflightResponse"> }) {
   const lines = [
-    report.invalid_numbers > 0 && `${many(report.invalid_numbers, "number")} cannot be a phone number.`,
+    report.invalid_numbers > 0 && `${pluralize(report.invalid_numbers, "number")} cannot be a phone number.`,
     report.blocked_destinations > 0 &&
-      `${many(report.blocked_destinations, "number")} in a country or cost class that may not be called.`,
+      `${pluralize(report.blocked_destinations, "number")} in a country or cost class that may not be called.`,
     ...report.missing_values.map(
       ({ variable, contacts }) =>
-        `${many(contacts, "contact")} without a value for {{${variable}}}, which the agent says.`,
+        `${pluralize(contacts, "contact")} without a value for {{${variable}}}, which the agent says.`,
     ),
   ].filter((line) => line !== false);
   if (lines.length === 0) return null;
@@ -108,7 +108,7 @@ function Zones({ zones }: { zones: Schema<"ZoneCount">[] }) {
       <Group gap={6}>
         {zones.map((zone) => (
           <Badge key={zone.zone} color="gray" size="lg">
-            {zone.zone === "unknown" ? "Unknown" : zone.zone.replaceAll("_", " ")} · {count(zone.contacts)}
+            {zone.zone === "unknown" ? "Unknown" : zone.zone.replaceAll("_", " ")} · {formatCount(zone.contacts)}
           </Badge>
         ))}
       </Group>

@@ -4,7 +4,7 @@ import { Progress as Bar, Text, Tooltip } from "@mantine/core";
 import { Figure, Figures } from "../../../components/layout/fact";
 import { Panel } from "../../../components/layout/panel";
 import { outcomeColour } from "../../../lib/format/colors";
-import { count, words } from "../../../lib/format/format";
+import { formatCount, humanize } from "../../../lib/format/format";
 import type { Campaign, Progress } from "../api";
 import classes from "./progress.module.css";
 
@@ -23,26 +23,30 @@ export function ProgressPanel({ campaign, progress }: { campaign: Campaign; prog
       right={
         <Text fz="sm" c="dimmed" aria-live="polite">
           {campaign.status === "running"
-            ? `${count(progress.in_progress)} being called`
+            ? `${formatCount(progress.in_progress)} being called`
             : `${Math.round(progress.progress_percentage)} % done`}
         </Text>
       }
     >
       <div className={classes.body}>
         <Figures>
-          <Figure name="Done" value={count(progress.completed)} note={`of ${count(progress.total_contacts)}`} />
-          <Figure name="Being called" value={count(progress.in_progress)} />
-          <Figure name="Waiting" value={count(progress.pending)} />
-          <Figure name="Answered" value={count(progress.answered)} note={reached} />
-          <Figure name="Called" value={count(progress.dialled)} note="at least once" />
+          <Figure
+            name="Done"
+            value={formatCount(progress.completed)}
+            note={`of ${formatCount(progress.total_contacts)}`}
+          />
+          <Figure name="Being called" value={formatCount(progress.in_progress)} />
+          <Figure name="Waiting" value={formatCount(progress.pending)} />
+          <Figure name="Answered" value={formatCount(progress.answered)} note={reached} />
+          <Figure name="Called" value={formatCount(progress.dialled)} note="at least once" />
         </Figures>
         <Bar.Root size={18} radius="sm" aria-label="Outcomes">
           {outcomes.map(([outcome, contacts]) => (
-            <Tooltip key={outcome} label={`${words(outcome)}: ${count(contacts)}`}>
+            <Tooltip key={outcome} label={`${humanize(outcome)}: ${formatCount(contacts)}`}>
               <Bar.Section
                 value={share(contacts)}
                 color={outcomeColour(outcome)}
-                aria-label={`${words(outcome)}: ${contacts}`}
+                aria-label={`${humanize(outcome)}: ${contacts}`}
               />
             </Tooltip>
           ))}
@@ -59,7 +63,7 @@ export function ProgressPanel({ campaign, progress }: { campaign: Campaign; prog
             {outcomes.map(([outcome, contacts]) => (
               <li key={outcome}>
                 <i style={{ background: outcomeColour(outcome) }} />
-                {words(outcome)} <b>{count(contacts)}</b>
+                {humanize(outcome)} <b>{formatCount(contacts)}</b>
               </li>
             ))}
           </ul>

@@ -6,7 +6,7 @@ import { Panel } from "../../../components/layout/panel";
 import { TooltipBox } from "../../../components/charts/chart-tooltip";
 import { api, unwrap } from "../../../lib/api/client";
 import { outcomeColour } from "../../../lib/format/colors";
-import { words } from "../../../lib/format/format";
+import { humanize } from "../../../lib/format/format";
 import type { Campaign } from "../api";
 
 function useTimeline(campaign: Campaign, done: number) {
@@ -63,7 +63,7 @@ export default function TimelinePanel({ campaign, done }: { campaign: Campaign; 
               <Bar
                 key={outcome}
                 dataKey={outcome}
-                name={words(outcome)}
+                name={humanize(outcome)}
                 stackId="all"
                 fill={outcomeColour(outcome)}
                 maxBarSize={28}

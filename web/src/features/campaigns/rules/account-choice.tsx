@@ -9,9 +9,9 @@ import {
   useCallerNumbers,
   useCarrierAccounts,
 } from "../../../lib/organization/carrier-accounts";
-import { words } from "../../../lib/format/format";
+import { humanize } from "../../../lib/format/format";
 import { Fact } from "../../../components/layout/fact";
-import { calledFrom } from "./rules-words";
+import { calledFrom } from "./rule-descriptions";
 
 /** What stands for the account that is the default when a call is placed. */
 const DEFAULT = "default";
@@ -61,7 +61,7 @@ function choices(accounts: readonly CarrierAccount[], value: number | null): { v
     { value: DEFAULT, label: usual === undefined ? "Your default account" : `Your default account (${usual.name})` },
     ...accounts.map((account) => ({
       value: String(account.id),
-      label: `${account.name} · ${words(account.provider)}`,
+      label: `${account.name} · ${humanize(account.provider)}`,
     })),
     ...(gone ? [{ value: String(value), label: "An account that was removed" }] : []),
   ];

@@ -1,7 +1,7 @@
 /** A campaign while it is being made, and as the API takes it. */
 
 import type { Schema } from "../../../lib/api/types";
-import { isDay } from "./rules-words";
+import { isDay } from "./rule-descriptions";
 import { gridOf, openHours, PRESETS, slotsOf, type Week, weekOf } from "./week";
 
 /** The rules that can be changed later, too. */

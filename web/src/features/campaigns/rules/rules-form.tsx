@@ -13,7 +13,7 @@ import {
 } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { Panel } from "../../../components/layout/panel";
-import { useWhereabouts } from "../../../lib/organization/organization-context";
+import { useOrganizationContext } from "../../../lib/organization/organization-context";
 import { AccountChoice, useHasChoice } from "./account-choice";
 import { countryChoices } from "./countries";
 import type { Rules } from "./draft";
@@ -36,7 +36,7 @@ export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
   const set = <Name extends keyof Rules>(name: Name, value: Rules[Name]) => onChange({ ...rules, [name]: value });
   const isNarrow = useMediaQuery("(max-width: 40em)");
   const hasChoice = useHasChoice(rules.accountId);
-  const limit = useWhereabouts().data?.limits.concurrent_calls;
+  const limit = useOrganizationContext().data?.limits.concurrent_calls;
   return (
     <Stack gap="lg">
       {hasChoice && (

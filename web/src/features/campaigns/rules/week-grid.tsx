@@ -2,8 +2,8 @@
 
 import { Button, Group, Text } from "@mantine/core";
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from "react";
-import { words } from "../../../lib/format/format";
-import { DAYS, HALF_HOURS, inWords, openHours, painted, PRESETS, slotsOf, timeOf, type Week } from "./week";
+import { humanize } from "../../../lib/format/format";
+import { DAYS, HALF_HOURS, describeWeek, openHours, paintHours, PRESETS, slotsOf, timeOf, type Week } from "./week";
 import classes from "./week-grid.module.css";
 
 type Cell = readonly [number, number];
@@ -19,7 +19,7 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
   const [cursor, setCursor] = useState<Cell>([0, 18]);
   const grid = useRef<HTMLDivElement>(null);
   const isMoved = useRef(false);
-  const shown = stroke === null ? week : painted(week, stroke.from, stroke.to, stroke.isOpen);
+  const shown = stroke === null ? week : paintHours(week, stroke.from, stroke.to, stroke.isOpen);
   useEffect(() => {
     if (isMoved.current) grid.current?.querySelector<HTMLElement>(`[data-cell="${cursor.join()}"]`)?.focus();
     isMoved.current = false;
@@ -44,7 +44,7 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
     const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
     if (event.key === " " || event.key === "Enter") {
       event.preventDefault();
-      onChange(painted(week, cursor, cursor, !week[cursor[0]]?.[cursor[1]]));
+      onChange(paintHours(week, cursor, cursor, !week[cursor[0]]?.[cursor[1]]));
     } else if (step) {
       event.preventDefault();
       const next: Cell = [
@@ -52,7 +52,7 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
         clamp(cursor[1] + (step[1] ?? 0), HALF_HOURS),
       ];
       isMoved.current = true;
-      if (event.shiftKey) onChange(painted(week, cursor, next, Boolean(week[cursor[0]]?.[cursor[1]])));
+      if (event.shiftKey) onChange(paintHours(week, cursor, next, Boolean(week[cursor[0]]?.[cursor[1]])));
       setCursor(next);
     }
   };
@@ -90,7 +90,7 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
           {DAYS.map((name, day) => (
             <div key={name} className={classes.row} role="row">
               <span className={classes.day} role="rowheader">
-                {words(name).slice(0, 3)}
+                {humanize(name).slice(0, 3)}
               </span>
               {Array.from({ length: HALF_HOURS }, (_, half) => (
                 <span
@@ -101,7 +101,7 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
                   data-open={shown[day]?.[half] || undefined}
                   data-full={half % 2 === 0 || undefined}
                   aria-selected={shown[day]?.[half] === true}
-                  aria-label={`${words(name)} ${timeOf(half)}`}
+                  aria-label={`${humanize(name)} ${timeOf(half)}`}
                   tabIndex={cursor[0] === day && cursor[1] === half ? 0 : -1}
                 />
               ))}
@@ -112,7 +112,7 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
       <Text fz="sm" c="dimmed" mt="xs" aria-live="polite">
         {openHours(shown) === 0
           ? "No hours yet: drag over the grid, or use the arrow keys and the space bar."
-          : inWords(slotsOf(shown))}
+          : describeWeek(slotsOf(shown))}
       </Text>
       <Text fz="sm" c="dimmed" className={classes.finger}>
         Draw with a finger; the row of hours moves the grid.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gridOf, inWords, openHours, painted, PRESETS, slotsOf, weekOf } from "./week";
+import { gridOf, describeWeek, openHours, paintHours, PRESETS, slotsOf, weekOf } from "./week";
 
 describe("calling hours", () => {
   const weekdays = PRESETS[0]?.week ?? [];
@@ -27,20 +27,20 @@ describe("calling hours", () => {
   });
 
   it("are painted from any corner to any other", () => {
-    const week = painted(
+    const week = paintHours(
       weekOf(() => false),
       [2, 10],
       [0, 8],
       true,
     );
     expect(openHours(week)).toBe(4.5);
-    expect(painted(week, [0, 8], [2, 10], false).flat().some(Boolean)).toBe(false);
+    expect(paintHours(week, [0, 8], [2, 10], false).flat().some(Boolean)).toBe(false);
   });
 
   it("are said in words", () => {
-    expect(inWords(slotsOf(weekdays))).toBe("Mon–Fri 09:00–17:00");
+    expect(describeWeek(slotsOf(weekdays))).toBe("Mon–Fri 09:00–17:00");
     expect(
-      inWords([
+      describeWeek([
         { day: "saturday", start: "10:00", end: "12:00" },
         { day: "monday", start: "08:00", end: "09:00" },
       ]),

@@ -67,7 +67,7 @@ function halfOf(time: string): number | null {
 }
 
 /** `week` with a rectangle between two cells set to `isOpen`. */
-export function painted(
+export function paintHours(
   week: Week,
   from: readonly [number, number],
   to: readonly [number, number],
@@ -87,7 +87,7 @@ export function openHours(week: Week): number {
 }
 
 /** "Mon–Fri 09:00–17:00": days with the same hours together. */
-export function inWords(slots: readonly { day: string; start: string; end: string }[]): string {
+export function describeWeek(slots: readonly { day: string; start: string; end: string }[]): string {
   const hoursOf = (day: Day) =>
     slots
       .filter((slot) => slot.day === day)

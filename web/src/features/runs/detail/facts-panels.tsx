@@ -3,8 +3,8 @@
 import { Badge, Table, Text } from "@mantine/core";
 import { DataTable } from "../../../components/tables/data-table";
 import { Panel } from "../../../components/layout/panel";
-import { money, words } from "../../../lib/format/format";
-import { amountWords, priceWords } from "./cost-words";
+import { formatMoney, humanize } from "../../../lib/format/format";
+import { describeAmount, describePrice } from "./cost-descriptions";
 import type { RunDetail } from "../../../lib/api/types";
 import classes from "../runs.module.css";
 
@@ -16,7 +16,7 @@ export function Values({ title, values }: { title: string; values: unknown }) {
       <dl className={classes.facts}>
         {entries.map(([name, value]) => (
           <div key={name}>
-            <dt>{words(name)}</dt>
+            <dt>{humanize(name)}</dt>
             <dd>{shown(value)}</dd>
           </div>
         ))}
@@ -53,7 +53,7 @@ const COST_COLUMNS = [{ title: "What" }, { title: "Amount", isRight: true }, { t
 export function Costs({ run }: { run: RunDetail }) {
   if (run.cost_lines.length === 0 && run.unpriced.length === 0) return null;
   return (
-    <Panel title="Cost" right={<Text fw={650}>{money(run.cost_cents)}</Text>}>
+    <Panel title="Cost" right={<Text fw={650}>{formatMoney(run.cost_cents)}</Text>}>
       <DataTable label="Cost lines" columns={COST_COLUMNS} minWidth={300} isTight>
         {run.cost_lines.map((line) => (
           <Table.Tr key={`${line.kind}.${line.provider}.${line.model}.${line.unit}`}>
@@ -61,12 +61,12 @@ export function Costs({ run }: { run: RunDetail }) {
               <Name line={line} />
             </Table.Td>
             <Table.Td ta="right">
-              <Text fz="sm">{amountWords(line.quantity, line.unit)}</Text>
+              <Text fz="sm">{describeAmount(line.quantity, line.unit)}</Text>
               <Text fz="xs" c="dimmed" title={`Price of ${line.price_date}`}>
-                {priceWords(line.unit_price_cents, line.unit)}
+                {describePrice(line.unit_price_cents, line.unit)}
               </Text>
             </Table.Td>
-            <Table.Td ta="right">{money(line.cost_cents)}</Table.Td>
+            <Table.Td ta="right">{formatMoney(line.cost_cents)}</Table.Td>
           </Table.Tr>
         ))}
         {run.unpriced.map((line) => (
@@ -74,7 +74,7 @@ export function Costs({ run }: { run: RunDetail }) {
             <Table.Td>
               <Name line={line} />
             </Table.Td>
-            <Table.Td ta="right">{amountWords(line.quantity, line.unit)}</Table.Td>
+            <Table.Td ta="right">{describeAmount(line.quantity, line.unit)}</Table.Td>
             <Table.Td ta="right" c="dimmed">
               no known price
             </Table.Td>
@@ -89,7 +89,7 @@ function Name({ line }: { line: { kind: string; provider: string; model: string 
   return (
     <>
       <Text fz="sm" fw={600}>
-        {line.kind.length <= 3 ? line.kind.toUpperCase() : words(line.kind)}
+        {line.kind.length <= 3 ? line.kind.toUpperCase() : humanize(line.kind)}
       </Text>
       <Text fz="xs" c="dimmed">
         {line.provider} {line.model}
@@ -117,7 +117,7 @@ export function Reviews({ reviews }: { reviews: Record<string, unknown> }) {
             <dt>
               {name}{" "}
               <Badge color={review.passed === false ? "red" : review.passed ? "brand" : "gray"}>
-                {review.score === undefined ? words(review.status ?? "pending") : `${review.score}`}
+                {review.score === undefined ? humanize(review.status ?? "pending") : `${review.score}`}
               </Badge>
             </dt>
             <dd>

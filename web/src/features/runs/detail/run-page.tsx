@@ -11,8 +11,8 @@ import { Problem } from "../../../components/feedback/problem";
 import { RunBadge } from "../../../components/runs/run-badge";
 import { Transcript } from "../../../components/runs/transcript";
 import { localPath } from "../../../lib/api/address";
-import { conversationOf } from "../../../lib/live/conversation";
-import { dateTime, duration, money, words } from "../../../lib/format/format";
+import { transcriptOf } from "../../../lib/live/transcript";
+import { formatDateTime, formatDuration, formatMoney, humanize } from "../../../lib/format/format";
 import { turnsOf } from "../../../lib/live/latency";
 import type { RunDetail } from "../../../lib/api/types";
 import { isLive, useCampaignNames, useRun } from "../api";
@@ -20,7 +20,7 @@ import { EventsPanel } from "./events-panel";
 import { Costs, givenOf, Reviews, Values } from "./facts-panels";
 import { PlayerBar } from "../player/player";
 import classes from "../runs.module.css";
-import { channel } from "../list/runs-panel";
+import { channelName } from "../list/runs-panel";
 import { Share } from "./share";
 import { usePlayer } from "../player/use-player";
 
@@ -40,7 +40,7 @@ export function RunPage({ agentId, runId, startAt }: { agentId: number; runId: n
 }
 
 function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; startAt: number }) {
-  const conversation = useMemo(() => conversationOf(run.events), [run.events]);
+  const transcript = useMemo(() => transcriptOf(run.events), [run.events]);
   const turns = useMemo(() => turnsOf(run.events), [run.events]);
   const isSpoken = run.mode !== "textchat";
   // While it goes on the file grows: it is played once it is whole.
@@ -72,9 +72,9 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
           right={run.transcript_url && <Download url={run.transcript_url} name="Transcript" />}
           className={classes.said}
         >
-          {conversation.lines.length > 0 ? (
+          {transcript.lines.length > 0 ? (
             <Transcript
-              lines={conversation.lines}
+              lines={transcript.lines}
               agentName={run.workflow_name}
               hasTimes
               isLive={isLive(run)}
@@ -138,8 +138,8 @@ function Facts({ run }: { run: RunDetail }) {
   return (
     <Group gap="12px 26px">
       <Fact name="How it went" value={<RunBadge status={run.status} outcome={run.outcome} />} />
-      <Fact name="Channel" value={channel(run)} />
-      {run.mode !== "textchat" && run.mode !== "browser" && <Fact name="Direction" value={words(run.direction)} />}
+      <Fact name="Channel" value={channelName(run)} />
+      {run.mode !== "textchat" && run.mode !== "browser" && <Fact name="Direction" value={humanize(run.direction)} />}
       {run.caller_number !== null && run.caller_number !== run.phone_number && (
         <Fact name="From" value={run.caller_number} />
       )}
@@ -147,11 +147,11 @@ function Facts({ run }: { run: RunDetail }) {
         <Fact name="To" value={run.called_number} />
       )}
       {run.campaign_id !== null && <Fact name="Campaign" value={<CampaignLink id={run.campaign_id} />} />}
-      <Fact name="Started" value={dateTime(run.started_at ?? run.created_at)} />
-      <Fact name="Duration" value={duration(run.duration)} />
-      <Fact name="Ended by" value={run.end_reason ? words(run.end_reason) : "–"} />
+      <Fact name="Started" value={formatDateTime(run.started_at ?? run.created_at)} />
+      <Fact name="Duration" value={formatDuration(run.duration)} />
+      <Fact name="Ended by" value={run.end_reason ? humanize(run.end_reason) : "–"} />
       <Fact name="Version" value={`v${run.version_number}`} />
-      <Fact name="Cost" value={money(run.cost_cents)} />
+      <Fact name="Cost" value={formatMoney(run.cost_cents)} />
     </Group>
   );
 }

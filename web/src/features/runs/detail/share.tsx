@@ -2,8 +2,8 @@
 
 import { Button, Menu, Text } from "@mantine/core";
 import { Share2 } from "lucide-react";
-import { copy } from "../../../lib/ui/copy";
-import { clock } from "../../../lib/format/format";
+import { copyToClipboard } from "../../../lib/ui/clipboard";
+import { formatClock } from "../../../lib/format/format";
 import type { RunDetail } from "../../../lib/api/types";
 import { placeIn } from "../player/place";
 
@@ -15,7 +15,7 @@ export function Share({ run, seconds }: { run: RunDetail; seconds: number }) {
     { name: "transcript", url: run.transcript_url },
   ].filter((link): link is { name: string; url: string } => link.url !== null);
   const item = (what: string, url: string) => (
-    <Menu.Item key={what} onClick={() => void copy(url, `The link to ${what}`)}>
+    <Menu.Item key={what} onClick={() => void copyToClipboard(url, `The link to ${what}`)}>
       Copy a link to {what}
     </Menu.Item>
   );
@@ -28,7 +28,7 @@ export function Share({ run, seconds }: { run: RunDetail; seconds: number }) {
       </Menu.Target>
       <Menu.Dropdown>
         {item("this page", page)}
-        {seconds >= 1 && item(`this page, from ${clock(seconds * 1000)}`, page + placeIn(seconds))}
+        {seconds >= 1 && item(`this page, from ${formatClock(seconds * 1000)}`, page + placeIn(seconds))}
         <About>For people of your organization, who sign in. It does not end.</About>
         {open.length > 0 && (
           <>

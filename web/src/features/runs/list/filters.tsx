@@ -4,14 +4,14 @@ import { Button, Group, MultiSelect, NumberInput, Popover, Select, SimpleGrid, S
 import { useDebouncedCallback } from "@mantine/hooks";
 import { ListFilter } from "lucide-react";
 import { useState } from "react";
-import { words } from "../../../lib/format/format";
+import { humanize } from "../../../lib/format/format";
 import { useAgentChoices } from "../../../lib/organization/agent-names";
 import { useCampaignNames } from "../api";
 import classes from "../runs.module.css";
-import { countFilters, type RunSearch, several } from "./search";
+import { countFilters, type RunSearch, toList } from "./search";
 import { ValueFilters } from "./value-filters";
 
-const named = (names: string[]) => names.map((value) => ({ value, label: words(value) }));
+const named = (names: string[]) => names.map((value) => ({ value, label: humanize(value) }));
 const OUTCOMES = named(["answered", "voicemail", "transferred", "no_answer", "busy", "failed", "canceled"]);
 const STATES = named(["initiated", "ringing", "in_progress", "completed", "busy", "no_answer", "failed", "canceled"]);
 const CHANNELS = [
@@ -26,7 +26,7 @@ interface FiltersProps {
 }
 
 /** Without `name` when there is nothing to look for, and on the first page again. */
-function changed<Name extends keyof RunSearch>(
+function withFilter<Name extends keyof RunSearch>(
   search: RunSearch,
   name: Name,
   value: RunSearch[Name] | null | "",
@@ -39,7 +39,7 @@ function changed<Name extends keyof RunSearch>(
 export function Filters({ search, onChange }: FiltersProps) {
   const agents = useAgentChoices();
   const set = <Name extends keyof RunSearch>(name: Name, value: RunSearch[Name] | null | "") =>
-    onChange(changed(search, name, value));
+    onChange(withFilter(search, name, value));
   const count = countFilters(search);
   return (
     <Group gap="sm" align="flex-end">
@@ -50,7 +50,7 @@ export function Filters({ search, onChange }: FiltersProps) {
         searchable
         clearable
         data={agents}
-        value={several(search.agent)}
+        value={toList(search.agent)}
         onChange={(value) => set("agent", value.map(Number))}
       />
       <MultiSelect
@@ -87,7 +87,7 @@ function withoutFilters({ sort, order }: RunSearch): RunSearch {
 function More({ search, onChange }: FiltersProps) {
   const campaigns = useCampaignNames();
   const set = <Name extends keyof RunSearch>(name: Name, value: RunSearch[Name] | null | "") =>
-    onChange(changed(search, name, value));
+    onChange(withFilter(search, name, value));
   const { agent: _a, outcome: _o, phone: _p, ...others } = search;
   const count = countFilters(others);
   const seconds = (value: string | number) => (typeof value === "number" ? value : null);
@@ -155,7 +155,7 @@ function More({ search, onChange }: FiltersProps) {
               label="Campaign"
               searchable
               data={campaigns.data ?? []}
-              value={several(search.campaign)}
+              value={toList(search.campaign)}
               onChange={(value) => set("campaign", value.map(Number))}
             />
             <TypedFilter

@@ -9,14 +9,14 @@ import { LinkRow, nameClass } from "../../../components/tables/link-row";
 import { Empty, Loaded, Page } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { RunBadge } from "../../../components/runs/run-badge";
-import { download } from "../../../lib/api/download";
-import { dateTime, duration, money, when } from "../../../lib/format/format";
+import { downloadFile } from "../../../lib/api/download";
+import { formatDateTime, formatDuration, formatMoney, formatTimeAgo } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
-import { failed } from "../../../lib/ui/notifications";
+import { notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { isLive, reportPath, useAllRuns } from "../api";
 import { Filters } from "./filters";
-import { channel } from "./runs-panel";
+import { channelName } from "./runs-panel";
 import { countFilters, type RunSearch } from "./search";
 
 const COLUMNS = [
@@ -95,12 +95,12 @@ function RunRow({ run }: { run: Schema<"UsageRunItem"> }) {
         <RunBadge status={run.status} outcome={run.outcome} />
       </Table.Td>
       <Table.Td style={{ whiteSpace: "normal" }}>{run.workflow_name}</Table.Td>
-      <Table.Td>{channel(run)}</Table.Td>
-      <Table.Td ta="right">{isLive(run) ? "–" : duration(run.duration_seconds)}</Table.Td>
-      <Table.Td ta="right">{isLive(run) ? "–" : money(run.cost_cents)}</Table.Td>
+      <Table.Td>{channelName(run)}</Table.Td>
+      <Table.Td ta="right">{isLive(run) ? "–" : formatDuration(run.duration_seconds)}</Table.Td>
+      <Table.Td ta="right">{isLive(run) ? "–" : formatMoney(run.cost_cents)}</Table.Td>
       <Table.Td ta="right">
-        <Text span fz="sm" c="dimmed" title={dateTime(run.created_at)}>
-          {when(run.created_at)}
+        <Text span fz="sm" c="dimmed" title={formatDateTime(run.created_at)}>
+          {formatTimeAgo(run.created_at)}
         </Text>
       </Table.Td>
     </LinkRow>
@@ -139,7 +139,7 @@ function Report({ search, isEmpty }: { search: RunSearch; isEmpty: boolean }) {
   const [isBusy, setIsBusy] = useState(false);
   const start = async () => {
     setIsBusy(true);
-    await download(reportPath(search), `runs-${new Date().toISOString().slice(0, 10)}.csv`).catch(failed);
+    await downloadFile(reportPath(search), `runs-${new Date().toISOString().slice(0, 10)}.csv`).catch(notifyError);
     setIsBusy(false);
   };
   return (

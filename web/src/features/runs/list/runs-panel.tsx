@@ -6,7 +6,7 @@ import { useState } from "react";
 import { Panel } from "../../../components/layout/panel";
 import { Problem } from "../../../components/feedback/problem";
 import { RunBadge } from "../../../components/runs/run-badge";
-import { duration, ms, when, words } from "../../../lib/format/format";
+import { formatDuration, formatMilliseconds, formatTimeAgo, humanize } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import type { Run } from "../../../lib/api/types";
 import { useRuns } from "../api";
@@ -81,11 +81,11 @@ function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
               <Table.Td>
                 <RunBadge status={run.status} outcome={run.outcome} />
               </Table.Td>
-              <Table.Td>{channel(run)}</Table.Td>
-              <Table.Td ta="right">{duration(run.duration)}</Table.Td>
-              <Table.Td ta="right">{ms(run.latency.p50_ms)}</Table.Td>
+              <Table.Td>{channelName(run)}</Table.Td>
+              <Table.Td ta="right">{formatDuration(run.duration)}</Table.Td>
+              <Table.Td ta="right">{formatMilliseconds(run.latency.p50_ms)}</Table.Td>
               <Table.Td ta="right" c="dimmed">
-                {when(run.created_at)}
+                {formatTimeAgo(run.created_at)}
               </Table.Td>
             </Table.Tr>
           ))}
@@ -95,7 +95,7 @@ function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
   );
 }
 
-export function channel(run: Pick<Run, "mode" | "phone_number">): string {
+export function channelName(run: Pick<Run, "mode" | "phone_number">): string {
   if (run.mode === "textchat") return "Text chat";
-  return run.phone_number ? `${words(run.mode)} · ${run.phone_number}` : words(run.mode);
+  return run.phone_number ? `${humanize(run.mode)} · ${run.phone_number}` : humanize(run.mode);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { countFilters, criteriaOf, readRunSearch, several } from "./search";
+import { countFilters, criteriaOf, readRunSearch, toList } from "./search";
 
 it("keeps what an address says and can be used", () => {
   expect(
@@ -47,7 +47,7 @@ it("asks the API for all of it", () => {
     { field: "caller_number", type: "text", value: "120" },
     { field: "duration", type: "number", value: { min: 10 } },
   ]);
-  expect(several(7)).toEqual(["7"]);
+  expect(toList(7)).toEqual(["7"]);
 });
 
 it("means days by the reader's clock", () => {

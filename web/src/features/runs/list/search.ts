@@ -120,7 +120,7 @@ export function countFilters(search: RunSearch): number {
 }
 
 /** Agents or campaigns as several, however the address has them. */
-export function several(ids: number | number[] | undefined): string[] {
+export function toList(ids: number | number[] | undefined): string[] {
   return (ids === undefined ? [] : Array.isArray(ids) ? ids : [ids]).map(String);
 }
 

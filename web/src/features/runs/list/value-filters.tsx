@@ -4,13 +4,13 @@ import { ActionIcon, Button, Group, NativeSelect, Stack, Text, TextInput } from 
 import { useDebouncedCallback } from "@mantine/hooks";
 import { Plus, X } from "lucide-react";
 import { useState } from "react";
-import { criterionOf, type ValueFilter, type Way } from "./values";
+import { criterionOf, type ValueFilter, type Operator } from "./values";
 
 const PLACES = [
   { value: "gathered", label: "Learned" },
   { value: "context", label: "Given" },
 ];
-const WAYS: { value: Way; label: string }[] = [
+const WAYS: { value: Operator; label: string }[] = [
   { value: "contains", label: "contains" },
   { value: "is", label: "is" },
   { value: "number", label: "is a number" },
@@ -99,7 +99,7 @@ function Row({ draft, onChange, onRemove }: { draft: Draft; onChange: (draft: Dr
         aria-label="How it compares"
         data={WAYS}
         value={draft.way}
-        onChange={(event) => onChange({ ...draft, way: event.currentTarget.value as Way })}
+        onChange={(event) => onChange({ ...draft, way: event.currentTarget.value as Operator })}
         w={106}
       />
       <ActionIcon size="sm" variant="subtle" color="gray" aria-label={`Without the value ${name}`} onClick={onRemove}>

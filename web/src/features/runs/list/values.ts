@@ -1,12 +1,12 @@
 /** Conditions on what a run was given or learned, as they stand in the page's address: pure. */
 
-export const WAYS = ["contains", "is", "number", "date", "yes", "no"] as const;
-export type Way = (typeof WAYS)[number];
+export const OPERATORS = ["contains", "is", "number", "date", "yes", "no"] as const;
+export type Operator = (typeof OPERATORS)[number];
 
 /** One of a run's values: `name` begins with `gathered.` (learned) or `context.` (given). */
 export interface ValueFilter {
   name: string;
-  way: Way;
+  way: Operator;
   /** A text, or several texts with commas between. */
   text?: string;
   /** Numbers or days, both included. */
@@ -29,7 +29,7 @@ export function readValues(raw: unknown): ValueFilter[] | undefined {
       string,
       unknown
     >;
-    const known = WAYS.find((candidate) => candidate === way);
+    const known = OPERATORS.find((candidate) => candidate === way);
     if (known === undefined || typeof name !== "string" || !isNamed(name)) return [];
     return [{ name, way: known, ...word("text", text), ...word("from", from), ...word("to", to) }];
   });
@@ -57,11 +57,11 @@ export function criterionOf({ name, way, text = "", from = "", to = "" }: ValueF
       .filter((option) => option !== "");
     return options.length === 0 ? null : { field: name, type: "select", value: options };
   }
-  const [wanted, low, high] = way === "number" ? ([NUMBER, "min", "max"] as const) : ([DAY, "from", "to"] as const);
+  const [expected, low, high] = way === "number" ? ([NUMBER, "min", "max"] as const) : ([DAY, "from", "to"] as const);
   const bound = (end: string) => (way === "number" ? Number(end) : end);
   const value = {
-    ...(wanted.test(from) ? { [low]: bound(from) } : {}),
-    ...(wanted.test(to) ? { [high]: bound(to) } : {}),
+    ...(expected.test(from) ? { [low]: bound(from) } : {}),
+    ...(expected.test(to) ? { [high]: bound(to) } : {}),
   };
   return Object.keys(value).length === 0 ? null : { field: name, type: way, value };
 }

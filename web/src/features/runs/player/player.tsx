@@ -3,7 +3,7 @@
 import { ActionIcon, Group, SegmentedControl, Text } from "@mantine/core";
 import { Pause, Play } from "lucide-react";
 import { useState } from "react";
-import { clock } from "../../../lib/format/format";
+import { formatClock } from "../../../lib/format/format";
 import classes from "./player.module.css";
 import type { Player } from "./use-player";
 import { Waveform } from "./waveform";
@@ -32,7 +32,7 @@ export function PlayerBar({ player, address }: { player: Player; address: string
             {player.isPlaying ? <Pause size={19} /> : <Play size={19} />}
           </ActionIcon>
           <Text fz="sm" className={classes.time}>
-            {clock(player.seconds * 1000)} <span>/ {clock(player.total * 1000)}</span>
+            {formatClock(player.seconds * 1000)} <span>/ {formatClock(player.total * 1000)}</span>
           </Text>
         </Group>
         <SegmentedControl

@@ -2,7 +2,7 @@
 
 import { useElementSize } from "@mantine/hooks";
 import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef } from "react";
-import { clock } from "../../../lib/format/format";
+import { formatClock } from "../../../lib/format/format";
 import { barsOf, type Peaks } from "../../../lib/audio/wav-peaks";
 import classes from "./player.module.css";
 
@@ -41,7 +41,7 @@ export function Waveform({ peaks, seconds, total, onSeek }: WaveformProps) {
       aria-valuemin={0}
       aria-valuemax={Math.round(total)}
       aria-valuenow={Math.round(seconds)}
-      aria-valuetext={`${clock(seconds * 1000)} of ${clock(total * 1000)}`}
+      aria-valuetext={`${formatClock(seconds * 1000)} of ${formatClock(total * 1000)}`}
       onKeyDown={press}
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);

@@ -9,9 +9,9 @@ import { Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { Password } from "../../../components/forms/password";
 import { useAccount } from "../../../lib/organization/organization-context";
-import { dateTime, words } from "../../../lib/format/format";
+import { formatDateTime, humanize } from "../../../lib/format/format";
 import { useForm } from "../../../lib/ui/use-form";
-import { done, failed } from "../../../lib/ui/notifications";
+import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import { useChangePassword, useEndSession, useSessions } from "../organization/api";
 import classes from "../settings.module.css";
 
@@ -25,7 +25,7 @@ export default function AccountSection() {
             <Group p="lg" gap={40}>
               <Fact name="Name" value={me.name || "–"} />
               <Fact name="E-mail" value={me.email ?? "–"} />
-              <Fact name="Role here" value={words(me.role)} />
+              <Fact name="Role here" value={humanize(me.role)} />
               {me.is_superuser && <Fact name="Rights" value="Superuser" />}
             </Group>
           )}
@@ -51,7 +51,7 @@ function ChangePassword() {
       { new_password, ...(current_password === "" ? {} : { current_password }) },
       {
         onSuccess: () => {
-          done("The password is changed. Your other sessions have ended.");
+          notifySuccess("The password is changed. Your other sessions have ended.");
           form.reset();
         },
       },
@@ -97,8 +97,8 @@ function Sessions() {
           >
             {data.map((session) => (
               <Table.Tr key={session.id}>
-                <Table.Td fw={600}>{dateTime(session.created_at)}</Table.Td>
-                <Table.Td c="dimmed">{dateTime(session.expires_at)}</Table.Td>
+                <Table.Td fw={600}>{formatDateTime(session.created_at)}</Table.Td>
+                <Table.Td c="dimmed">{formatDateTime(session.expires_at)}</Table.Td>
                 <Table.Td>
                   {session.is_current ? (
                     <Badge>This one</Badge>
@@ -114,8 +114,8 @@ function Sessions() {
                       size="compact-sm"
                       variant="subtle"
                       color="red"
-                      onClick={() => end.mutate(session.id, { onError: failed })}
-                      aria-label={`End session ${session.id}, since ${dateTime(session.created_at)}`}
+                      onClick={() => end.mutate(session.id, { onError: notifyError })}
+                      aria-label={`End session ${session.id}, since ${formatDateTime(session.created_at)}`}
                     >
                       End
                     </Button>

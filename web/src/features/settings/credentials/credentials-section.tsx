@@ -7,10 +7,10 @@ import { Confirm, FormDialog } from "../../../components/forms/dialog";
 import { Empty, Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { Password } from "../../../components/forms/password";
-import { useMay } from "../../../lib/organization/organization-context";
-import { when } from "../../../lib/format/format";
+import { usePermissions } from "../../../lib/organization/organization-context";
+import { formatTimeAgo } from "../../../lib/format/format";
 import { useForm } from "../../../lib/ui/use-form";
-import { done } from "../../../lib/ui/notifications";
+import { notifySuccess } from "../../../lib/ui/notifications";
 import { type Credential, useCredentials, useDeleteCredential, useSaveCredential } from "../tools/api";
 
 type Type = Credential["credential_type"];
@@ -48,10 +48,10 @@ const COLUMNS = [
 ];
 
 export default function CredentialsSection() {
-  const may = useMay();
+  const permissions = usePermissions();
   const credentials = useCredentials();
   const [edited, setEdited] = useState<Credential | "new" | null>(null);
-  const add = may.write && (
+  const add = permissions.write && (
     <Button size="sm" onClick={() => setEdited("new")}>
       New credential
     </Button>
@@ -85,7 +85,7 @@ export default function CredentialsSection() {
 }
 
 function CredentialRow({ credential, onEdit }: { credential: Credential; onEdit: () => void }) {
-  const may = useMay();
+  const permissions = usePermissions();
   const remove = useDeleteCredential();
   const [isAsking, setIsAsking] = useState(false);
   return (
@@ -95,9 +95,9 @@ function CredentialRow({ credential, onEdit }: { credential: Credential; onEdit:
       <Table.Td style={{ whiteSpace: "normal" }}>
         {credential.allowed_hosts?.join(", ") || "The first server it is used for"}
       </Table.Td>
-      <Table.Td c="dimmed">{when(credential.updated_at ?? credential.created_at)}</Table.Td>
+      <Table.Td c="dimmed">{formatTimeAgo(credential.updated_at ?? credential.created_at)}</Table.Td>
       <Table.Td ta="right">
-        {may.write && (
+        {permissions.write && (
           <>
             <Button size="compact-sm" variant="subtle" onClick={onEdit} aria-label={`Edit ${credential.name}`}>
               Edit
@@ -136,7 +136,7 @@ const PLACES = Object.fromEntries(SECRETS.map((name) => [name, `credential_data.
 
 function Edit({ credential, onClose }: { credential: Credential | null; onClose: () => void }) {
   const save = useSaveCredential(credential?.uuid ?? null);
-  const may = useMay();
+  const permissions = usePermissions();
   const before = credential?.allowed_hosts ?? [];
   const first = {
     name: credential?.name ?? "",
@@ -162,7 +162,7 @@ function Edit({ credential, onClose }: { credential: Credential | null; onClose:
       },
       {
         onSuccess: () => {
-          done(`“${name}” is saved.`);
+          notifySuccess(`“${name}” is saved.`);
           onClose();
         },
       },
@@ -191,12 +191,12 @@ function Edit({ credential, onClose }: { credential: Credential | null; onClose:
       <TagsInput
         label="Sent to these servers only"
         description={
-          may.admin || !isUntouched
+          permissions.admin || !isUntouched
             ? "crm.example.com or *.example.com; empty: the first server that it is used for"
             : "To change them, enter the secret again, or ask an admin"
         }
         placeholder={hosts.length === 0 ? "crm.example.com" : ""}
-        disabled={!may.admin && isUntouched}
+        disabled={!permissions.admin && isUntouched}
         {...form.field("allowed_hosts")}
       />
     </FormDialog>

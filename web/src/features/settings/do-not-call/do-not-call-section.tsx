@@ -8,13 +8,13 @@ import { DataTable, Pager } from "../../../components/tables/data-table";
 import { FormDialog } from "../../../components/forms/dialog";
 import { Empty, Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
-import { useMay } from "../../../lib/organization/organization-context";
+import { usePermissions } from "../../../lib/organization/organization-context";
 import { problemsOf } from "../../../lib/api/errors";
 import { sentence } from "../../../lib/api/sentences";
-import { dateTime, many, words } from "../../../lib/format/format";
+import { formatDateTime, pluralize, humanize } from "../../../lib/format/format";
 import { useForm } from "../../../lib/ui/use-form";
 import { useLastPage } from "../../../lib/ui/last-page";
-import { done, failed } from "../../../lib/ui/notifications";
+import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import { useAddDoNotCall, useDoNotCall, useRemoveDoNotCall } from "./api";
 
 const COLUMNS = [
@@ -26,7 +26,7 @@ const COLUMNS = [
 ];
 
 export default function DoNotCallSection() {
-  const may = useMay();
+  const permissions = usePermissions();
   const [typed, setTyped] = useState("");
   const [search] = useDebouncedValue(typed, 300);
   const [page, setPage] = useState(1);
@@ -34,7 +34,7 @@ export default function DoNotCallSection() {
   const list = useDoNotCall(search, page);
   useLastPage(page, list, setPage);
   const remove = useRemoveDoNotCall();
-  const add = may.write && (
+  const add = permissions.write && (
     <Button size="sm" onClick={() => setIsAdding(true)}>
       Add numbers
     </Button>
@@ -68,16 +68,16 @@ export default function DoNotCallSection() {
                       <Table.Td fw={600}>{entry.phone_number}</Table.Td>
                       <Table.Td>{entry.reason ?? "–"}</Table.Td>
                       <Table.Td>
-                        {words(entry.source)}
+                        {humanize(entry.source)}
                         {entry.run_id !== null && (
                           <Anchor fz="sm" ml={6} renderRoot={(props) => <Link to="/runs" {...props} />}>
                             run {entry.run_id}
                           </Anchor>
                         )}
                       </Table.Td>
-                      <Table.Td c="dimmed">{dateTime(entry.created_at)}</Table.Td>
+                      <Table.Td c="dimmed">{formatDateTime(entry.created_at)}</Table.Td>
                       <Table.Td ta="right">
-                        {may.write && (
+                        {permissions.write && (
                           <Button
                             size="compact-sm"
                             variant="subtle"
@@ -85,8 +85,8 @@ export default function DoNotCallSection() {
                             aria-label={`Remove ${entry.phone_number}`}
                             onClick={() =>
                               remove.mutate(entry.id, {
-                                onSuccess: () => done(`${entry.phone_number} may be called again.`),
-                                onError: failed,
+                                onSuccess: () => notifySuccess(`${entry.phone_number} may be called again.`),
+                                onError: notifyError,
                               })
                             }
                           >
@@ -128,7 +128,7 @@ function Add({ onClose }: { onClose: () => void }) {
       { numbers, reason: form.values.reason },
       {
         onSuccess: ({ added, already_listed: known }) => {
-          done(`${many(added, "number")} added${known > 0 ? `, ${known} stood there already` : ""}.`);
+          notifySuccess(`${pluralize(added, "number")} added${known > 0 ? `, ${known} stood there already` : ""}.`);
           onClose();
         },
       },

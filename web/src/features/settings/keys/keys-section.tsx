@@ -7,9 +7,9 @@ import { Confirm, FormDialog } from "../../../components/forms/dialog";
 import { Empty, Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { SecretOnce } from "../../../components/forms/secret";
-import { dateTime, when, words } from "../../../lib/format/format";
+import { formatDateTime, formatTimeAgo, humanize } from "../../../lib/format/format";
 import { useForm } from "../../../lib/ui/use-form";
-import { done, failed } from "../../../lib/ui/notifications";
+import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { useArchiveKey, useCreateKey, useKeys } from "./api";
 
@@ -86,10 +86,10 @@ function KeyRow({ apiKey }: { apiKey: Key }) {
       { id: apiKey.id, isArchived },
       {
         onSuccess: () => {
-          done(isArchived ? `“${apiKey.name}” works again.` : `“${apiKey.name}” is archived.`);
+          notifySuccess(isArchived ? `“${apiKey.name}” works again.` : `“${apiKey.name}” is archived.`);
           setIsAsking(false);
         },
-        onError: failed,
+        onError: notifyError,
       },
     );
   return (
@@ -98,9 +98,9 @@ function KeyRow({ apiKey }: { apiKey: Key }) {
       <Table.Td>
         <Code>{apiKey.prefix}…</Code>
       </Table.Td>
-      <Table.Td>{isArchived ? <Badge color="gray">Archived</Badge> : words(apiKey.role)}</Table.Td>
-      <Table.Td c="dimmed">{apiKey.last_used_at ? when(apiKey.last_used_at) : "Never"}</Table.Td>
-      <Table.Td c="dimmed">{dateTime(apiKey.created_at)}</Table.Td>
+      <Table.Td>{isArchived ? <Badge color="gray">Archived</Badge> : humanize(apiKey.role)}</Table.Td>
+      <Table.Td c="dimmed">{apiKey.last_used_at ? formatTimeAgo(apiKey.last_used_at) : "Never"}</Table.Td>
+      <Table.Td c="dimmed">{formatDateTime(apiKey.created_at)}</Table.Td>
       <Table.Td ta="right">
         <Button
           size="compact-sm"

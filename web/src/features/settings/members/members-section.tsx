@@ -7,10 +7,10 @@ import { Confirm, FormDialog } from "../../../components/forms/dialog";
 import { Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { SecretOnce } from "../../../components/forms/secret";
-import { useAccount, useMay } from "../../../lib/organization/organization-context";
-import { dateTime } from "../../../lib/format/format";
+import { useAccount, usePermissions } from "../../../lib/organization/organization-context";
+import { formatDateTime } from "../../../lib/format/format";
 import { useForm } from "../../../lib/ui/use-form";
-import { done, failed } from "../../../lib/ui/notifications";
+import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import type { Role, Schema } from "../../../lib/api/types";
 import { useChangeRole, useInvitations, useInvite, useMembers, useRemoveMember, useRevoke } from "./api";
 
@@ -31,7 +31,7 @@ export default function MembersSection() {
         <SecretOnce
           value={fresh.url}
           label="link"
-          hint={`Pass it on to ${fresh.email}. It works once, until ${dateTime(fresh.expires_at)}, and is not shown again.`}
+          hint={`Pass it on to ${fresh.email}. It works once, until ${formatDateTime(fresh.expires_at)}, and is not shown again.`}
         />
       )}
       <Panel
@@ -72,12 +72,12 @@ export default function MembersSection() {
 
 function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
   const account = useAccount();
-  const may = useMay();
+  const permissions = usePermissions();
   const change = useChangeRole();
   const remove = useRemoveMember();
   const [isAsking, setIsAsking] = useState(false);
   const isMe = account.data?.id === member.user_id;
-  const canChange = member.role !== "owner" || may.own;
+  const canChange = member.role !== "owner" || permissions.own;
   return (
     <Table.Tr>
       <Table.Td>
@@ -99,18 +99,18 @@ function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
           aria-label={`Role of ${member.email}`}
           allowDeselect={false}
           disabled={!canChange || change.isPending}
-          data={may.own ? ROLES : ROLES.filter((role) => role.value !== "owner" || member.role === "owner")}
+          data={permissions.own ? ROLES : ROLES.filter((role) => role.value !== "owner" || member.role === "owner")}
           value={member.role}
           onChange={(role) =>
             role &&
             change.mutate(
-              { userId: member.user_id, role: role },
-              { onSuccess: () => done("The role is changed."), onError: failed },
+              { userId: member.user_id, role },
+              { onSuccess: () => notifySuccess("The role is changed."), onError: notifyError },
             )
           }
         />
       </Table.Td>
-      <Table.Td c="dimmed">{dateTime(member.created_at)}</Table.Td>
+      <Table.Td c="dimmed">{formatDateTime(member.created_at)}</Table.Td>
       <Table.Td ta="right">
         {canChange && (
           <Button
@@ -155,13 +155,13 @@ function Invitations() {
           <Table.Tr key={invitation.id}>
             <Table.Td fw={600}>{invitation.email}</Table.Td>
             <Table.Td tt="capitalize">{invitation.role}</Table.Td>
-            <Table.Td c="dimmed">{dateTime(invitation.expires_at)}</Table.Td>
+            <Table.Td c="dimmed">{formatDateTime(invitation.expires_at)}</Table.Td>
             <Table.Td ta="right">
               <Button
                 size="compact-sm"
                 variant="subtle"
                 color="red"
-                onClick={() => revoke.mutate(invitation.id, { onError: failed })}
+                onClick={() => revoke.mutate(invitation.id, { onError: notifyError })}
                 aria-label={`Revoke the invitation of ${invitation.email}`}
               >
                 Revoke
@@ -181,7 +181,7 @@ function Invite({
   onClose: () => void;
   onInvited: (made: Schema<"InvitationCreated">) => void;
 }) {
-  const may = useMay();
+  const permissions = usePermissions();
   const invite = useInvite();
   const form = useForm<{ email: string; name: string; role: Role }>(
     { email: "", name: "", role: "member" },
@@ -210,7 +210,12 @@ function Invite({
     >
       <TextInput label="E-mail" type="email" required data-autofocus {...form.text("email")} />
       <TextInput label="Name" {...form.text("name")} />
-      <Select label="Role" allowDeselect={false} data={may.own ? ROLES : ROLES.slice(1)} {...form.field("role")} />
+      <Select
+        label="Role"
+        allowDeselect={false}
+        data={permissions.own ? ROLES : ROLES.slice(1)}
+        {...form.field("role")}
+      />
     </FormDialog>
   );
 }

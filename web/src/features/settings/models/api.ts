@@ -60,13 +60,17 @@ export function withProvider(provider: string): Service {
 }
 
 /** Empty fields are left out, so that the vendor's own default holds. */
-export function changed(service: Service, name: keyof Service, value: string | number | null): Service {
+export function withServiceField(service: Service, name: keyof Service, value: string | number | null): Service {
   const { [name]: _, ...rest } = service;
   return (value === null || value === "" ? rest : { ...rest, [name]: value }) as Service;
 }
 
 /** What a voice is asked with to be heard: empty fields are the vendor's default, and only admins send keys and addresses. */
-export function heardAs(service: Service, vendor: Vendor | undefined, isAdmin: boolean): Schema<"TtsService"> | null {
+export function previewService(
+  service: Service,
+  vendor: Vendor | undefined,
+  isAdmin: boolean,
+): Schema<"TtsService"> | null {
   if (vendor === undefined) return null;
   const { api_key, base_url, ...rest } = service;
   const first = vendor.voices[0]?.id;

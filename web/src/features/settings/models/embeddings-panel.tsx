@@ -4,7 +4,7 @@ import { Badge, Select, SimpleGrid, Text, TextInput } from "@mantine/core";
 import { Panel } from "../../../components/layout/panel";
 import { Password } from "../../../components/forms/password";
 import type { Schema } from "../../../lib/api/types";
-import { changed, type Known, type Service, withProvider } from "./api";
+import { withServiceField, type Known, type Service, withProvider } from "./api";
 
 const VENDORS: Record<string, string> = {
   builtin: "Offline, on this machine",
@@ -25,7 +25,8 @@ export function EmbeddingsPanel({ service, effective, known, isReadOnly, onChang
   const { provider, model, api_key: key, base_url: address } = service ?? withProvider(effective.provider);
   const models = known[provider] ?? [];
   const common = (name: string) => ({ disabled: isReadOnly, error: errorAt(name) });
-  const set = (name: keyof Service, value: string) => onChange(changed(service ?? withProvider(provider), name, value));
+  const set = (name: keyof Service, value: string) =>
+    onChange(withServiceField(service ?? withProvider(provider), name, value));
   return (
     <Panel title="Search in documents" right={service === undefined && <Badge color="gray">Default</Badge>}>
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md" p="lg">

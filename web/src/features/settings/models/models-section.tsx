@@ -5,10 +5,10 @@ import { useState } from "react";
 import { FormProblem } from "../../../components/forms/dialog";
 import { Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
-import { useMay } from "../../../lib/organization/organization-context";
+import { usePermissions } from "../../../lib/organization/organization-context";
 import { fieldErrors, formError } from "../../../lib/api/errors";
-import { ms } from "../../../lib/format/format";
-import { done, failed } from "../../../lib/ui/notifications";
+import { formatMilliseconds } from "../../../lib/format/format";
+import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import {
   type Chosen,
@@ -59,7 +59,7 @@ interface EditorProps {
 }
 
 function Editor({ stored, known }: EditorProps) {
-  const may = useMay();
+  const permissions = usePermissions();
   const save = useSaveModels();
   const check = useCheckModels();
   const [chosen, setChosen] = useState<Chosen>(stored.configuration as Chosen);
@@ -69,7 +69,7 @@ function Editor({ stored, known }: EditorProps) {
   const errors: Partial<Record<string, string>> = fieldErrors(save.error ?? check.error, places);
   const store = () =>
     save.mutate(chosen, {
-      onSuccess: () => done("The models are saved. New calls use them."),
+      onSuccess: () => notifySuccess("The models are saved. New calls use them."),
       onError: () => check.reset(),
     });
   const ask = () => check.mutate(chosen, { onError: () => save.reset() });
@@ -81,7 +81,7 @@ function Editor({ stored, known }: EditorProps) {
       </Text>
       <LocalServers
         servers={known.local_servers}
-        isReadOnly={!may.admin}
+        isReadOnly={!permissions.admin}
         onUse={(kind, service) => setChosen({ ...chosen, [kind]: service })}
       />
       {KINDS.map((kind) => (
@@ -91,7 +91,7 @@ function Editor({ stored, known }: EditorProps) {
           chosen={chosen}
           effective={stored.effective[kind]}
           providers={known.providers[kind] ?? []}
-          isReadOnly={!may.admin}
+          isReadOnly={!permissions.admin}
           onChange={setChosen}
           errorAt={(field) => errors[`services.${kind}.${field}`]}
           result={check.data?.[kind]}
@@ -101,12 +101,12 @@ function Editor({ stored, known }: EditorProps) {
         service={chosen.embeddings}
         effective={stored.effective.embeddings}
         known={known.embeddings}
-        isReadOnly={!may.admin}
+        isReadOnly={!permissions.admin}
         onChange={(embeddings) => setChosen({ ...chosen, embeddings })}
         errorAt={(field) => errors[`services.embeddings.${field}`]}
       />
       <FormProblem words={formError(save.error ?? check.error, places)} />
-      {may.admin && (
+      {permissions.admin && (
         <Group>
           <Button onClick={store} loading={save.isPending}>
             Save
@@ -119,7 +119,10 @@ function Editor({ stored, known }: EditorProps) {
               variant="subtle"
               color="gray"
               onClick={() =>
-                save.mutate({}, { onSuccess: () => done("The installation's defaults hold again."), onError: failed })
+                save.mutate(
+                  {},
+                  { onSuccess: () => notifySuccess("The installation's defaults hold again."), onError: notifyError },
+                )
               }
             >
               Back to the defaults
@@ -211,7 +214,11 @@ function KindPanel({ kind, chosen, effective, providers, isReadOnly, onChange, e
 }
 
 function Result({ result }: { result: Schema<"CheckResponse"> }) {
-  return result.ok ? <Badge>Works, {ms(result.latency_ms)}</Badge> : <Badge color="red">Does not work</Badge>;
+  return result.ok ? (
+    <Badge>Works, {formatMilliseconds(result.latency_ms)}</Badge>
+  ) : (
+    <Badge color="red">Does not work</Badge>
+  );
 }
 
 interface LocalServersProps {

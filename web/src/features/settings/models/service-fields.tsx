@@ -3,8 +3,8 @@
 import { Autocomplete, NumberInput, Select, SimpleGrid, TextInput } from "@mantine/core";
 import { Password } from "../../../components/forms/password";
 import { VoicePreview } from "../../../components/forms/voice-preview";
-import { useMay } from "../../../lib/organization/organization-context";
-import { changed, heardAs, type Kind, type Service, type Vendor, withProvider } from "./api";
+import { usePermissions } from "../../../lib/organization/organization-context";
+import { withServiceField, previewService, type Kind, type Service, type Vendor, withProvider } from "./api";
 
 interface ServiceFieldsProps {
   kind: Kind;
@@ -16,9 +16,9 @@ interface ServiceFieldsProps {
 }
 
 export function ServiceFields({ kind, service, providers, isReadOnly, onChange, errorAt }: ServiceFieldsProps) {
-  const may = useMay();
+  const permissions = usePermissions();
   const vendor = providers.find((one) => one.provider === service.provider);
-  const set = (name: keyof Service, value: string | number | null) => onChange(changed(service, name, value));
+  const set = (name: keyof Service, value: string | number | null) => onChange(withServiceField(service, name, value));
   const common = (name: keyof Service) => ({ disabled: isReadOnly, error: errorAt(name) });
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
@@ -50,7 +50,9 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
             }
             value={service.voice_id ?? ""}
             rightSectionPointerEvents="all"
-            rightSection={may.write && <VoicePreview voice={heardAs(service, vendor, may.admin)} />}
+            rightSection={
+              permissions.write && <VoicePreview voice={previewService(service, vendor, permissions.admin)} />
+            }
             onChange={(value) => set("voice_id", value)}
             {...common("voice_id")}
           />

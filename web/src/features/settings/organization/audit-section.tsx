@@ -6,11 +6,11 @@ import { useState } from "react";
 import { DataTable, Pager } from "../../../components/tables/data-table";
 import { Empty, Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
-import { dateTime, words } from "../../../lib/format/format";
+import { formatDateTime, humanize } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import type { Schema } from "../../../lib/api/types";
 import { useAudit } from "../do-not-call/api";
-import { actionWords, searchedFor, targetWords } from "./audit-words";
+import { actionWords, searchedFor, targetWords } from "./audit-descriptions";
 
 const COLUMNS = [{ title: "When", width: 190 }, { title: "Who", width: 210 }, { title: "What" }];
 
@@ -48,7 +48,7 @@ export default function AuditSection() {
                 {data.entries.map((entry) => (
                   <Table.Tr key={entry.id}>
                     <Table.Td>
-                      {dateTime(entry.created_at)}
+                      {formatDateTime(entry.created_at)}
                       <Second words={entry.ip} />
                     </Table.Td>
                     <Table.Td>
@@ -90,7 +90,7 @@ function Details({ data }: { data: Record<string, unknown> }) {
       {entries
         .map(
           ([name, value]) =>
-            `${words(name).toLowerCase()}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+            `${humanize(name).toLowerCase()}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
         )
         .join(" · ")}
     </Code>

@@ -6,15 +6,15 @@ import { FormProblem } from "../../../components/forms/dialog";
 import { Fact } from "../../../components/layout/fact";
 import { Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
-import { useMay, useWhereabouts } from "../../../lib/organization/organization-context";
+import { usePermissions, useOrganizationContext } from "../../../lib/organization/organization-context";
 import { useForm } from "../../../lib/ui/use-form";
-import { done } from "../../../lib/ui/notifications";
+import { notifySuccess } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { useRename, useSavePreferences } from "./api";
 import classes from "../settings.module.css";
 
 export default function OrganizationSection() {
-  const where = useWhereabouts();
+  const where = useOrganizationContext();
   return (
     <Loaded query={where} what="The organization">
       {(data) => (
@@ -37,19 +37,19 @@ export default function OrganizationSection() {
 }
 
 function Name({ organization }: { organization: Schema<"OrganizationResponse"> }) {
-  const may = useMay();
+  const permissions = usePermissions();
   const rename = useRename();
   const form = useForm({ name: organization.name }, rename.error);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    rename.mutate(form.values.name, { onSuccess: () => done("The name is saved.") });
+    rename.mutate(form.values.name, { onSuccess: () => notifySuccess("The name is saved.") });
   };
   return (
     <Panel title="Organization">
       <form onSubmit={submit} className={classes.form} noValidate>
-        <TextInput label="Name" readOnly={!may.admin} {...form.text("name")} />
+        <TextInput label="Name" readOnly={!permissions.admin} {...form.text("name")} />
         <FormProblem words={form.problem} />
-        {may.admin && (
+        {permissions.admin && (
           <div>
             <Button type="submit" loading={rename.isPending} disabled={form.values.name === organization.name}>
               Save
@@ -64,7 +64,7 @@ function Name({ organization }: { organization: Schema<"OrganizationResponse"> }
 const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
 
 function Preferences({ preferences }: { preferences: Schema<"PreferencesResponse"> }) {
-  const may = useMay();
+  const permissions = usePermissions();
   const save = useSavePreferences();
   const form = useForm(
     { timezone: preferences.timezone, test_phone_number: preferences.test_phone_number ?? "" },
@@ -75,7 +75,7 @@ function Preferences({ preferences }: { preferences: Schema<"PreferencesResponse
     const { timezone, test_phone_number } = form.values;
     save.mutate(
       { timezone, test_phone_number: test_phone_number === "" ? null : test_phone_number },
-      { onSuccess: () => done("The preferences are saved.") },
+      { onSuccess: () => notifySuccess("The preferences are saved.") },
     );
   };
   return (
@@ -87,18 +87,18 @@ function Preferences({ preferences }: { preferences: Schema<"PreferencesResponse
           searchable
           allowDeselect={false}
           data={ZONES}
-          disabled={!may.write}
+          disabled={!permissions.write}
           {...form.field("timezone")}
         />
         <TextInput
           label="Test phone number"
           description="What a test call dials, with its country code"
           placeholder="+12015550101"
-          readOnly={!may.write}
+          readOnly={!permissions.write}
           {...form.text("test_phone_number")}
         />
         <FormProblem words={form.problem} />
-        {may.write ? (
+        {permissions.write ? (
           <div>
             <Button type="submit" loading={save.isPending}>
               Save

@@ -3,7 +3,7 @@
 import { Checkbox, Group, NumberInput, Select, Textarea, TextInput } from "@mantine/core";
 import { FormDialog } from "../../../components/forms/dialog";
 import { useForm } from "../../../lib/ui/use-form";
-import { done } from "../../../lib/ui/notifications";
+import { notifySuccess } from "../../../lib/ui/notifications";
 import { type Tool, useCredentialChoices, useSaveTool } from "./api";
 import { CATEGORIES, definitionOf, draftOf, NEW_TOOL, type ToolDraft } from "./tool-draft";
 import { Destinations, type Fields, Parameters, PLACES } from "./tool-lists";
@@ -22,7 +22,7 @@ export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => 
       },
       {
         onSuccess: () => {
-          done(`“${name}” is saved.`);
+          notifySuccess(`“${name}” is saved.`);
           onClose();
         },
       },

@@ -8,9 +8,9 @@ import { Dialog } from "../../../components/forms/dialog";
 import { Empty, Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { Problem } from "../../../components/feedback/problem";
-import { useMay } from "../../../lib/organization/organization-context";
-import { many, ms, when, words } from "../../../lib/format/format";
-import { done, failed } from "../../../lib/ui/notifications";
+import { usePermissions } from "../../../lib/organization/organization-context";
+import { pluralize, formatMilliseconds, formatTimeAgo, humanize } from "../../../lib/format/format";
+import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import { type Tool, useArchiveTool, useRefreshMcp, useTestTool, useTools } from "./api";
 import { CATEGORIES, draftOf } from "./tool-draft";
 import { ToolForm } from "./tool-form";
@@ -24,12 +24,12 @@ const COLUMNS = [
 ];
 
 export default function ToolsSection() {
-  const may = useMay();
+  const permissions = usePermissions();
   const tools = useTools();
   const [hasArchived, setHasArchived] = useState(false);
   const [edited, setEdited] = useState<Tool | "new" | null>(null);
   const [tested, setTested] = useState<Tool | null>(null);
-  const add = may.write && (
+  const add = permissions.write && (
     <Button size="sm" onClick={() => setEdited("new")}>
       New tool
     </Button>
@@ -82,20 +82,23 @@ export default function ToolsSection() {
 }
 
 function ToolRow({ tool, onEdit, onTest }: { tool: Tool; onEdit: () => void; onTest: () => void }) {
-  const may = useMay();
+  const permissions = usePermissions();
   const archive = useArchiveTool();
   const refresh = useRefreshMcp();
   const isArchived = tool.status === "archived";
   const turn = () =>
     archive.mutate(
       { uuid: tool.tool_uuid, isArchived },
-      { onSuccess: () => done(isArchived ? "It can be used again." : "It is archived."), onError: failed },
+      {
+        onSuccess: () => notifySuccess(isArchived ? "It can be used again." : "It is archived."),
+        onError: notifyError,
+      },
     );
   const reload = () =>
     refresh.mutate(tool.tool_uuid, {
       onSuccess: ({ discovered_tools: found, error }) =>
-        error ? failed(new Error(error)) : done(`The server offers ${many(found.length, "tool")}.`),
-      onError: failed,
+        error ? notifyError(new Error(error)) : notifySuccess(`The server offers ${pluralize(found.length, "tool")}.`),
+      onError: notifyError,
     });
   return (
     <Table.Tr>
@@ -110,14 +113,14 @@ function ToolRow({ tool, onEdit, onTest }: { tool: Tool; onEdit: () => void; onT
         )}
       </Table.Td>
       <Table.Td>
-        {CATEGORIES.find((category) => category.value === tool.category)?.label ?? words(tool.category)}
+        {CATEGORIES.find((category) => category.value === tool.category)?.label ?? humanize(tool.category)}
       </Table.Td>
       <Table.Td>
-        <Badge color={tool.status === "active" ? "brand" : "gray"}>{words(tool.status)}</Badge>
+        <Badge color={tool.status === "active" ? "brand" : "gray"}>{humanize(tool.status)}</Badge>
       </Table.Td>
-      <Table.Td c="dimmed">{when(tool.updated_at ?? tool.created_at)}</Table.Td>
+      <Table.Td c="dimmed">{formatTimeAgo(tool.updated_at ?? tool.created_at)}</Table.Td>
       <Table.Td>
-        {may.write && (
+        {permissions.write && (
           <Group gap={6} justify="flex-end" wrap="nowrap">
             {tool.category === "http_api" && (
               <Button size="compact-sm" variant="subtle" onClick={onTest} aria-label={`Test ${tool.name}`}>
@@ -183,7 +186,7 @@ function TestTool({ tool, onClose }: { tool: Tool; onClose: () => void }) {
               variant="light"
               title={
                 answer.status === "success"
-                  ? `Answered ${answer.status_code} in ${ms(answer.duration_ms)}`
+                  ? `Answered ${answer.status_code} in ${formatMilliseconds(answer.duration_ms)}`
                   : "It failed"
               }
             >

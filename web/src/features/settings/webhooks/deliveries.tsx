@@ -17,9 +17,9 @@ import { useState } from "react";
 import { DataTable, Pager } from "../../../components/tables/data-table";
 import { Empty, Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
-import { dateTime, many, ms, when } from "../../../lib/format/format";
+import { formatDateTime, pluralize, formatMilliseconds, formatTimeAgo } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
-import { done, failed } from "../../../lib/ui/notifications";
+import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { type DeliveryStatus, useDeliveries, useDelivery, useResend, useResendDead } from "./api";
 
@@ -44,8 +44,8 @@ export function Deliveries({ webhook, onClose }: { webhook: Schema<"WebhookRespo
   const resendDead = useResendDead(webhook.id);
   const again = () =>
     resendDead.mutate(undefined, {
-      onSuccess: ({ resent }) => done(`${many(resent, "event")} will be sent again.`),
-      onError: failed,
+      onSuccess: ({ resent }) => notifySuccess(`${pluralize(resent, "event")} will be sent again.`),
+      onError: notifyError,
     });
   return (
     <Panel
@@ -136,7 +136,7 @@ function DeliveryRow({
         {delivery.last_status_code ?? delivery.last_error ?? "–"}
       </Table.Td>
       <Table.Td ta="right">{delivery.attempts}</Table.Td>
-      <Table.Td c="dimmed">{when(delivery.created_at)}</Table.Td>
+      <Table.Td c="dimmed">{formatTimeAgo(delivery.created_at)}</Table.Td>
       <Table.Td>
         <Group gap={4} justify="flex-end" wrap="nowrap">
           <Button size="compact-sm" variant="subtle" onClick={onOpen} aria-label={`Look at no. ${delivery.sequence}`}>
@@ -149,8 +149,9 @@ function DeliveryRow({
             aria-label={`${verb}: no. ${delivery.sequence}`}
             onClick={() =>
               resend.mutate(delivery.id, {
-                onSuccess: () => done(delivery.status === "pending" ? "It is sent now." : "It will be sent again."),
-                onError: failed,
+                onSuccess: () =>
+                  notifySuccess(delivery.status === "pending" ? "It is sent now." : "It will be sent again."),
+                onError: notifyError,
               })
             }
           >
@@ -176,13 +177,14 @@ function Detail({ webhookId, deliveryId }: { webhookId: number; deliveryId: numb
               title={`Attempt ${attempt.attempt}`}
             >
               <Text fz="sm">
-                {dateTime(attempt.created_at)} · {attempt.status_code ?? "no answer"} · {ms(attempt.duration_ms)}
+                {formatDateTime(attempt.created_at)} · {attempt.status_code ?? "no answer"} ·{" "}
+                {formatMilliseconds(attempt.duration_ms)}
               </Text>
               {attempt.error && <Text fz="sm">{attempt.error}</Text>}
               {attempt.answer && <Code block>{attempt.answer}</Code>}
             </Alert>
           ))}
-          {data.next_attempt_at && <Text fz="sm">The next attempt is at {dateTime(data.next_attempt_at)}.</Text>}
+          {data.next_attempt_at && <Text fz="sm">The next attempt is at {formatDateTime(data.next_attempt_at)}.</Text>}
           <Text fw={600} fz="sm">
             What was sent
           </Text>

@@ -3,7 +3,7 @@
 import { MultiSelect, TextInput } from "@mantine/core";
 import { FormDialog } from "../../../components/forms/dialog";
 import type { Schema } from "../../../lib/api/types";
-import { done } from "../../../lib/ui/notifications";
+import { notifySuccess } from "../../../lib/ui/notifications";
 import { useForm } from "../../../lib/ui/use-form";
 import { useSaveWebhook } from "./api";
 
@@ -34,7 +34,7 @@ export function WebhookForm({ webhook, events, onClose, onMade }: WebhookFormPro
       {
         onSuccess: (answer) => {
           if ("secret" in answer) onMade(answer.secret);
-          else done("The webhook is saved.");
+          else notifySuccess("The webhook is saved.");
           onClose();
         },
       },

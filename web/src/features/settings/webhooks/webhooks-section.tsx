@@ -8,8 +8,8 @@ import { Confirm } from "../../../components/forms/dialog";
 import { Empty, Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { SecretOnce } from "../../../components/forms/secret";
-import { when } from "../../../lib/format/format";
-import { done, failed } from "../../../lib/ui/notifications";
+import { formatTimeAgo } from "../../../lib/format/format";
+import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { useDeleteWebhook, useEnableWebhook, useRotateSecret, useTestWebhook, useWebhooks } from "./api";
 import { Deliveries } from "./deliveries";
@@ -97,8 +97,8 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
   const [isAsking, setIsAsking] = useState(false);
   const tell = (answer: Schema<"WebhookTested">) =>
     answer.delivered
-      ? done(`It answered ${answer.status_code} in ${answer.duration_ms} ms.`)
-      : failed(new Error(`It was not delivered: ${answer.error ?? `the answer was ${answer.status_code}`}`));
+      ? notifySuccess(`It answered ${answer.status_code} in ${answer.duration_ms} ms.`)
+      : notifyError(new Error(`It was not delivered: ${answer.error ?? `the answer was ${answer.status_code}`}`));
   return (
     <Table.Tr>
       <Table.Td maw={240}>
@@ -118,7 +118,7 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
         {webhook.status === "failing" ? (
           <Badge color="red">Failing</Badge>
         ) : webhook.last_success_at ? (
-          when(webhook.last_success_at)
+          formatTimeAgo(webhook.last_success_at)
         ) : (
           "None yet"
         )}
@@ -129,7 +129,7 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
           checked={webhook.status === "enabled"}
           disabled={enable.isPending}
           onChange={(event) =>
-            enable.mutate({ id: webhook.id, isEnabled: event.currentTarget.checked }, { onError: failed })
+            enable.mutate({ id: webhook.id, isEnabled: event.currentTarget.checked }, { onError: notifyError })
           }
         />
       </Table.Td>
@@ -138,7 +138,7 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
           <Button
             size="compact-sm"
             variant="subtle"
-            onClick={() => test.mutate(webhook.id, { onSuccess: tell, onError: failed })}
+            onClick={() => test.mutate(webhook.id, { onSuccess: tell, onError: notifyError })}
             loading={test.isPending}
             aria-label={`Test ${webhook.url}`}
           >
@@ -157,7 +157,7 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
               <Menu.Item onClick={onEdit}>Edit</Menu.Item>
               <Menu.Item
                 onClick={() =>
-                  rotate.mutate(webhook.id, { onSuccess: (answer) => onSecret(answer.secret), onError: failed })
+                  rotate.mutate(webhook.id, { onSuccess: (answer) => onSecret(answer.secret), onError: notifyError })
                 }
               >
                 Rotate the secret

@@ -26,21 +26,21 @@ export interface NoteLine {
 
 export type Line = SpeechLine | NoteLine;
 
-export interface Conversation {
+export interface TranscriptState {
   lines: Line[];
   nodeId: string | null;
   isCallerSpeaking: boolean;
   nextId: number;
 }
 
-export const EMPTY: Conversation = { lines: [], nodeId: null, isCallerSpeaking: false, nextId: 1 };
+export const EMPTY_TRANSCRIPT: TranscriptState = { lines: [], nodeId: null, isCallerSpeaking: false, nextId: 1 };
 
-export function conversationOf(events: readonly CallEvent[]): Conversation {
-  return settle(events.reduce(advance, EMPTY));
+export function transcriptOf(events: readonly CallEvent[]): TranscriptState {
+  return settleTranscript(events.reduce(applyEvent, EMPTY_TRANSCRIPT));
 }
 
 /** The conversation after one more event. Unknown events change nothing. */
-export function advance(state: Conversation, event: CallEvent): Conversation {
+export function applyEvent(state: TranscriptState, event: CallEvent): TranscriptState {
   switch (event.type) {
     case "caller_started":
       return { ...state, isCallerSpeaking: true };
@@ -64,38 +64,38 @@ export function advance(state: Conversation, event: CallEvent): Conversation {
 }
 
 /** When nothing more will come: what is still open was not finished. */
-export function settle(state: Conversation): Conversation {
+export function settleTranscript(state: TranscriptState): TranscriptState {
   const lines = state.lines
     .filter((line) => line.kind === "note" || line.state !== "live" || line.speaker === "agent")
     .map((line): Line => (line.kind === "speech" && line.state === "live" ? { ...line, state: "final" } : line));
   return { ...state, lines, isCallerSpeaking: false };
 }
 
-function openLine(state: Conversation, speaker: Speaker): SpeechLine | undefined {
+function openLine(state: TranscriptState, speaker: Speaker): SpeechLine | undefined {
   return state.lines.findLast(
     (line): line is SpeechLine => line.kind === "speech" && line.speaker === speaker && line.state === "live",
   );
 }
 
-function replace(state: Conversation, line: SpeechLine): Conversation {
+function replace(state: TranscriptState, line: SpeechLine): TranscriptState {
   return { ...state, lines: state.lines.map((old) => (old.id === line.id ? line : old)) };
 }
 
-function remove(state: Conversation, id: number): Conversation {
+function remove(state: TranscriptState, id: number): TranscriptState {
   return { ...state, lines: state.lines.filter((line) => line.id !== id) };
 }
 
 type NewLine = Omit<SpeechLine, "id"> | Omit<NoteLine, "id">;
 
-function append(state: Conversation, line: NewLine): Conversation {
+function append(state: TranscriptState, line: NewLine): TranscriptState {
   return { ...state, lines: [...state.lines, { ...line, id: state.nextId }], nextId: state.nextId + 1 };
 }
 
-function note(state: Conversation, event: CallEvent, words: string, tone: NoteLine["tone"]): Conversation {
+function note(state: TranscriptState, event: CallEvent, words: string, tone: NoteLine["tone"]): TranscriptState {
   return words === "" ? state : append(state, { kind: "note", text: words, tone, atMs: event.at_ms });
 }
 
-function callerSpeaks(state: Conversation, event: CallEvent, lineState: LineState): Conversation {
+function callerSpeaks(state: TranscriptState, event: CallEvent, lineState: LineState): TranscriptState {
   const words = text(event, "text");
   const open = openLine(state, "caller");
   if (open !== undefined) {
@@ -113,7 +113,7 @@ function callerSpeaks(state: Conversation, event: CallEvent, lineState: LineStat
   });
 }
 
-function agentSpeaks(state: Conversation, event: CallEvent): Conversation {
+function agentSpeaks(state: TranscriptState, event: CallEvent): TranscriptState {
   const words = text(event, "text");
   if (words === "") return state;
   const open = openLine(state, "agent");
@@ -129,7 +129,7 @@ function agentSpeaks(state: Conversation, event: CallEvent): Conversation {
 }
 
 /** What was announced is corrected to what was heard; announced sentences that follow it stay open. */
-function agentSaid(state: Conversation, event: CallEvent): Conversation {
+function agentSaid(state: TranscriptState, event: CallEvent): TranscriptState {
   const heard = text(event, "text");
   const isInterrupted = event.data["interrupted"] === true;
   const open = openLine(state, "agent");

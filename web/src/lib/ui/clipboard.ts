@@ -1,23 +1,23 @@
 /** Copying for later: also on a server that is reached without encryption, where browsers withhold the clipboard. */
 
-import { done, failed } from "./notifications";
+import { notifySuccess, notifyError } from "./notifications";
 
 /** Says so, or why not. `what`: "The link to this page". */
-export async function copy(words: string, what: string): Promise<void> {
-  if (await put(words)) done(`${what} is copied.`);
-  else failed(new Error(`This browser does not let the page copy. ${what}: ${words}`));
+export async function copyToClipboard(words: string, what: string): Promise<void> {
+  if (await writeClipboard(words)) notifySuccess(`${what} is copied.`);
+  else notifyError(new Error(`This browser does not let the page copy. ${what}: ${words}`));
 }
 
-async function put(words: string): Promise<boolean> {
+async function writeClipboard(words: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(words);
     return true;
   } catch {
-    return byHand(words);
+    return copyBySelection(words);
   }
 }
 
-function byHand(words: string): boolean {
+function copyBySelection(words: string): boolean {
   const before = document.activeElement;
   const field = document.createElement("textarea");
   field.value = words;

@@ -4,18 +4,18 @@ import { useMemo } from "react";
 import type { Change, FieldChange } from "../../../graph/diff";
 import { readable } from "../../../graph/readable";
 import type { NodeSpec, PropertySpec } from "../../../graph/specs";
-import { words } from "../../../lib/format/format";
+import { humanize } from "../../../lib/format/format";
 import { useCredentials, useDocuments, useRecordings, useTools } from "../forms/choices-api";
 import { useEditorContext } from "../state/editor";
 import { SETTINGS } from "../settings/settings-spec";
 
-export interface ChangeWords {
+export interface ChangeLabels {
   title: (change: Change) => string;
   field: (change: Change, field: FieldChange) => string;
   value: (change: Change, field: FieldChange, value: unknown) => string;
 }
 
-const OF_WAYS: Record<string, string> = {
+const EDGE_LABELS: Record<string, string> = {
   digits: "Keys",
   examples: "Example phrases",
   transition_speech: "Said on the way",
@@ -33,14 +33,14 @@ function settingOf(change: Change, field: FieldChange): PropertySpec | undefined
   return SETTINGS.flatMap((group) => group.properties).find((property) => property.name === path);
 }
 
-export function changeWords(specs: ReadonlyMap<string, NodeSpec>, names: ReadonlyMap<string, string>): ChangeWords {
+export function changeLabels(specs: ReadonlyMap<string, NodeSpec>, names: ReadonlyMap<string, string>): ChangeLabels {
   const properties = new Map(
     [...specs.values()].flatMap((spec) => spec.properties.map((property) => [property.name, property] as const)),
   );
   const propertyOf = (change: Change, field: FieldChange) =>
     change.kind === "setting"
       ? settingOf(change, field)
-      : change.kind === "step"
+      : change.kind === "node"
         ? properties.get(field.field)
         : undefined;
   return {
@@ -50,16 +50,16 @@ export function changeWords(specs: ReadonlyMap<string, NodeSpec>, names: Readonl
         all.some(({ name }) => name === change.id || name.startsWith(`${change.id}.`)),
       );
       return (
-        group?.properties.find(({ name }) => name === change.id)?.display_name ?? group?.title ?? words(change.title)
+        group?.properties.find(({ name }) => name === change.id)?.display_name ?? group?.title ?? humanize(change.title)
       );
     },
     field: (change, field) => {
-      if (change.kind === "step" && field.field === "type") return "Kind";
-      const others = change.kind === "way" ? OF_WAYS[field.field] : OF_SETTINGS[`${change.id}.${field.field}`];
-      return propertyOf(change, field)?.display_name ?? others ?? words(field.field);
+      if (change.kind === "node" && field.field === "type") return "Kind";
+      const others = change.kind === "edge" ? EDGE_LABELS[field.field] : OF_SETTINGS[`${change.id}.${field.field}`];
+      return propertyOf(change, field)?.display_name ?? others ?? humanize(field.field);
     },
     value: (change, field, value) => {
-      if (change.kind === "step" && field.field === "type")
+      if (change.kind === "node" && field.field === "type")
         return specs.get(String(value))?.display_name ?? readable(value);
       const option = propertyOf(change, field)?.options?.find((candidate) => candidate.value === value);
       return option?.label ?? readable(value, (id) => names.get(id));
@@ -67,7 +67,7 @@ export function changeWords(specs: ReadonlyMap<string, NodeSpec>, names: Readonl
   };
 }
 
-export function useChangeWords(): ChangeWords {
+export function useChangeLabels(): ChangeLabels {
   const { specs } = useEditorContext();
   const tools = useTools().data;
   const documents = useDocuments().data;
@@ -75,6 +75,6 @@ export function useChangeWords(): ChangeWords {
   const credentials = useCredentials().data;
   return useMemo(() => {
     const choices = [tools, documents, recordings, credentials].flatMap((list) => list ?? []);
-    return changeWords(specs, new Map(choices.map(({ value, label }) => [value, label])));
+    return changeLabels(specs, new Map(choices.map(({ value, label }) => [value, label])));
   }, [specs, tools, documents, recordings, credentials]);
 }

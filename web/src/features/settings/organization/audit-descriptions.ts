@@ -1,6 +1,6 @@
 /** What the audit log's names mean: `phone_number.created` is “Number created”, `telephony_config:4` “carrier account 4”. */
 
-import { words } from "../../../lib/format/format";
+import { humanize } from "../../../lib/format/format";
 
 const THINGS: Record<string, string> = {
   api_key: "API key",
@@ -20,7 +20,7 @@ const ACTIONS: Record<string, string> = {
   "user.switched_organization": "Went to another organization",
 };
 
-const thing = (name: string) => THINGS[name] ?? words(name);
+const thing = (name: string) => THINGS[name] ?? humanize(name);
 
 export function actionWords(action: string): string {
   const [name = "", ...rest] = action.split(".");

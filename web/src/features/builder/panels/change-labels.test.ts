@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Change } from "../../../graph/diff";
 import type { NodeSpec } from "../../../graph/specs";
-import { changeWords } from "./change-words";
+import { changeLabels } from "./change-labels";
 
 const spec = {
   name: "agentNode",
@@ -11,7 +11,7 @@ const spec = {
     { name: "say_type", display_name: "Kind of sentence", options: [{ value: "audio", label: "Recording" }] },
   ],
 } as unknown as NodeSpec;
-const says = changeWords(new Map([["agentNode", spec]]), new Map([["ea81", "Look up order"]]));
+const says = changeLabels(new Map([["agentNode", spec]]), new Map([["ea81", "Look up order"]]));
 const change = (
   kind: Change["kind"],
   id: string,
@@ -28,10 +28,10 @@ const said = (...of: ReturnType<typeof change>) => [
 ];
 
 it("calls fields, settings and what they stand for as their forms do", () => {
-  expect(said(...change("step", "Ask", "tool_uuids", ["ea81"]))).toEqual(["Ask", "Tools", "Look up order"]);
-  expect(said(...change("step", "Ask", "say_type", "audio"))).toEqual(["Ask", "Kind of sentence", "Recording"]);
-  expect(said(...change("step", "Ask", "type", "agentNode"))).toEqual(["Ask", "Kind", "Agent Node"]);
-  expect(said(...change("way", "A → B", "digits", "1"))).toEqual(["A → B", "Keys", "1"]);
+  expect(said(...change("node", "Ask", "tool_uuids", ["ea81"]))).toEqual(["Ask", "Tools", "Look up order"]);
+  expect(said(...change("node", "Ask", "say_type", "audio"))).toEqual(["Ask", "Kind of sentence", "Recording"]);
+  expect(said(...change("node", "Ask", "type", "agentNode"))).toEqual(["Ask", "Kind", "Agent Node"]);
+  expect(said(...change("edge", "A → B", "digits", "1"))).toEqual(["A → B", "Keys", "1"]);
   expect(said(...change("setting", "max_call_duration", "value", 60))[0]).toBe("Longest call");
   expect(said(...change("setting", "voicemail_detection", "action", "hang_up"))).toEqual([
     "Voicemail",

@@ -1,7 +1,7 @@
 /** Server-sent events over fetch, because an EventSource cannot carry the credential. */
 
 import { errorFrom } from "./errors";
-import { token } from "./session";
+import { currentToken } from "./session";
 
 export interface ServerEvent {
   name: string;
@@ -9,7 +9,7 @@ export interface ServerEvent {
 }
 
 /** Splits what has arrived into whole events, and what is left of the next one. */
-export function split(buffer: string): { events: ServerEvent[]; rest: string } {
+export function splitEvents(buffer: string): { events: ServerEvent[]; rest: string } {
   const blocks = buffer.replaceAll("\r\n", "\n").split("\n\n");
   const rest = blocks.pop() ?? "";
   const events = blocks.map(eventOf).filter((event) => event !== null);
@@ -27,16 +27,20 @@ function eventOf(block: string): ServerEvent | null {
 }
 
 /** Hands over each event until the server ends the stream; throws what `fetch` or the server refuses with. */
-export async function listen(path: string, signal: AbortSignal, onEvent: (event: ServerEvent) => void): Promise<void> {
+export async function listenToEvents(
+  path: string,
+  signal: AbortSignal,
+  onEvent: (event: ServerEvent) => void,
+): Promise<void> {
   const response = await fetch(path, {
     signal,
-    headers: { Authorization: `Bearer ${token() ?? ""}`, Accept: "text/event-stream" },
+    headers: { Authorization: `Bearer ${currentToken() ?? ""}`, Accept: "text/event-stream" },
   });
   if (!response.ok || response.body === null) throw errorFrom(response.status, await response.json().catch(() => null));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let buffer = "";
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-    const { events, rest } = split(buffer + piece.value);
+    const { events, rest } = splitEvents(buffer + piece.value);
     buffer = rest;
     events.forEach(onEvent);
   }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { EMPTY, type Line, advance, conversationOf, settle } from "./conversation";
+import { EMPTY_TRANSCRIPT, type Line, applyEvent, transcriptOf, settleTranscript } from "./transcript";
 import type { CallEvent } from "./events";
 
 const event = (type: string, data: Record<string, unknown> = {}, at_ms = 0): CallEvent => ({ type, at_ms, data });
-const after = (...events: CallEvent[]) => events.reduce(advance, EMPTY);
+const after = (...events: CallEvent[]) => events.reduce(applyEvent, EMPTY_TRANSCRIPT);
 const speech = (lines: Line[]) =>
   lines.flatMap((line) => (line.kind === "speech" ? [`${line.speaker} ${line.state}: ${line.text}`] : []));
 
@@ -14,7 +14,7 @@ describe("a conversation", () => {
       event("caller_partial", { text: "I would like" }),
     );
     expect(speech(partial.lines)).toEqual(["caller live: I would like"]);
-    const final = advance(partial, event("caller_said", { text: "I would like a table", start_s: 1, end_s: 2 }));
+    const final = applyEvent(partial, event("caller_said", { text: "I would like a table", start_s: 1, end_s: 2 }));
     expect(speech(final.lines)).toEqual(["caller final: I would like a table"]);
   });
 
@@ -28,7 +28,7 @@ describe("a conversation", () => {
       event("agent_speaking", { text: "How can I help?" }, 900),
     );
     expect(speech(speaking.lines)).toEqual(["agent live: Hello. How can I help?"]);
-    const said = advance(speaking, event("agent_said", { text: "Hello. How can I help?", interrupted: false }));
+    const said = applyEvent(speaking, event("agent_said", { text: "Hello. How can I help?", interrupted: false }));
     expect(speech(said.lines)).toEqual(["agent final: Hello. How can I help?"]);
     expect(said.lines[0]?.atMs).toBe(100);
   });
@@ -52,14 +52,14 @@ describe("a conversation", () => {
       event("agent_said", { text: "One.", interrupted: false }),
     );
     expect(speech(state.lines)).toEqual(["agent final: One.", "agent live: Two."]);
-    expect(speech(advance(state, event("agent_said", { text: "Two." })).lines)).toEqual([
+    expect(speech(applyEvent(state, event("agent_said", { text: "Two." })).lines)).toEqual([
       "agent final: One.",
       "agent final: Two.",
     ]);
   });
 
   it("reads stored events, which have no live ones, the same way", () => {
-    const state = conversationOf([
+    const state = transcriptOf([
       event("agent_said", { text: "Hello.", start_s: 0.2 }, 1500),
       event("caller_said", { text: "Hi.", start_s: 2.1 }, 3000),
     ]);
@@ -78,7 +78,7 @@ describe("a conversation", () => {
   it("warns about failures and is silent about tools that worked", () => {
     const state = after(
       event("model_failed", { kind: "llm", provider: "openai", message: "timed out" }),
-      event("watchdog_acted", { step: "retry", reason: "nothing_recognised", silent_ms: 900 }),
+      event("watchdog_acted", { step: "retry", reason: "nothing_recognized", silent_ms: 900 }),
       event("tool_answered", { name: "find_order", ok: true }),
       event("tool_answered", { name: "find_order", ok: false, error: "no such order" }),
     );
@@ -92,15 +92,17 @@ describe("a conversation", () => {
   it("knows whether the caller speaks now", () => {
     const speaking = after(event("caller_started"));
     expect(speaking.isCallerSpeaking).toBe(true);
-    expect(advance(speaking, event("caller_stopped")).isCallerSpeaking).toBe(false);
+    expect(applyEvent(speaking, event("caller_stopped")).isCallerSpeaking).toBe(false);
   });
 
   it("leaves nothing live when the call is over", () => {
-    const state = settle(after(event("agent_speaking", { text: "Bye." }), event("caller_partial", { text: "uh" })));
+    const state = settleTranscript(
+      after(event("agent_speaking", { text: "Bye." }), event("caller_partial", { text: "uh" })),
+    );
     expect(speech(state.lines)).toEqual(["agent final: Bye."]);
   });
 
   it("ignores what it does not know", () => {
-    expect(after(event("something_new", { text: "x" }))).toEqual(EMPTY);
+    expect(after(event("something_new", { text: "x" }))).toEqual(EMPTY_TRANSCRIPT);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { actionWords, searchedFor, targetWords } from "./audit-words";
+import { actionWords, searchedFor, targetWords } from "./audit-descriptions";
 
 it("says what was done, and to what", () => {
   expect([

@@ -1,13 +1,13 @@
 /** The rules of a campaign as people say them: pure. */
 
 import type { Schema } from "../../../lib/api/types";
-import { count, many } from "../../../lib/format/format";
+import { formatCount, pluralize } from "../../../lib/format/format";
 import { countryName } from "./countries";
-import { inWords } from "./week";
+import { describeWeek } from "./week";
 
 type Campaign = Schema<"CampaignResponse">;
 
-export function span(seconds: number): string {
+export function formatInterval(seconds: number): string {
   const [value, unit]: [number, string] =
     seconds < 90
       ? [seconds, "second"]
@@ -16,14 +16,14 @@ export function span(seconds: number): string {
         : seconds < 36 * 3600
           ? [seconds / 3600, "hour"]
           : [seconds / 86_400, "day"];
-  return many(Math.round(value * 10) / 10, unit);
+  return pluralize(Math.round(value * 10) / 10, unit);
 }
 
 function listed(items: readonly string[]): string {
   return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} or ${items.at(-1) ?? ""}`;
 }
 
-export function againWords(retry: Partial<Campaign["retry_config"]>): string {
+export function describeRetries(retry: Partial<Campaign["retry_config"]>): string {
   const times = retry.max_retries ?? 2;
   const after = [
     retry.retry_on_busy !== false && "busy",
@@ -31,19 +31,20 @@ export function againWords(retry: Partial<Campaign["retry_config"]>): string {
     retry.retry_on_voicemail !== false && "voicemail",
   ].filter((name) => name !== false);
   if (retry.enabled === false || times === 0 || after.length === 0) return "Never";
-  const wait = span(retry.retry_delay_seconds ?? 300);
-  const growth = (retry.backoff_factor ?? 1) > 1 ? `, each wait ${count(retry.backoff_factor ?? 1)} times as long` : "";
+  const wait = formatInterval(retry.retry_delay_seconds ?? 300);
+  const growth =
+    (retry.backoff_factor ?? 1) > 1 ? `, each wait ${formatCount(retry.backoff_factor ?? 1)} times as long` : "";
   const others = Object.entries(retry.delays ?? {}).map(
-    ([outcome, seconds]) => `, ${span(seconds)} after ${outcome.replaceAll("_", " ")}`,
+    ([outcome, seconds]) => `, ${formatInterval(seconds)} after ${outcome.replaceAll("_", " ")}`,
   );
   return `${times === 1 ? "Once" : `Up to ${times} times`} after ${listed(after)}, ${wait} later${growth}${others.join("")}`;
 }
 
-export function hoursWords(hours: Campaign["calling_hours"]): string {
+export function describeHours(hours: Campaign["calling_hours"]): string {
   if (hours === null) return "At any time";
   const both = hours.in_callee_zone ? " and where the callee may be" : "";
   const holidays = hours.holidays ?? [];
-  return `${inWords(hours.slots)}, ${hours.timezone.replaceAll("_", " ")}${both}${holidays.length > 0 ? `; not on ${holidays.map(dayWords).join(", ")}` : ""}`;
+  return `${describeWeek(hours.slots)}, ${hours.timezone.replaceAll("_", " ")}${both}${holidays.length > 0 ? `; not on ${holidays.map(dayWords).join(", ")}` : ""}`;
 }
 
 export function isDay(text: string): boolean {
@@ -56,16 +57,16 @@ function dayWords(day: string): string {
     : new Date(`${day}T12:00:00`).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
 }
 
-export function whereWords(where: Partial<Campaign["destinations"]>): string {
+export function describeDestinations(where: Partial<Campaign["destinations"]>): string {
   const countries = where.countries ?? null;
   const places = countries === null ? "Every country" : countries.map(countryName).join(", ") || "No country";
   return `${places}${where.allow_premium === true ? ", premium-rate numbers too" : ", no premium-rate numbers"}`;
 }
 
-export function breakerWords(breaker: Partial<Campaign["circuit_breaker"]>): string {
+export function describeBreaker(breaker: Partial<Campaign["circuit_breaker"]>): string {
   if (breaker.enabled === false) return "Never";
   const share = Math.round((breaker.failure_threshold ?? 0.5) * 100);
-  return `When ${share} % of at least ${breaker.min_calls_in_window ?? 5} calls within ${span(breaker.window_seconds ?? 120)} fail`;
+  return `When ${share} % of at least ${breaker.min_calls_in_window ?? 5} calls within ${formatInterval(breaker.window_seconds ?? 120)} fail`;
 }
 
 /** `numbers`: those of the account, its default first. */
@@ -74,11 +75,11 @@ export function calledFrom(numbers: readonly string[], provider: string): string
     return provider === "sandbox" ? "Simulated phones: nobody is really called" : "It has no number to call from";
   const [first = "", ...others] = numbers;
   if (others.length === 0) return `From ${first}`;
-  return `From ${first} and ${many(others.length, "other number")} in turn`;
+  return `From ${first} and ${pluralize(others.length, "other number")} in turn`;
 }
 
 /** When a contact's next call comes, as far as the list knows; "why not now" says the rest. */
-export function dueWords(
+export function describeDueTime(
   campaign: Pick<Campaign, "status" | "next_open_at">,
   hold: string | null,
   due: string,

@@ -1,0 +1,14 @@
+import { expect, it } from "vitest";
+import { describeAmount, describePrice } from "./cost-descriptions";
+
+it("counts and prices what calls use", () => {
+  expect([describeAmount(4116, "prompt_token"), describeAmount(1, "second"), describeAmount(44.664, "second")]).toEqual(
+    ["4,116 prompt tokens", "1 second", "44.66 seconds"],
+  );
+  expect([
+    describePrice(0, "second"),
+    describePrice(0.00025, "prompt_token"),
+    describePrice(0.0217, "second"),
+    describePrice(1, "request"),
+  ]).toEqual(["free", "$2.50 a million prompt tokens", "$0.01 a minute", "$0.01 a request"]);
+});

@@ -1,0 +1,16 @@
+/** Amounts and prices as people compare them: pure. */
+
+import { pluralize, formatMoney } from "../../../lib/format/format";
+
+/** `prompt_token` is counted as "4,116 prompt tokens". */
+export function describeAmount(quantity: number, unit: string): string {
+  return pluralize(Math.round(quantity * 100) / 100, unit.replaceAll("_", " "));
+}
+
+/** Of what is cheap each, the price of so many that it can be read. */
+export function describePrice(cents: number, unit: string): string {
+  if (cents === 0) return "free";
+  const name = unit.replaceAll("_", " ");
+  if (unit.endsWith("token") || unit === "character") return `${formatMoney(cents * 1_000_000)} a million ${name}s`;
+  return unit === "second" ? `${formatMoney(cents * 60)} a minute` : `${formatMoney(cents)} a ${name}`;
+}

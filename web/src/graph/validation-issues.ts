@@ -1,0 +1,62 @@
+/** Issues of the validation, sorted to what they are about. */
+
+import type { components } from "../lib/api/api";
+import { type Definition, nodeName, edgeLabel } from "./definition";
+
+export type ApiIssue = components["schemas"]["WorkflowIssue"];
+export interface ValidationIssue extends ApiIssue {
+  isError: boolean;
+}
+
+export interface ValidationIssues {
+  all: ValidationIssue[];
+  byNode: Map<string, ValidationIssue[]>;
+  byEdge: Map<string, ValidationIssue[]>;
+  errors: number;
+  warnings: number;
+}
+
+export const NO_ISSUES: ValidationIssues = groupIssues([], []);
+
+/** Errors first. What is said of no step or edge of its own stands only in `all`. */
+export function groupIssues(errors: readonly ApiIssue[], warnings: readonly ApiIssue[]): ValidationIssues {
+  const all = [
+    ...errors.map((issue) => ({ ...issue, isError: true })),
+    ...warnings.map((issue) => ({ ...issue, isError: false })),
+  ];
+  const group = (kind: ApiIssue["kind"]) => {
+    const groups = new Map<string, ValidationIssue[]>();
+    for (const issue of all) {
+      if (issue.kind !== kind || issue.id === null) continue;
+      groups.set(issue.id, [...(groups.get(issue.id) ?? []), issue]);
+    }
+    return groups;
+  };
+  return { all, byNode: group("node"), byEdge: group("edge"), errors: errors.length, warnings: warnings.length };
+}
+
+/** The sentence at a field: `name` as the specification has it, or a row of a collection such as `headers.0.key`. */
+export function issueAt(found: readonly ValidationIssue[], name: string): string | undefined {
+  return found.find((issue) => issue.field === `data.${name}`)?.message;
+}
+
+/** What has no field of its own in a form that has these fields. */
+export function issuesBeside(found: readonly ValidationIssue[], names: readonly string[]): ValidationIssue[] {
+  return found.filter((issue) => {
+    const field = issue.field?.replace(/^data\./, "") ?? "";
+    return !names.some((name) => field === name || field.startsWith(`${name}.`));
+  });
+}
+
+/** "Greeting" or "Greeting → Goodbye": where a issue is, for a list. Empty for the agent as a whole. */
+export function locationOf(issue: ValidationIssue, definition: Definition): string {
+  const nameOf = (id: string) => {
+    const node = definition.nodes.find((node) => node.id === id);
+    return node === undefined ? "nowhere" : nodeName(node);
+  };
+  if (issue.kind === "node" && issue.id !== null) return nameOf(issue.id);
+  const edge = issue.kind === "edge" ? definition.edges.find((edge) => edge.id === issue.id) : undefined;
+  return edge === undefined
+    ? ""
+    : `${nameOf(edge.source)} → ${nameOf(edge.target)}${edgeLabel(edge) === "" ? "" : ` (${edgeLabel(edge)})`}`;
+}
