@@ -8,6 +8,7 @@ import { fieldErrors, formError } from "../../lib/api/errors";
 import { useCreateAgent, useWriteAgent } from "./api";
 
 const FIELDS = ["use_case", "activity_description", "call_type"] as const;
+const LABELS = { use_case: "What it is for", activity_description: "What it does" };
 
 export function NewAgent({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const [kind, setKind] = useState("empty");
@@ -73,7 +74,7 @@ function Described({ onClose }: { onClose: () => void }) {
       { onSuccess: open },
     );
   };
-  const errors = fieldErrors(write.error, FIELDS);
+  const errors = fieldErrors(write.error, FIELDS, LABELS);
   const set = (name: keyof typeof values, value: string) => setValues({ ...values, [name]: value });
   return (
     <form onSubmit={submit}>
@@ -111,7 +112,7 @@ function Described({ onClose }: { onClose: () => void }) {
         <Text fz="sm" c="dimmed">
           Your organization's language model writes the steps as a draft; the offline one does it by simple rules.
         </Text>
-        {formError(write.error, FIELDS) !== null && <Problem error={write.error} />}
+        {formError(write.error, FIELDS, LABELS) !== null && <Problem error={write.error} />}
         <Buttons
           word="Write it"
           isBusy={write.isPending}

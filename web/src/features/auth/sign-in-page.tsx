@@ -75,7 +75,7 @@ function PasswordForm() {
   const signIn = useSignIn();
   const signUp = useSignUp();
   const active = isNew ? signUp : signIn;
-  const form = useForm({ name: "", email: "", password: "" }, active.error);
+  const form = useForm({ name: "", email: "", password: "" }, active.error, { labels: { email: "E-mail" } });
   const { name, email, password } = form.values;
 
   const submit = (event: SubmitEvent) => {

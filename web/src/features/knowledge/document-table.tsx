@@ -123,6 +123,7 @@ function EditDocument({ document, onClose }: { document: Document; onClose: () =
   const form = useForm<{ name: string; retrieval_mode: Document["retrieval_mode"] }>(
     { name: document.name, retrieval_mode: document.retrieval_mode },
     update.error,
+    { labels: { retrieval_mode: "What agents get of it" } },
   );
   const submit = () =>
     update.mutate(form.values, {

@@ -80,7 +80,7 @@ function Form({ account, stored, carriers, onClose }: AccountFormProps & { store
       onSubmit={submit}
       submit={account === null ? "Check and connect" : "Check and save"}
       isBusy={save.isPending}
-      problem={refused === null ? formError(save.error, places) : null}
+      problem={refused === null ? formError(save.error, places, labels) : null}
       size="lg"
     >
       <Select

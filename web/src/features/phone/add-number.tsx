@@ -13,6 +13,7 @@ export function AddNumber({ accountId, onClose }: { accountId: number; onClose: 
   const form = useForm<{ address: string; label: string; inbound_workflow_id: string | null }>(
     { address: "", label: "", inbound_workflow_id: null },
     add.error,
+    { labels: { address: "Number", inbound_workflow_id: "Answered by" } },
   );
   const { address, label, inbound_workflow_id: agent } = form.values;
   const submit = () =>

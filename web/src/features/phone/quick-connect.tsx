@@ -9,6 +9,8 @@ import { useAgentChoices } from "../../lib/organization/agent-names";
 import { useQuickConnect } from "./api";
 import { ForSale } from "./for-sale";
 
+const LABELS = { phone_number: "Number", existing_number: "Your number", workflow_id: "Agent" };
+
 interface Values {
   mode: "new" | "forward";
   country: string;
@@ -30,7 +32,7 @@ const EMPTY: Values = {
 export function QuickConnect({ onClose }: { onClose: () => void }) {
   const connect = useQuickConnect();
   const agents = useAgentChoices();
-  const form = useForm<Values>(EMPTY, connect.error);
+  const form = useForm<Values>(EMPTY, connect.error, { labels: LABELS });
   const {
     mode,
     country,

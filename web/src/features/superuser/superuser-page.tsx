@@ -160,7 +160,8 @@ function AddCredit({
 }) {
   const add = useAddCredit(organization.id);
   const form = useForm<{ dollars: number | ""; note: string }>({ dollars: "", note: "" }, add.error, {
-    dollars: "cents",
+    places: { dollars: "cents" },
+    labels: { cents: "Amount" },
   });
   const submit = () =>
     add.mutate(
@@ -197,7 +198,7 @@ function AddCredit({
 
 function ActAs({ onClose }: { onClose: () => void }) {
   const act = useImpersonate();
-  const form = useForm({ email: "" }, act.error);
+  const form = useForm({ email: "" }, act.error, { labels: { email: "E-mail" } });
   return (
     <FormDialog
       title="Act as a user"

@@ -72,7 +72,7 @@ describe("a form", () => {
         msg: "Value error, not an address.",
         type: "value_error",
       },
-      { loc: ["body", "role"], msg: "no such role", type: "enum" },
+      { loc: ["body", "role"], msg: "no such role", type: "value_error" },
     ],
   });
 
@@ -94,7 +94,7 @@ describe("a form", () => {
     expect(formError(null, ["name"])).toBeNull();
     const refused = errorFrom(422, { detail: "That address is private.", code: "webhook_url_refused" });
     expect(fieldErrors(refused, ["url"])).toEqual({ url: "That address is private." });
-    expect([formError(refused, ["url"]), formError(refused, ["name"])]).toEqual([
+    expect([formError(refused, ["url"]), formError(refused, ["name"], { url: "Address" })]).toEqual([
       null,
       "Address: That address is private.",
     ]);
@@ -120,7 +120,13 @@ describe("a form", () => {
       "services.llm.api_key": "OpenAI needs an API key.",
     });
     const sent = errorFrom(422, {
-      detail: [{ loc: ["body", "services", "tts", "speed"], msg: "Input should be less than or equal to 4" }],
+      detail: [
+        {
+          loc: ["body", "services", "tts", "speed"],
+          msg: "Input should be less than or equal to 4",
+          type: "less_than_equal",
+        },
+      ],
     });
     expect(fieldErrors(sent, ["services.tts.speed"])).toEqual({
       "services.tts.speed": "Speed should be less than or equal to 4.",

@@ -1,18 +1,12 @@
 /** One shape for everything that a request may fail with, and the sentence that the reader sees. */
 
-import { labelOf, sentence, sentenceWithLabel } from "./sentences";
+import { type FieldLabels, type FieldProblem, fieldMessage, fieldMessageWithLabel, labelOf } from "./field-messages";
 
 export interface WorkflowProblem {
   kind: string;
   id: string | null;
   field: string | null;
   code?: string;
-  message: string;
-}
-
-/** What is wrong with one field of a request: `path` as in the body, `calling_hours.slots.0.end`. */
-export interface FieldProblem {
-  path: string;
   message: string;
 }
 
@@ -47,7 +41,7 @@ export function errorFrom(status: number, body: unknown): ApiError {
   if (typeof detail === "string" && detail !== "") return new ApiError(status, name, detail);
   if (Array.isArray(detail)) {
     const fields = detail.map(fieldProblem).filter((problem) => problem !== null);
-    return new ApiError(status, "invalid", fields.map(sentenceOf).join(" ") || fallback(status), [], fields);
+    return new ApiError(status, "invalid", sentencesOf(fields) || fallback(status), [], fields);
   }
   if (isObject(detail) && typeof detail["message"] === "string")
     return withRows(new ApiError(status, name, detail["message"]), detail);
@@ -78,14 +72,14 @@ function fieldProblem(item: unknown): FieldProblem | null {
   const path = Array.isArray(item["loc"])
     ? item["loc"].filter((part, index) => !(index === 0 && PLACES.includes(String(part)))).join(".")
     : "";
-  return { path, message: item["msg"] };
+  return { path, type: typeof item["type"] === "string" ? item["type"] : "", message: item["msg"] };
 }
 
 /** Where a value stood in the request; the rest of a location is its path. */
 const PLACES = ["body", "query", "path", "header"];
 
-function sentenceOf({ path, message }: FieldProblem): string {
-  return sentenceWithLabel(labelOf(path), message);
+function sentencesOf(problems: readonly FieldProblem[], labels: FieldLabels = {}): string {
+  return problems.map((problem) => fieldMessageWithLabel(labelOf(problem.path, labels), problem)).join(" ");
 }
 
 /** Refusals that name no field and are about one all the same. */
@@ -104,51 +98,51 @@ const FIELD_OF: Record<string, string> = {
 };
 
 /** The wrong fields of a refused request, whichever way the refusal names them. */
-export function problemsOf(error: unknown): readonly FieldProblem[] {
+export function problemsOf(error: unknown, labels: FieldLabels = {}): readonly FieldProblem[] {
   if (!(error instanceof ApiError)) return [];
   const path = FIELD_OF[error.code];
-  const model = error.fields.length === 0 ? ofModels(error) : null;
+  const model = error.fields.length === 0 ? modelProblem(error, labels) : null;
   if (model !== null) return [model];
-  return path === undefined || error.fields.length > 0 ? error.fields : [{ path, message: error.message }];
+  return path === undefined || error.fields.length > 0 ? error.fields : [{ path, type: "", message: error.message }];
 }
 
 /** A refused choice of models names its place in its sentence: `models.llm.model 'x' is not one of …`. */
-function ofModels({ code, message }: ApiError): FieldProblem | null {
+function modelProblem({ code, message }: ApiError, labels: FieldLabels): FieldProblem | null {
   const wrong = code === "unknown_model" ? /^(models\.\w+\.\w+) (.*)$/s.exec(message) : null;
-  if (wrong?.[1] !== undefined) return { path: wrong[1], message: `${labelOf(wrong[1])} ${wrong[2] ?? ""}` };
+  if (wrong?.[1] !== undefined)
+    return { path: wrong[1], type: "", message: `${labelOf(wrong[1], labels)} ${wrong[2] ?? ""}` };
   const [, vendor, service] =
     (code === "key_missing" ? /^(.*) needs an api_key \((models\.\w+)\)/.exec(message) : null) ?? [];
   return vendor === undefined || service === undefined
     ? null
-    : { path: `${service}.api_key`, message: `${vendor} needs an API key` };
+    : { path: `${service}.api_key`, type: "", message: `${vendor} needs an API key` };
 }
 
 /**
  * The sentence for each field of a form. A problem deep inside a field (`config.fields.api_key`) stands at the longest
  * name that the form has (`config` or `config.fields.api_key`); union tags in the middle of a path are skipped over.
- * `labels` are those that are not known by the field's name.
  */
 export function fieldErrors<Name extends string>(
   error: unknown,
   names: readonly Name[],
-  labels: Partial<Record<string, string>> = {},
+  labels: FieldLabels = {},
 ): Partial<Record<Name, string>> {
   const found: Partial<Record<Name, string>> = {};
-  for (const problem of problemsOf(error)) {
+  for (const problem of problemsOf(error, labels)) {
     const name = [...names].sort((a, b) => b.length - a.length).find((candidate) => covers(candidate, problem.path));
     if (name !== undefined && found[name] === undefined)
-      found[name] = sentence(labels[name] ?? labelOf(problem.path), problem.message);
+      found[name] = fieldMessage(labels[name] ?? labelOf(problem.path, labels), problem);
   }
   return found;
 }
 
 /** What a form has to say beside its fields: nothing when every problem stands at one of them. */
-export function formError(error: unknown, names: readonly string[]): string | null {
+export function formError(error: unknown, names: readonly string[], labels: FieldLabels = {}): string | null {
   if (error === null || error === undefined) return null;
-  const problems = problemsOf(error);
+  const problems = problemsOf(error, labels);
   if (problems.length === 0) return messageOf(error);
   const others = problems.filter((problem) => !names.some((name) => covers(name, problem.path)));
-  return others.length === 0 ? null : others.map(sentenceOf).join(" ");
+  return others.length === 0 ? null : sentencesOf(others, labels);
 }
 
 /** Whether the steps of `name` come in `path` in their order, beginning with its first. */

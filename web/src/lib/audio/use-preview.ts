@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import { api, unwrap } from "../api/client";
-import { messageOf, problemsOf } from "../api/errors";
+import { messageOf, formError } from "../api/errors";
 import { notifyError } from "../ui/notifications";
 import type { Schema } from "../api/types";
 
@@ -34,7 +34,7 @@ export function usePreview() {
         await sound.play();
         if (!request.signal.aborted) setState("playing");
       } catch (error) {
-        if (!request.signal.aborted) notifyError(new Error(problemsOf(error)[0]?.message ?? messageOf(error)));
+        if (!request.signal.aborted) notifyError(new Error(formError(error, []) ?? messageOf(error)));
         end();
       }
     },

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { fieldErrors, formError } from "../api/errors";
+import type { FieldLabels } from "../api/field-messages";
 
 type Input = { currentTarget: { value: string } };
 type Box = { currentTarget: { checked: boolean } };
@@ -23,19 +24,23 @@ export interface Form<Values extends object> {
   errorAt: (name: string) => string | undefined;
 }
 
-/**
- * `error` is what the request failed with. `places` says where a field's problems are found when that is not its own
- * name: `{ url: "definition.config.url" }`.
- */
+interface FormOptions<Values extends object> {
+  /** Where a field's problems are found when that is not its own name: `{ url: "definition.config.url" }`. */
+  places?: Partial<Record<keyof Values & string, string>>;
+  /** What the form calls its fields, where that is not simply their name. */
+  labels?: FieldLabels;
+}
+
+/** `error` is what the request failed with. */
 export function useForm<Values extends object>(
   initial: Values,
   error: unknown = null,
-  places: Partial<Record<keyof Values & string, string>> = {},
+  { places = {}, labels = {} }: FormOptions<Values> = {},
 ): Form<Values> {
   const [values, setValues] = useState(initial);
   const names = Object.keys(values) as (keyof Values & string)[];
   const placeOf = (name: keyof Values & string): string => places[name] ?? name;
-  const errors: Record<string, string | undefined> = fieldErrors(error, names.map(placeOf));
+  const errors: Record<string, string | undefined> = fieldErrors(error, names.map(placeOf), labels);
   const set: Form<Values>["set"] = (name, value) => setValues((before) => ({ ...before, [name]: value }));
   const at = (name: keyof Values & string) => {
     const words = errors[placeOf(name)];
@@ -60,7 +65,7 @@ export function useForm<Values extends object>(
       onChange: (event) => set(name, event.currentTarget.checked as Values[typeof name]),
       ...at(name),
     }),
-    problem: formError(error, names.map(placeOf)),
+    problem: formError(error, names.map(placeOf), labels),
     errorAt: (name) => errors[name],
   };
 }

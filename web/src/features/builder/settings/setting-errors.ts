@@ -3,6 +3,15 @@
 import type { Saving } from "../../../graph/editing/autosave";
 import { fieldErrors, problemsOf } from "../../../lib/api/errors";
 
+/** What the fields of a model are called in the settings of an agent. */
+export const MODEL_LABELS = {
+  api_key: "API key",
+  base_url: "Address",
+  max_tokens: "Longest answer",
+  provider: "Vendor",
+  voice_id: "Voice",
+};
+
 /** The one refusal of settings that is about two of them. */
 export const NO_MESSAGE = "Write what the machine hears, or let the agent do something else.";
 
@@ -14,5 +23,5 @@ export function settingError(saving: Saving, path: string): string | undefined {
     problemsOf(saving.error).some((problem) => problem.path === "workflow_configurations.voicemail_detection")
   )
     return NO_MESSAGE;
-  return fieldErrors(saving.error, [name])[name];
+  return fieldErrors(saving.error, [name], MODEL_LABELS)[name];
 }

@@ -18,30 +18,34 @@ const SPECS = new Map([
   ],
 ]);
 
-const said = (...problems: [(string | number)[], string][]) =>
+const said = (...problems: [(string | number)[], string, string?][]) =>
   savingProblem(
-    errorFrom(422, { detail: problems.map(([loc, msg]) => ({ loc: ["body", ...loc], msg })) }),
+    errorFrom(422, { detail: problems.map(([loc, msg, type]) => ({ loc: ["body", ...loc], msg, type })) }),
     GRAPH,
     SPECS,
   );
 
 describe("why a draft was not saved", () => {
   it("names the step, or the edge, and the field's label", () => {
-    expect(said([["workflow_definition", "nodes", 0, "data", "prompt"], "Field required"])).toBe(
+    expect(said([["workflow_definition", "nodes", 0, "data", "prompt"], "Field required", "missing"])).toBe(
       "“Greeting”, What it asks is needed.",
     );
-    expect(said([["workflow_definition", "nodes", 7, "data", "say"], "Input should be a valid string"])).toBe(
-      "Step 8, Say should be text.",
-    );
+    expect(
+      said([["workflow_definition", "nodes", 7, "data", "say"], "Input should be a valid string", "string_type"]),
+    ).toBe("Step 8, Say should be text.");
     expect(said([["workflow_definition", "edges", 0, "data", "label"], "too long"])).toBe(
       "“Greeting → Goodbye (done)”, Label: Too long.",
     );
   });
 
   it("names the setting", () => {
-    expect(said([["workflow_configurations", "max_call_duration"], "Input should be less than or equal to 1200"])).toBe(
-      "Settings, Longest call should be less than or equal to 1200.",
-    );
+    expect(
+      said([
+        ["workflow_configurations", "max_call_duration"],
+        "Input should be less than or equal to 1200",
+        "less_than_equal",
+      ]),
+    ).toBe("Settings, Longest call should be less than or equal to 1200.");
     expect(said([["workflow_configurations", "models", "tts", "speed"], "not that fast"])).toBe(
       "Settings, voice: Speed: Not that fast.",
     );

@@ -3,9 +3,9 @@
 import { type Definition, nodeName } from "../../../graph/definition";
 import { locationOf } from "../../../graph/validation-issues";
 import type { NodeSpec } from "../../../graph/specs";
-import { ApiError, type FieldProblem, messageOf, problemsOf } from "../../../lib/api/errors";
-import { labelOf, sentence, sentenceWithLabel } from "../../../lib/api/sentences";
-import { NO_MESSAGE } from "../settings/setting-errors";
+import { ApiError, messageOf, problemsOf } from "../../../lib/api/errors";
+import { type FieldProblem, fieldMessage, fieldMessageWithLabel, labelOf } from "../../../lib/api/field-messages";
+import { MODEL_LABELS, NO_MESSAGE } from "../settings/setting-errors";
 import { SETTINGS } from "../settings/settings-spec";
 
 type Specs = ReadonlyMap<string, NodeSpec>;
@@ -16,54 +16,57 @@ export function isPassing(error: unknown): boolean {
 }
 
 export function savingProblem(error: unknown, definition: Definition, specs: Specs): string {
-  const problems = problemsOf(error);
+  const problems = problemsOf(error, MODEL_LABELS);
   if (isPassing(error)) return `${messageOf(error)} It is tried again every few seconds.`;
   if (problems.length === 0) return messageOf(error);
   return problems.map((problem) => said(problem, definition, specs)).join(" ");
 }
 
-function said({ path, message }: FieldProblem, definition: Definition, specs: Specs): string {
+function said(problem: FieldProblem, definition: Definition, specs: Specs): string {
+  const { path } = problem;
   const inside = /^(?:workflow_)?definition\.(nodes|edges)\.(\d+)(?:\.data)?\.?(.*)$/.exec(path);
   if (inside !== null) {
     const [, list, index, rest = ""] = inside;
     return list === "nodes"
-      ? nodeProblem(Number(index), rest, message, definition, specs)
-      : edgeProblem(Number(index), rest, message, definition);
+      ? nodeProblem(Number(index), rest, problem, definition, specs)
+      : edgeProblem(Number(index), rest, problem, definition);
   }
   const setting = /^workflow_configurations\.(.+)$/.exec(path)?.[1] ?? /^models\..+$/.exec(path)?.[0];
-  if (setting !== undefined) return `Settings, ${ofSetting(setting, message)}`;
-  if (path.startsWith("template_context_variables")) return `Settings, variables: ${sentence(labelOf(path), message)}`;
+  if (setting !== undefined) return `Settings, ${ofSetting(setting, problem)}`;
+  if (path.startsWith("template_context_variables"))
+    return `Settings, variables: ${fieldMessage(labelOf(path), problem)}`;
   return /^(workflow_)?definition$/.test(path)
-    ? sentence("The agent", message)
-    : sentenceWithLabel(labelOf(path), message);
+    ? fieldMessage("The agent", problem)
+    : fieldMessageWithLabel(labelOf(path), problem);
 }
 
-function nodeProblem(index: number, rest: string, message: string, definition: Definition, specs: Specs): string {
+function nodeProblem(index: number, rest: string, problem: FieldProblem, definition: Definition, specs: Specs): string {
   const node = definition.nodes[index];
   const name = node === undefined ? `Step ${index + 1}` : `“${nodeName(node)}”`;
   const property = specs
     .get(node?.type ?? "")
     ?.properties.find((one) => rest === one.name || rest.startsWith(`${one.name}.`));
-  return `${name}, ${sentenceWithLabel(property?.display_name ?? labelOf(rest), message)}`;
+  return `${name}, ${fieldMessageWithLabel(property?.display_name ?? labelOf(rest), problem)}`;
 }
 
-function edgeProblem(index: number, rest: string, message: string, definition: Definition): string {
+function edgeProblem(index: number, rest: string, problem: FieldProblem, definition: Definition): string {
   const edge = definition.edges[index];
   const place =
     edge === undefined
       ? ""
       : locationOf({ kind: "edge", id: edge.id, field: null, code: "", message: "", isError: true }, definition);
-  return `${place === "" ? `Way ${index + 1}` : `“${place}”`}, ${sentenceWithLabel(labelOf(rest), message)}`;
+  return `${place === "" ? `Way ${index + 1}` : `“${place}”`}, ${fieldMessageWithLabel(labelOf(rest), problem)}`;
 }
 
 const KINDS: Record<string, string> = { llm: "language model", tts: "voice", stt: "speech recognition" };
 
-function ofSetting(path: string, message: string): string {
+function ofSetting(path: string, problem: FieldProblem): string {
   const kind = /^models\.(llm|tts|stt)\./.exec(path)?.[1];
-  if (kind !== undefined) return `${KINDS[kind] ?? kind}: ${sentenceWithLabel(labelOf(path), message)}`;
+  if (kind !== undefined)
+    return `${KINDS[kind] ?? kind}: ${fieldMessageWithLabel(labelOf(path, MODEL_LABELS), problem)}`;
   if (path === "voicemail_detection") return `Voicemail: ${NO_MESSAGE}`;
   const known = SETTINGS.flatMap((group) => group.properties).find(
     ({ name }) => path === name || path.startsWith(`${name}.`),
   );
-  return sentenceWithLabel(known?.display_name ?? labelOf(path), message);
+  return fieldMessageWithLabel(known?.display_name ?? labelOf(path), problem);
 }

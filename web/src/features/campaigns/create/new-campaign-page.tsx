@@ -15,13 +15,15 @@ import { useClickGuard } from "../../../lib/ui/use-click-guard";
 import { useCreateCampaign } from "../api";
 import { AccountFact } from "../rules/account-choice";
 import { type Contacts, ContactsStep, RowProblems } from "./contacts-step";
-import { bodyOf, FIRST_RULES, problemOf, RULE_FIELDS, type Rules } from "../rules/draft";
+import { bodyOf, FIRST_RULES, problemOf, RULE_FIELDS, RULE_LABELS, type Rules } from "../rules/draft";
 import classes from "./new-campaign.module.css";
 import { RulesForm } from "../rules/rules-form";
 import { describeRetries, describeHours, describeDestinations } from "../rules/rule-descriptions";
 
 const FIRST_STEP = ["name", "workflow_id", "contacts_file_key"];
 const SECOND_STEP: readonly string[] = RULE_FIELDS;
+const FIELDS = [...FIRST_STEP, ...SECOND_STEP];
+const LABELS = { ...RULE_LABELS, contacts_file_key: "Contacts", workflow_id: "Agent" };
 
 export function NewCampaignPage() {
   const where = useOrganizationContext();
@@ -53,7 +55,7 @@ function Steps() {
   const create = useCreateCampaign();
   const navigate = useNavigate();
   const guardClick = useClickGuard();
-  const errors: Partial<Record<string, string>> = fieldErrors(create.error, [...FIRST_STEP, ...SECOND_STEP]);
+  const errors: Partial<Record<string, string>> = fieldErrors(create.error, FIELDS, LABELS);
   const isFirstDone = name.trim() !== "" && agentId !== null && contacts?.fileKey != null;
   const ruleProblem = problemOf(rules);
 
@@ -64,7 +66,7 @@ function Steps() {
       {
         onSuccess: (campaign) => void navigate({ to: "/campaigns/$campaignId", params: { campaignId: campaign.id } }),
         onError: (error) => {
-          const wrong: Partial<Record<string, string>> = fieldErrors(error, [...FIRST_STEP, ...SECOND_STEP]);
+          const wrong: Partial<Record<string, string>> = fieldErrors(error, FIELDS, LABELS);
           if (error instanceof ApiError && error.rows.length > 0) setStep(0);
           else if (FIRST_STEP.some((field) => wrong[field])) setStep(0);
           else if (SECOND_STEP.some((field) => wrong[field])) setStep(1);
@@ -108,7 +110,7 @@ function Steps() {
       {step === 1 && <RulesForm rules={rules} onChange={setRules} errorAt={(field) => errors[field]} />}
       {step === 2 && <LastLook name={name} agentId={agentId} contacts={contacts} rules={rules} />}
       {step === 1 && <FormProblem words={ruleProblem} />}
-      {!rowErrors && <FormProblem words={formError(create.error, [...FIRST_STEP, ...SECOND_STEP])} />}
+      {!rowErrors && <FormProblem words={formError(create.error, FIELDS, LABELS)} />}
       <Group justify="space-between">
         <Button variant="default" onClick={() => setStep(step - 1)} disabled={step === 0}>
           Back

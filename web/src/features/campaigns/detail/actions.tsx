@@ -14,7 +14,7 @@ import { humanize } from "../../../lib/format/format";
 import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import { useClickGuard } from "../../../lib/ui/use-click-guard";
 import { type Campaign, type Outcome, sourceAddress, useMove, useRedial, useUpdateCampaign } from "../api";
-import { changedOf, problemOf, RULE_FIELDS, rulesOf } from "../rules/draft";
+import { changedOf, problemOf, RULE_FIELDS, RULE_LABELS, rulesOf } from "../rules/draft";
 import { RulesForm } from "../rules/rules-form";
 
 export function Actions({ campaign }: { campaign: Campaign }) {
@@ -83,6 +83,7 @@ function Redial({ campaign, onClose }: { campaign: Campaign; onClose: () => void
   const form = useForm<{ name: string; redial_statuses: Outcome[] }>(
     { name: `${campaign.name} (again)`, redial_statuses: ["no_answer", "busy", "voicemail"] },
     redial.error,
+    { labels: { redial_statuses: "Contacts whose call ended with" } },
   );
   const submit = () =>
     redial.mutate(form.values, {
@@ -118,7 +119,7 @@ function ChangeRules({ campaign, onClose }: { campaign: Campaign; onClose: () =>
   const [{ rules: first, isExact }] = useState(() => rulesOf(campaign));
   const [rules, setRules] = useState(first);
   const update = useUpdateCampaign(campaign.id);
-  const errors: Partial<Record<string, string>> = fieldErrors(update.error, RULE_FIELDS);
+  const errors: Partial<Record<string, string>> = fieldErrors(update.error, RULE_FIELDS, RULE_LABELS);
   const save = () =>
     update.mutate(changedOf(rules, campaign), {
       onSuccess: () => {
@@ -133,7 +134,7 @@ function ChangeRules({ campaign, onClose }: { campaign: Campaign; onClose: () =>
           <FormProblem words="These hours were set to the minute, which the grid cannot show. Painting replaces them." />
         )}
         <RulesForm rules={rules} onChange={setRules} errorAt={(name) => errors[name]} />
-        <FormProblem words={problemOf(rules) ?? formError(update.error, RULE_FIELDS)} />
+        <FormProblem words={problemOf(rules) ?? formError(update.error, RULE_FIELDS, RULE_LABELS)} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             Cancel

@@ -65,6 +65,16 @@ export const RULE_FIELDS = [
   "voicemail",
 ] as const;
 
+/** What the form of the rules calls them. */
+export const RULE_LABELS = {
+  max_concurrency: "Calls at the same time",
+  phone_number: "Number",
+  retry_config: "Call again",
+  spend_cap_cents: "Pause when it has cost",
+  timezone: "Time zone",
+  voicemail: "When a machine answers",
+};
+
 type Body = Pick<Schema<"CreateCampaignRequest">, (typeof RULE_FIELDS)[number]>;
 type Retry = NonNullable<Body["retry_config"]>;
 

@@ -134,6 +134,8 @@ type Secrets = Record<(typeof SECRETS)[number], string>;
 const NO_SECRETS: Secrets = { token: "", header_name: "", api_key: "", username: "", password: "", header_value: "" };
 const PLACES = Object.fromEntries(SECRETS.map((name) => [name, `credential_data.${name}`]));
 
+const LABELS = { credential_type: "Kind", header_name: "Header", username: "User", api_key: "API key" };
+
 function Edit({ credential, onClose }: { credential: Credential | null; onClose: () => void }) {
   const save = useSaveCredential(credential?.uuid ?? null);
   const permissions = usePermissions();
@@ -144,7 +146,7 @@ function Edit({ credential, onClose }: { credential: Credential | null; onClose:
     allowed_hosts: before,
     ...NO_SECRETS,
   };
-  const form = useForm(first, save.error, PLACES);
+  const form = useForm(first, save.error, { places: PLACES, labels: LABELS });
   const { name, credential_type: type, allowed_hosts: hosts } = form.values;
   const fields = FIELDS[type];
   const data = Object.fromEntries(fields.map((field) => [field.name, form.values[field.name as keyof Secrets]]));

@@ -10,7 +10,7 @@ import { Empty, Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { usePermissions } from "../../../lib/organization/organization-context";
 import { problemsOf } from "../../../lib/api/errors";
-import { sentence } from "../../../lib/api/sentences";
+import { fieldMessage } from "../../../lib/api/field-messages";
 import { formatDateTime, pluralize, humanize } from "../../../lib/format/format";
 import { useForm } from "../../../lib/ui/use-form";
 import { useLastPage } from "../../../lib/ui/last-page";
@@ -116,7 +116,10 @@ export default function DoNotCallSection() {
 
 function Add({ onClose }: { onClose: () => void }) {
   const add = useAddDoNotCall();
-  const form = useForm({ numbers: "", reason: "" }, add.error, { numbers: "phone_numbers" });
+  const form = useForm({ numbers: "", reason: "" }, add.error, {
+    places: { numbers: "phone_numbers" },
+    labels: { phone_numbers: "Numbers" },
+  });
   const numbers = form.values.numbers
     .split(/[\n,;]+/)
     .map((number) => number.trim())
@@ -165,7 +168,5 @@ function wrongOf(error: unknown, sent: readonly string[]): string | undefined {
   const problem = problemsOf(error).find(({ path }) => path.split(".")[0] === "phone_numbers");
   if (problem === undefined) return undefined;
   const number = sent[Number(problem.path.split(".")[1])];
-  return number === undefined
-    ? sentence("Numbers", problem.message)
-    : `${number}: ${sentence("The number", problem.message)}`;
+  return number === undefined ? fieldMessage("Numbers", problem) : `${number}: ${fieldMessage("The number", problem)}`;
 }

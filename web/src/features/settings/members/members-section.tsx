@@ -186,6 +186,7 @@ function Invite({
   const form = useForm<{ email: string; name: string; role: Role }>(
     { email: "", name: "", role: "member" },
     invite.error,
+    { labels: { email: "E-mail" } },
   );
   const { email, name, role } = form.values;
   const submit = () =>

@@ -54,6 +54,15 @@ export function useCheckModels() {
   });
 }
 
+/** What the fields of a service are called where they are filled in. */
+export const SERVICE_LABELS = {
+  api_key: "API key",
+  base_url: "Address",
+  max_tokens: "Longest answer",
+  provider: "Vendor",
+  voice_id: "Voice",
+};
+
 /** Without the fields that another provider would not know. */
 export function withProvider(provider: string): Service {
   return { provider };

@@ -22,6 +22,7 @@ import {
   useSaveModels,
   type Vendor,
   withProvider,
+  SERVICE_LABELS,
 } from "./api";
 import { EmbeddingsPanel } from "./embeddings-panel";
 import { ServiceFields } from "./service-fields";
@@ -66,7 +67,7 @@ function Editor({ stored, known }: EditorProps) {
   const places = [...KINDS, "embeddings" as const].flatMap((kind) =>
     FIELDS.map((field) => `services.${kind}.${field}`),
   );
-  const errors: Partial<Record<string, string>> = fieldErrors(save.error ?? check.error, places);
+  const errors: Partial<Record<string, string>> = fieldErrors(save.error ?? check.error, places, SERVICE_LABELS);
   const store = () =>
     save.mutate(chosen, {
       onSuccess: () => notifySuccess("The models are saved. New calls use them."),
@@ -105,7 +106,7 @@ function Editor({ stored, known }: EditorProps) {
         onChange={(embeddings) => setChosen({ ...chosen, embeddings })}
         errorAt={(field) => errors[`services.embeddings.${field}`]}
       />
-      <FormProblem words={formError(save.error ?? check.error, places)} />
+      <FormProblem words={formError(save.error ?? check.error, places, SERVICE_LABELS)} />
       {permissions.admin && (
         <Group>
           <Button onClick={store} loading={save.isPending}>

@@ -69,6 +69,7 @@ function Preferences({ preferences }: { preferences: Schema<"PreferencesResponse
   const form = useForm(
     { timezone: preferences.timezone, test_phone_number: preferences.test_phone_number ?? "" },
     save.error,
+    { labels: { timezone: "Time zone" } },
   );
   const submit = (event: SubmitEvent) => {
     event.preventDefault();

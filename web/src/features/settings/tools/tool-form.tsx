@@ -8,9 +8,14 @@ import { type Tool, useCredentialChoices, useSaveTool } from "./api";
 import { CATEGORIES, definitionOf, draftOf, NEW_TOOL, type ToolDraft } from "./tool-draft";
 import { Destinations, type Fields, Parameters, PLACES } from "./tool-lists";
 
+const LABELS = { url: "Address", timeout_ms: "Longest wait", phone_number: "Number" };
+
 export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => void }) {
   const save = useSaveTool(tool?.tool_uuid ?? null);
-  const form = useForm<ToolDraft>(tool === null ? NEW_TOOL : draftOf(tool), save.error, PLACES);
+  const form = useForm<ToolDraft>(tool === null ? NEW_TOOL : draftOf(tool), save.error, {
+    places: PLACES,
+    labels: LABELS,
+  });
   const { name, description, category } = form.values;
   const submit = () =>
     save.mutate(

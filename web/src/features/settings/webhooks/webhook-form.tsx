@@ -26,6 +26,7 @@ export function WebhookForm({ webhook, events, onClose, onMade }: WebhookFormPro
       events: (webhook?.events ?? []) as EventName[],
     },
     save.error,
+    { labels: { url: "Address" } },
   );
   const { url, description, events: chosen } = form.values;
   const submit = () =>

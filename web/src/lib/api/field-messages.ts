@@ -1,0 +1,112 @@
+/** What a refusal says about one field, as a sentence that names the field as the page does. */
+
+import { humanize } from "../format/format";
+
+/** What is wrong with one field of a request: `path` as in the body, `calling_hours.slots.0.end`. */
+export interface FieldProblem {
+  path: string;
+  /** The kind of error, such as `missing`; "" where the API wrote the sentence itself. */
+  type: string;
+  message: string;
+}
+
+/** What a form calls its fields, by the last name of their path, where that is not simply the name. */
+export type FieldLabels = Readonly<Partial<Record<string, string>>>;
+
+/** The label of a field, by the last name of its path: `headers.0.phone_number` is "Phone number" or the form's own. */
+export function labelOf(path: string, labels: FieldLabels = {}): string {
+  const name = path.split(".").findLast((part) => !/^\d+$/.test(part)) ?? "";
+  return labels[path] ?? labels[name] ?? humanize(name);
+}
+
+type Rule = (label: string, message: string) => string;
+
+const needed: Rule = (label) => `${label} is needed`;
+const shouldBe =
+  (what: string): Rule =>
+  (label) =>
+    `${label} should be ${what}`;
+/** The figure of a limit stands only in the message. */
+const limitOf = (message: string) => /-?\d+(\.\d+)?/.exec(message)?.[0] ?? "";
+const atLeast =
+  (unit: string): Rule =>
+  (label, message) =>
+    limitOf(message) === "1" ? needed(label, message) : `${label} should have at least ${limitOf(message)} ${unit}s`;
+const atMost =
+  (unit: string): Rule =>
+  (label, message) =>
+    `${label} should have at most ${limitOf(message)} ${unit}${limitOf(message) === "1" ? "" : "s"}`;
+const compared =
+  (relation: string): Rule =>
+  (label, message) =>
+    `${label} should be ${relation} ${limitOf(message)}`;
+const oneOf: Rule = (label, message) => {
+  const choices = [...message.matchAll(/'([^']*)'/g)].map(([, choice]) => choice ?? "");
+  return choices.length === 0 ? `${label} is not known here` : `${label} should be ${listed(choices)}`;
+};
+const unusable: Rule = (label) => `${label} is not written in a way that can be used here`;
+
+const RULES: Partial<Record<string, Rule>> = {
+  missing: needed,
+  extra_forbidden: (label) => `${label} is not known here`,
+  string_too_short: atLeast("character"),
+  string_too_long: atMost("character"),
+  too_short: atLeast("item"),
+  too_long: atMost("item"),
+  string_pattern_mismatch: unusable,
+  string_type: shouldBe("text"),
+  string_unicode: unusable,
+  int_type: shouldBe("a whole number"),
+  int_parsing: shouldBe("a whole number"),
+  int_from_float: shouldBe("a whole number"),
+  float_type: shouldBe("a number"),
+  float_parsing: shouldBe("a number"),
+  finite_number: shouldBe("a number"),
+  bool_type: shouldBe("yes or no"),
+  bool_parsing: shouldBe("yes or no"),
+  list_type: shouldBe("a list"),
+  dict_type: shouldBe("an object"),
+  model_type: shouldBe("an object"),
+  model_attributes_type: shouldBe("an object"),
+  greater_than: compared("greater than"),
+  greater_than_equal: compared("greater than or equal to"),
+  less_than: compared("less than"),
+  less_than_equal: compared("less than or equal to"),
+  literal_error: oneOf,
+  enum: oneOf,
+  union_tag_invalid: (label) => `${label} is not known here`,
+  union_tag_not_found: needed,
+  date_type: shouldBe("a date"),
+  date_parsing: shouldBe("a date"),
+  date_from_datetime_parsing: shouldBe("a date"),
+  time_type: shouldBe("a time"),
+  time_parsing: shouldBe("a time"),
+  datetime_type: shouldBe("a date and time"),
+  datetime_parsing: shouldBe("a date and time"),
+  datetime_from_date_parsing: shouldBe("a date and time"),
+  timezone_aware: shouldBe("a date and time with its time zone"),
+  url_parsing: shouldBe("an address such as https://example.com"),
+  url_scheme: shouldBe("an address such as https://example.com"),
+  url_type: shouldBe("an address such as https://example.com"),
+  uuid_parsing: unusable,
+  uuid_type: unusable,
+};
+
+/** Chosen by the error's `type`. What the API wrote for people stays as it is. Always ends with a full stop. */
+export function fieldMessage(label: string, { type, message }: Pick<FieldProblem, "type" | "message">): string {
+  const rule = RULES[type];
+  if (rule !== undefined) return `${rule(label, message)}.`;
+  const plain = message.replace(/^(Value error, |value is not a valid email address: )/, "").replace(/\.$/, "");
+  return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`;
+}
+
+/** For where no field stands beside it: the label comes first, unless the sentence begins with it anyway. */
+export function fieldMessageWithLabel(label: string, problem: Pick<FieldProblem, "type" | "message">): string {
+  const whole = fieldMessage(label, problem);
+  return label === "" || whole.toLowerCase().startsWith(label.toLowerCase()) ? whole : `${label}: ${whole}`;
+}
+
+function listed(choices: readonly string[]): string {
+  const last = choices.at(-1) ?? "";
+  return choices.length < 2 ? last : `${choices.slice(0, -1).join(", ")} or ${last}`;
+}
