@@ -43,5 +43,20 @@ export default defineConfig({
   },
   worker: { format: "es" },
   server: { proxy: { "/api": { target: backend, ws: true } } },
-  test: { include: ["src/**/*.test.ts", "src/**/*.test.tsx"] },
+  test: {
+    projects: [
+      { extends: true, test: { name: "logic", include: ["src/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "forms",
+          include: ["src/**/*.test.tsx"],
+          environment: "jsdom",
+          setupFiles: ["src/testing/setup.ts"],
+          // A loaded machine takes seconds to render a form with its lists for the first time.
+          testTimeout: 30_000,
+        },
+      },
+    ],
+  },
 });

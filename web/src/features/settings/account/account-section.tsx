@@ -41,7 +41,7 @@ export default function AccountSection() {
   );
 }
 
-function ChangePassword() {
+export function ChangePassword() {
   const change = useChangePassword();
   const form = useForm({ current_password: "", new_password: "" }, change.error);
   const submit = (event: SubmitEvent) => {

@@ -79,7 +79,9 @@ export default function CredentialsSection() {
           }
         </Loaded>
       </Panel>
-      {edited !== null && <Edit credential={edited === "new" ? null : edited} onClose={() => setEdited(null)} />}
+      {edited !== null && (
+        <CredentialForm credential={edited === "new" ? null : edited} onClose={() => setEdited(null)} />
+      )}
     </>
   );
 }
@@ -136,7 +138,7 @@ const PLACES = Object.fromEntries(SECRETS.map((name) => [name, `credential_data.
 
 const LABELS = { credential_type: "Kind", header_name: "Header", username: "User", api_key: "API key" };
 
-function Edit({ credential, onClose }: { credential: Credential | null; onClose: () => void }) {
+export function CredentialForm({ credential, onClose }: { credential: Credential | null; onClose: () => void }) {
   const save = useSaveCredential(credential?.uuid ?? null);
   const permissions = usePermissions();
   const before = credential?.allowed_hosts ?? [];

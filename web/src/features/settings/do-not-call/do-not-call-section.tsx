@@ -109,12 +109,12 @@ export default function DoNotCallSection() {
           }
         </Loaded>
       </Panel>
-      {isAdding && <Add onClose={() => setIsAdding(false)} />}
+      {isAdding && <DoNotCallForm onClose={() => setIsAdding(false)} />}
     </>
   );
 }
 
-function Add({ onClose }: { onClose: () => void }) {
+export function DoNotCallForm({ onClose }: { onClose: () => void }) {
   const add = useAddDoNotCall();
   const form = useForm({ numbers: "", reason: "" }, add.error, {
     places: { numbers: "phone_numbers" },

@@ -72,7 +72,7 @@ export default function KeysSection() {
           }
         </Loaded>
       </Panel>
-      {isMaking && <NewKey onClose={() => setIsMaking(false)} onMade={setFresh} />}
+      {isMaking && <KeyForm onClose={() => setIsMaking(false)} onMade={setFresh} />}
     </Stack>
   );
 }
@@ -126,7 +126,7 @@ function KeyRow({ apiKey }: { apiKey: Key }) {
   );
 }
 
-function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: Schema<"ApiKeyCreated">) => void }) {
+export function KeyForm({ onClose, onMade }: { onClose: () => void; onMade: (key: Schema<"ApiKeyCreated">) => void }) {
   const create = useCreateKey();
   const form = useForm<Schema<"ApiKeyCreate">>({ name: "", role: "admin" }, create.error);
   const submit = () =>

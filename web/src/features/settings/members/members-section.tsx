@@ -65,7 +65,7 @@ export default function MembersSection() {
         Viewers read. Members build agents and place calls. Admins manage keys, members, carriers and models. Owners can
         do everything, and make other owners.
       </Text>
-      {isInviting && <Invite onClose={() => setIsInviting(false)} onInvited={setFresh} />}
+      {isInviting && <InviteForm onClose={() => setIsInviting(false)} onInvited={setFresh} />}
     </Stack>
   );
 }
@@ -174,7 +174,7 @@ function Invitations() {
   );
 }
 
-function Invite({
+export function InviteForm({
   onClose,
   onInvited,
 }: {

@@ -1,0 +1,34 @@
+import { screen, waitFor } from "@testing-library/react";
+import { expect, it } from "vitest";
+import { renderPart } from "../../../testing/render";
+import { ToolForm } from "./tool-form";
+
+const SAVE = "POST /api/v1/tools/";
+
+it("sends a request with its arguments", async () => {
+  const { user, server } = await renderPart(<ToolForm tool={null} onClose={() => undefined} />);
+  server.on(SAVE, { body: {} });
+  await user.type(await screen.findByRole("textbox", { name: /^Name/ }), "find_order");
+  await user.type(screen.getByRole("textbox", { name: /^Address/ }), "https://example.com/orders");
+  await user.click(screen.getByRole("button", { name: "Add an argument" }));
+  await user.type(screen.getByRole("textbox", { name: "Name of argument 1" }), "order_id");
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  await waitFor(() => expect(server.sent).toHaveLength(1));
+  expect(server.sent[0]).toMatchObject({
+    route: SAVE,
+    body: {
+      name: "find_order",
+      description: null,
+      category: "http_api",
+      definition: { config: { url: "https://example.com/orders", parameters: [{ name: "order_id", type: "string" }] } },
+    },
+  });
+});
+
+it("says at the address, deep in the definition, what is wrong", async () => {
+  const { user, server } = await renderPart(<ToolForm tool={null} onClose={() => undefined} />);
+  server.refuse(SAVE, ["definition", "http_api", "config", "url"], "missing", "Field required");
+  await user.click(await screen.findByRole("button", { name: "Save" }));
+  expect(await screen.findByText("Address is needed.")).toBeTruthy();
+  expect(screen.getByRole("textbox", { name: /^Address/ }).getAttribute("aria-invalid")).toBe("true");
+});
