@@ -1,32 +1,16 @@
-import { readdirSync } from "node:fs";
 import js from "@eslint/js";
-import { createNodeResolver, importX } from "eslint-plugin-import-x";
 import jsxA11y from "eslint-plugin-jsx-a11y";
 import reactHooks from "eslint-plugin-react-hooks";
 import globals from "globals";
 import tseslint from "typescript-eslint";
-
-const features = readdirSync(new URL("src/features", import.meta.url));
-
-/** What stands below never imports what stands above it, and features do not know each other. */
-const zones = [
-  ...features.map((name) => ({
-    target: `./src/features/${name}`,
-    from: "./src/features",
-    except: [`./${name}`],
-    message: "Features do not import each other: what two of them need belongs in components or lib.",
-  })),
-  { target: "./src/{features,components,graph,lib}", from: "./src/app" },
-  { target: "./src/{components,graph,lib}", from: "./src/features" },
-  { target: "./src/{graph,lib}", from: "./src/components" },
-  { target: "./src/{components,lib}", from: "./src/graph" },
-];
+import { importZones } from "./eslint-import-zones.js";
 
 const MOUSE = ["onClick", "onMouseDown", "onMouseUp", "onPointerDown", "onPointerUp"];
 
 export default tseslint.config(
   { ignores: ["node_modules", "src/**/api.d.ts"] },
   js.configs.recommended,
+  { files: ["*.js"], languageOptions: { globals: globals.node } },
   { languageOptions: { globals: globals.browser }, linterOptions: { reportUnusedDisableDirectives: "error" } },
   {
     files: ["**/*.{ts,tsx}"],
@@ -37,11 +21,9 @@ export default tseslint.config(
         tsconfigRootDir: import.meta.dirname,
       },
     },
-    plugins: { "import-x": importX },
-    settings: { "import-x/resolver-next": [createNodeResolver({ extensions: [".ts", ".tsx", ".d.ts", ".js"] })] },
+    plugins: { offhook: { rules: { "import-zones": importZones } } },
     rules: {
-      "import-x/no-restricted-paths": ["error", { basePath: import.meta.dirname, zones }],
-      "import-x/no-cycle": "error",
+      "offhook/import-zones": "error",
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       "@typescript-eslint/no-unused-vars": ["error", { ignoreRestSiblings: true }],
