@@ -2,47 +2,50 @@
 
 import "@xyflow/react/dist/base.css";
 import {
-  type Connection,
   ConnectionMode,
   MiniMap,
-  type OnConnectEnd,
   type OnSelectionChangeParams,
   ReactFlow,
   type ReactFlowInstance,
-  applyEdgeChanges,
-  applyNodeChanges,
   useReactFlow,
-  type EdgeChange,
-  type NodeChange,
 } from "@xyflow/react";
-import { type DragEvent, type KeyboardEvent, memo, useCallback, useEffect, useRef, useState } from "react";
-import { moveNodes, reconnect } from "../../../graph/editing/edit";
+import { type DragEvent, type KeyboardEvent, memo, useCallback, useRef, useState } from "react";
 import { NODE_WIDTH } from "../../../graph/places";
-import { canConnect } from "../../../graph/specs";
 import classes from "./canvas.module.css";
 import { CanvasTools } from "./canvas-tools";
 import { READABLE, useIsFar, useLabels } from "./zoom-detail";
 import { useEditorContext } from "../state/editor";
-import { flowEdges, flowNodes } from "./flow-items";
 import { CanvasBackground } from "./background";
 import { LabelLayer } from "./label-layer";
 import { KindMenu, type MenuPlace } from "./kind-menu";
 import { NodeCard, type CanvasNode } from "./node-card";
 import { Tour } from "../panels/tour";
 import { useCanvasActions } from "../state/use-canvas-actions";
+import { useConnections } from "./use-connections";
+import { useDrawnGraph } from "./use-drawn-graph";
 import { useReveal } from "./use-reveal";
 import { EdgeLine, type CanvasEdge } from "./edge-line";
 
-const NODE_TYPES = { node: NodeCard };
-const EDGE_TYPES = { edge: EdgeLine };
 const KEYS_OF_A_STEP = {
   "node.a11yDescription.default":
     "Press Enter to edit the step, Space to choose it, and then the arrow keys to move it or Delete to remove it.",
   "node.a11yDescription.keyboardDisabled": "Press Enter to read the step.",
 };
-/** The same objects at every rendering: what is new draws everything anew. */
-const KEYS_TO_CHOOSE_MORE = ["Shift", "Meta", "Control"];
-const PRO_OPTIONS = { hideAttribution: false };
+/** The same objects at every rendering: a new one would draw everything again. */
+const FIXED = {
+  nodeTypes: { node: NodeCard },
+  edgeTypes: { edge: EdgeLine },
+  connectionMode: ConnectionMode.Strict,
+  // Edges are reached from their step's form: hundreds of them would stand before the first step in the order of Tab.
+  edgesFocusable: false,
+  // Removing is a shortcut of ours: a key that was let go after its modifier would keep the library from it for good.
+  deleteKeyCode: null,
+  ariaLabelConfig: KEYS_OF_A_STEP,
+  multiSelectionKeyCode: ["Shift", "Meta", "Control"],
+  minZoom: 0.1,
+  maxZoom: 1.6,
+  proOptions: { hideAttribution: false },
+};
 export const KIND_MIME = "application/x-offhook-kind";
 const Tools = memo(CanvasTools);
 const MAP_SIZE = { width: 150, height: 104 };
@@ -50,63 +53,20 @@ const MAP_SIZE = { width: 150, height: 104 };
 const MANY = 80;
 
 export function Canvas() {
-  const editor = useEditorContext();
-  const { document, selection, specs, canEdit, select, openForm } = editor;
+  const { document, canEdit, select, openForm } = useEditorContext();
   const { definition } = document;
   const flow = useReactFlow<CanvasNode, CanvasEdge>();
   const actions = useCanvasActions();
-  const [nodes, setNodes] = useState<CanvasNode[]>(() => flowNodes([], definition, selection, specs, canEdit));
-  const [edges, setEdges] = useState<CanvasEdge[]>(() => flowEdges([], definition, selection));
   const [menu, setMenu] = useState<MenuPlace | null>(null);
 
-  useEffect(() => {
-    setNodes((before) => flowNodes(before, definition, selection, specs, canEdit));
-    setEdges((before) => flowEdges(before, definition, selection));
-  }, [definition, selection, specs, canEdit]);
+  const { nodes, edges, changeNodes, changeEdges } = useDrawnGraph();
+  const { isAllowed, letGo, join, lead } = useConnections(setMenu);
   useReveal();
 
-  const { change } = editor;
-  const changeNodes = useCallback(
-    (changes: NodeChange<CanvasNode>[]) => {
-      setNodes((before) => applyNodeChanges(changes, before));
-      const places = new Map(
-        changes.flatMap((item) =>
-          item.type === "position" && item.dragging === false && item.position
-            ? [[item.id, item.position] as const]
-            : [],
-        ),
-      );
-      if (places.size > 0) change((doc) => ({ ...doc, definition: moveNodes(doc.definition, places) }), "move");
-    },
-    [change],
-  );
-  const changeEdges = useCallback(
-    (changes: EdgeChange<CanvasEdge>[]) => setEdges((before) => applyEdgeChanges(changes, before)),
-    [],
-  );
   const choose = useCallback(
     ({ nodes, edges }: OnSelectionChangeParams) =>
       select({ nodeIds: nodes.map((node) => node.id), edgeIds: edges.map((edge) => edge.id) }),
     [select],
-  );
-  const isAllowed = useCallback(
-    (connection: Connection | CanvasEdge) => canConnect(specs, definition, connection.source, connection.target),
-    [specs, definition],
-  );
-  // A line that is let go over nothing asks for the step that it should lead to.
-  const letGo = useCallback<OnConnectEnd>(
-    (event, connection) => {
-      if (connection.toNode !== null || connection.fromNode === null || connection.fromHandle.type !== "source") return;
-      const at = "changedTouches" in event ? event.changedTouches[0] : event;
-      if (at === undefined) return;
-      setMenu({
-        x: at.clientX,
-        y: at.clientY,
-        from: connection.fromNode.id,
-        position: flow.screenToFlowPosition({ x: at.clientX, y: at.clientY }),
-      });
-    },
-    [flow],
   );
   const drop = (event: DragEvent) => {
     const kind = event.dataTransfer.getData(KIND_MIME);
@@ -126,23 +86,10 @@ export function Canvas() {
     select({ nodeIds: [id], edgeIds: [] });
     openForm(true);
   };
-  // Every one of these that is another function than before would draw all steps and edges anew, at each move of one step.
-  const join = useCallback(({ source, target }: Connection) => actions.connect(source, target), [actions]);
-  const lead = useCallback(
-    (edge: CanvasEdge, to: Connection) =>
-      change((doc) => ({ ...doc, definition: reconnect(doc.definition, edge.id, to.source, to.target) })),
-    [change],
-  );
   const show = useCallback(() => openForm(false), [openForm]);
   const labels = useLabels();
   const isFar = useIsFar();
-  const canvas = useRef<HTMLDivElement>(null);
-  // What lies under the pointer among hundreds of steps and edges is not looked for while it moves all of them.
-  const shield = useCallback(
-    (event: { type: string } | null) => canvas.current?.toggleAttribute("data-panned", event?.type === "mousemove"),
-    [],
-  );
-  const unshield = useCallback(() => canvas.current?.removeAttribute("data-panned"), []);
+  const { canvas, shield, unshield } = usePanShield();
 
   return (
     <div
@@ -156,10 +103,9 @@ export function Canvas() {
     >
       <LabelLayer value={labels}>
         <ReactFlow<CanvasNode, CanvasEdge>
+          {...FIXED}
           nodes={nodes}
           edges={edges}
-          nodeTypes={NODE_TYPES}
-          edgeTypes={EDGE_TYPES}
           onNodesChange={changeNodes}
           onEdgesChange={changeEdges}
           onSelectionChange={choose}
@@ -173,23 +119,13 @@ export function Canvas() {
           onMoveEnd={unshield}
           onDragOver={(event) => event.preventDefault()}
           onDrop={drop}
-          connectionMode={ConnectionMode.Strict}
           nodesDraggable={canEdit}
           nodesConnectable={canEdit}
           edgesReconnectable={canEdit}
-          // Edges are reached from their step's form: hundreds of them would stand before the first step in the order of Tab.
-          edgesFocusable={false}
-          // Removing is a shortcut of ours: a key that was let go after its modifier would keep the library from it for good.
-          deleteKeyCode={null}
-          ariaLabelConfig={KEYS_OF_A_STEP}
-          multiSelectionKeyCode={KEYS_TO_CHOOSE_MORE}
           // Of a large graph only what is in sight, where that is a part: rows that come and go cost a pan its frames. The
           // search and the forms lead the keyboard to the rest.
           onlyRenderVisibleElements={definition.nodes.length > MANY && !isFar}
-          minZoom={0.1}
-          maxZoom={1.6}
           onInit={showAtFirst}
-          proOptions={PRO_OPTIONS}
         >
           <CanvasBackground />
           <MiniMap
@@ -213,6 +149,17 @@ export function Canvas() {
       />
     </div>
   );
+}
+
+/** What lies under the pointer among hundreds of steps and edges is not looked for while it moves all of them. */
+function usePanShield() {
+  const canvas = useRef<HTMLDivElement>(null);
+  const shield = useCallback(
+    (event: { type: string } | null) => canvas.current?.toggleAttribute("data-panned", event?.type === "mousemove"),
+    [],
+  );
+  const unshield = useCallback(() => canvas.current?.removeAttribute("data-panned"), []);
+  return { canvas, shield, unshield };
 }
 
 function showAtFirst(flow: ReactFlowInstance<CanvasNode, CanvasEdge>) {

@@ -34,9 +34,7 @@ interface RulesFormProps {
 
 export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
   const set = <Name extends keyof Rules>(name: Name, value: Rules[Name]) => onChange({ ...rules, [name]: value });
-  const isNarrow = useMediaQuery("(max-width: 40em)");
   const hasChoice = useHasChoice(rules.accountId);
-  const limit = useOrganizationContext().data?.limits.concurrent_calls;
   return (
     <Stack gap="lg">
       {hasChoice && (
@@ -50,124 +48,154 @@ export function RulesForm({ rules, onChange, errorAt }: RulesFormProps) {
           </Padded>
         </Panel>
       )}
-      <Panel title="Calling hours">
-        <Padded>
-          <SegmentedControl
-            aria-label="When people may be called"
-            value={rules.hasHours ? "hours" : "any"}
-            onChange={(value) => set("hasHours", value === "hours")}
-            data={[
-              { value: "any", label: "At any time" },
-              { value: "hours", label: "In these hours" },
-            ]}
-            w="fit-content"
-          />
-          {rules.hasHours && (
-            <>
-              <WeekGrid week={rules.week} onChange={(week) => set("week", week)} />
-              <Group align="flex-end" gap="lg">
-                <Select
-                  label="Time zone"
-                  searchable
-                  allowDeselect={false}
-                  data={ZONES}
-                  value={rules.timezone}
-                  onChange={(zone) => set("timezone", zone ?? "UTC")}
-                  w={260}
-                />
-                <Switch
-                  mb={8}
-                  label="Also where the callee's number may be"
-                  checked={rules.inCalleeZone}
-                  onChange={(event) => set("inCalleeZone", event.currentTarget.checked)}
-                />
-              </Group>
-              <TagsInput
-                label="Nobody is called on"
-                description="Days as 2026-12-25; Enter adds one"
-                placeholder={rules.holidays.length === 0 ? "No holidays" : ""}
-                value={rules.holidays}
-                onChange={(days) => set("holidays", days)}
-                maw={540}
-              />
-            </>
-          )}
-          <FieldError words={errorAt("calling_hours")} />
-        </Padded>
-      </Panel>
-      <Panel title="Pace and cost">
-        <Padded>
-          <Group align="flex-start" gap="lg">
-            <NumberInput
-              label="Calls at the same time"
-              description={limit === undefined ? undefined : `Your organization may have ${limit}`}
-              min={1}
-              value={rules.maxConcurrency}
-              onChange={(value) => set("maxConcurrency", numberOf(value))}
-              error={errorAt("max_concurrency")}
-              w={220}
-            />
-            <NumberInput
-              label="Pause when it has cost"
-              description="Empty: no limit"
-              prefix="$"
-              min={0}
-              decimalScale={2}
-              value={rules.spendCap}
-              onChange={(value) => set("spendCap", numberOf(value))}
-              error={errorAt("spend_cap_cents")}
-              w={220}
-            />
-          </Group>
-        </Padded>
-      </Panel>
-      <Panel title="Where people may be called">
-        <Padded>
-          <MultiSelect
-            label="Countries"
-            searchable
-            clearable
-            placeholder={rules.countries.length === 0 ? "Every country" : ""}
-            data={COUNTRIES}
-            value={rules.countries}
-            onChange={(codes) => set("countries", codes)}
-            error={errorAt("destinations")}
-            maw={540}
-          />
-          <Switch
-            label="Also premium-rate numbers"
-            checked={rules.allowsPremium}
-            onChange={(event) => set("allowsPremium", event.currentTarget.checked)}
-          />
-        </Padded>
-      </Panel>
+      <HoursPanel rules={rules} set={set} errorAt={errorAt} />
+      <PacePanel rules={rules} set={set} errorAt={errorAt} />
+      <DestinationsPanel rules={rules} set={set} errorAt={errorAt} />
       <RetryRules rules={rules} onChange={onChange} error={errorAt("retry_config")} />
-      <Panel title="When a machine answers">
-        <Padded>
-          <SegmentedControl
-            aria-label="When a machine answers"
-            value={rules.voicemail}
-            onChange={(value) => set("voicemail", value)}
-            orientation={isNarrow ? "vertical" : "horizontal"}
-            data={[
-              { value: "workflow", label: "As the agent says" },
-              { value: "hang_up", label: "Hang up" },
-              { value: "leave_message", label: "Leave a message" },
-            ]}
-            w="fit-content"
-          />
-          {rules.voicemail === "leave_message" && (
-            <Textarea
-              label="Message"
-              autosize
-              minRows={2}
-              value={rules.voicemailMessage}
-              onChange={(event) => set("voicemailMessage", event.currentTarget.value)}
-              error={errorAt("voicemail")}
-            />
-          )}
-        </Padded>
-      </Panel>
+      <VoicemailPanel rules={rules} set={set} errorAt={errorAt} />
     </Stack>
+  );
+}
+
+interface PanelProps extends Pick<RulesFormProps, "rules" | "errorAt"> {
+  set: <Name extends keyof Rules>(name: Name, value: Rules[Name]) => void;
+}
+
+function HoursPanel({ rules, set, errorAt }: PanelProps) {
+  return (
+    <Panel title="Calling hours">
+      <Padded>
+        <SegmentedControl
+          aria-label="When people may be called"
+          value={rules.hasHours ? "hours" : "any"}
+          onChange={(value) => set("hasHours", value === "hours")}
+          data={[
+            { value: "any", label: "At any time" },
+            { value: "hours", label: "In these hours" },
+          ]}
+          w="fit-content"
+        />
+        {rules.hasHours && (
+          <>
+            <WeekGrid week={rules.week} onChange={(week) => set("week", week)} />
+            <Group align="flex-end" gap="lg">
+              <Select
+                label="Time zone"
+                searchable
+                allowDeselect={false}
+                data={ZONES}
+                value={rules.timezone}
+                onChange={(zone) => set("timezone", zone ?? "UTC")}
+                w={260}
+              />
+              <Switch
+                mb={8}
+                label="Also where the callee's number may be"
+                checked={rules.inCalleeZone}
+                onChange={(event) => set("inCalleeZone", event.currentTarget.checked)}
+              />
+            </Group>
+            <TagsInput
+              label="Nobody is called on"
+              description="Days as 2026-12-25; Enter adds one"
+              placeholder={rules.holidays.length === 0 ? "No holidays" : ""}
+              value={rules.holidays}
+              onChange={(days) => set("holidays", days)}
+              maw={540}
+            />
+          </>
+        )}
+        <FieldError words={errorAt("calling_hours")} />
+      </Padded>
+    </Panel>
+  );
+}
+
+function PacePanel({ rules, set, errorAt }: PanelProps) {
+  const limit = useOrganizationContext().data?.limits.concurrent_calls;
+  return (
+    <Panel title="Pace and cost">
+      <Padded>
+        <Group align="flex-start" gap="lg">
+          <NumberInput
+            label="Calls at the same time"
+            description={limit === undefined ? undefined : `Your organization may have ${limit}`}
+            min={1}
+            value={rules.maxConcurrency}
+            onChange={(value) => set("maxConcurrency", numberOf(value))}
+            error={errorAt("max_concurrency")}
+            w={220}
+          />
+          <NumberInput
+            label="Pause when it has cost"
+            description="Empty: no limit"
+            prefix="$"
+            min={0}
+            decimalScale={2}
+            value={rules.spendCap}
+            onChange={(value) => set("spendCap", numberOf(value))}
+            error={errorAt("spend_cap_cents")}
+            w={220}
+          />
+        </Group>
+      </Padded>
+    </Panel>
+  );
+}
+
+function DestinationsPanel({ rules, set, errorAt }: PanelProps) {
+  return (
+    <Panel title="Where people may be called">
+      <Padded>
+        <MultiSelect
+          label="Countries"
+          searchable
+          clearable
+          placeholder={rules.countries.length === 0 ? "Every country" : ""}
+          data={COUNTRIES}
+          value={rules.countries}
+          onChange={(codes) => set("countries", codes)}
+          error={errorAt("destinations")}
+          maw={540}
+        />
+        <Switch
+          label="Also premium-rate numbers"
+          checked={rules.allowsPremium}
+          onChange={(event) => set("allowsPremium", event.currentTarget.checked)}
+        />
+      </Padded>
+    </Panel>
+  );
+}
+
+function VoicemailPanel({ rules, set, errorAt }: PanelProps) {
+  const isNarrow = useMediaQuery("(max-width: 40em)");
+  return (
+    <Panel title="When a machine answers">
+      <Padded>
+        <SegmentedControl
+          aria-label="When a machine answers"
+          value={rules.voicemail}
+          onChange={(value) => set("voicemail", value)}
+          orientation={isNarrow ? "vertical" : "horizontal"}
+          data={[
+            { value: "workflow", label: "As the agent says" },
+            { value: "hang_up", label: "Hang up" },
+            { value: "leave_message", label: "Leave a message" },
+          ]}
+          w="fit-content"
+        />
+        {rules.voicemail === "leave_message" && (
+          <Textarea
+            label="Message"
+            autosize
+            minRows={2}
+            value={rules.voicemailMessage}
+            onChange={(event) => set("voicemailMessage", event.currentTarget.value)}
+            error={errorAt("voicemail")}
+          />
+        )}
+      </Padded>
+    </Panel>
   );
 }
