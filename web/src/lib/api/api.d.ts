@@ -53,7 +53,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Link */
+        /** Sign In By Link */
         post: operations["sign_in_by_link"];
         delete?: never;
         options?: never;
@@ -105,7 +105,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Me */
+        /** Get Me */
         get: operations["get_me"];
         put?: never;
         post?: never;
@@ -926,7 +926,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Current */
+        /** Get Current Organization */
         get: operations["get_current_organization"];
         put?: never;
         post?: never;
@@ -8137,7 +8137,7 @@ export interface components {
         };
         /**
          * WorkflowModels
-         * @description The shape; what it names is checked by ``ModelConfigurations.check_override``, which knows the organization.
+         * @description The shape; what it names is checked by ``ModelConfigurationStore.check_override``, which knows the organization.
          */
         WorkflowModels: {
             fallbacks?: components["schemas"]["FallbackOverrides"] | null;
