@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from offhook.kit.processes.child_process import is_running
+from tests.forks import ForkedProcess, Forks
 
 START_S = 120
 
@@ -19,39 +20,37 @@ START_S = 120
 class Offhook:
     """The command line on one data folder. What was started is ended with the test."""
 
-    def __init__(self, data_dir: Path, **variables: str) -> None:
+    def __init__(self, forks: Forks, data_dir: Path, **variables: str) -> None:
         self.data_dir = data_dir
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("OFFHOOK_")}
         self.environment |= {"OFFHOOK_DATA_DIR": str(data_dir)} | variables
-        self._started: list[subprocess.Popen[str]] = []
+        self._forks = forks
+        self._started: list[ForkedProcess | subprocess.Popen[str]] = []
 
     def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "offhook.cli", *arguments],
-            env=self.environment | variables,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        return self._forks.run(*arguments, env=self.environment | variables, folder=self.data_dir.parent)
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        output = self.data_dir.with_suffix(f".{len(self._started)}.log").open("w")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "offhook.cli", *arguments],
-            env=self.environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self._started.append(process)
-        return process
+    def start(self, *arguments: str, is_bare: bool = False) -> ForkedProcess | subprocess.Popen[str]:
+        """A forked process, or as people start it (``is_bare``), where its memory or its start is what matters."""
+        with self._log(len(self._started)).open("w") as output:
+            if is_bare:
+                program = [sys.executable, "-m", "offhook.cli", *arguments]
+                process = subprocess.Popen(
+                    program, env=self.environment, stdout=output, stderr=subprocess.STDOUT, text=True
+                )
+                self._started.append(process)
+            else:
+                self._started.append(self._forks.start(*arguments, env=self.environment, stdout=output))
+        return self._started[-1]
 
-    def serve(self, *arguments: str) -> "Server":
-        return Server(self, self.start("serve", "--port", "0", *arguments))
+    def serve(self, *arguments: str, is_bare: bool = False) -> "Server":
+        return Server(self, self.start("serve", "--port", "0", *arguments, is_bare=is_bare))
 
     def output(self, number: int = 0) -> str:
-        return self.data_dir.with_suffix(f".{number}.log").read_text()
+        return self._log(number).read_text()
+
+    def _log(self, number: int) -> Path:
+        return self.data_dir.with_suffix(f".{number}.log")
 
     def note(self) -> dict[str, object]:
         return json.loads((self.data_dir / "server.json").read_text())
@@ -66,21 +65,20 @@ class Offhook:
 class Server:
     """A running ``offhook serve``; waits until it is ready."""
 
-    def __init__(self, offhook: Offhook, process: subprocess.Popen[str]) -> None:
+    def __init__(self, offhook: Offhook, process: ForkedProcess | subprocess.Popen[str]) -> None:
         self.process = process
         self.number = len(offhook._started) - 1
-        self._offhook = offhook
+        self.offhook = offhook
         began = time.monotonic()
         while "is ready at" not in self.output():
             assert process.poll() is None, self.output()
             assert time.monotonic() - began < START_S, self.output()
             time.sleep(0.02)
-        self.ready_after_s = time.monotonic() - began
         self.url = str(offhook.note()["url"])
         self.database_url = str(offhook.note()["database_url"])
 
     def output(self) -> str:
-        return self._offhook.output(self.number)
+        return self.offhook.output(self.number)
 
     def get(self, path: str, **headers: str) -> httpx2.Response:
         return httpx2.get(self.url + path, headers=headers, timeout=10)
@@ -117,17 +115,35 @@ def wait_until_gone(pids: list[int], *, within_s: float = 15) -> list[int]:
     return left
 
 
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks]:
+    made = Forks()
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def offhook(tmp_path: Path) -> Iterator[Offhook]:
-    made = Offhook(tmp_path / "data")
+def offhook(forks: Forks, tmp_path: Path) -> Iterator[Offhook]:
+    """On an empty data folder."""
+    made = Offhook(forks, tmp_path / "data")
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def installed(forks: Forks, shared: Offhook, tmp_path: Path) -> Iterator[Offhook]:
+    """On a data folder of this test's own where a server has been started before: a start there takes a second less."""
+    # with the owner of the database's files, who is not root
+    subprocess.run(["cp", "-a", shared.data_dir, tmp_path / "data"], check=True)
+    made = Offhook(forks, tmp_path / "data")
     yield made
     made.end()
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offhook]:
+def shared(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offhook]:
     """One installation that was started once, for tests of commands that need no server."""
-    made = Offhook(tmp_path_factory.mktemp("shared") / "data")
+    made = Offhook(forks, tmp_path_factory.mktemp("shared") / "data")
     try:
         server = made.serve("--no-worker")
         server.process.terminate()

@@ -1,0 +1,203 @@
+"""Programs of ours as processes of their own that do not pay for their imports: one process that has them forks for each.
+
+``python -m offhook.cli`` takes two to four seconds of CPU before its first line, nearly all of it imports. A forked one is
+a real process all the same: its own arguments, environment, output, exit code and signals.
+"""
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+PROJECT = Path(__file__).parents[1]
+COMMAND_LINE = "offhook.cli:main"
+# What most programs import; the commands are named, as the command line loads only the one that it was asked for.
+_IMPORTS = ("offhook.cli", "offhook.api", "offhook.worker", "offhook.bootstrap")
+_MAX_MESSAGE = 1 << 17
+
+
+class ForkedProcess:
+    """What ``subprocess.Popen`` is to a program, in the parts that tests use."""
+
+    def __init__(self, forks: "Forks", pid: int) -> None:
+        self._forks = forks
+        self.pid = pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._forks.exit_code(self.pid)
+
+    def poll(self) -> int | None:
+        return self._forks.exit_code(self.pid)
+
+    def wait(self, timeout: float | None = None) -> int:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while (code := self._forks.exit_code(self.pid, wait_s=0.5)) is None:
+            if deadline is not None and time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+
+class Forks:
+    """The process that forks, for one test process. Not for several threads."""
+
+    def __init__(self) -> None:
+        self._exit_codes: dict[int, int | None] = {}
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.forks", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                cwd=PROJECT,
+                env={name: value for name, value in os.environ.items() if not name.startswith("OFFHOOK_")},
+            )
+
+    def start(
+        self,
+        *arguments: str,
+        env: Mapping[str, str],
+        stdout: IO[str],
+        stderr: IO[str] | None = None,
+        target: str = COMMAND_LINE,
+    ) -> ForkedProcess:
+        """Starts ``target`` (``module:function``, called without arguments); ``stderr`` goes to ``stdout`` by default."""
+        order = json.dumps({"arguments": arguments, "env": dict(env), "target": target}).encode()
+        socket.send_fds(self._control, [order], [stdout.fileno(), (stderr or stdout).fileno()])
+        known = set(self._exit_codes)
+        while not (new := set(self._exit_codes) - known):
+            self._receive(60)
+        return ForkedProcess(self, new.pop())
+
+    def run(
+        self, *arguments: str, env: Mapping[str, str], folder: Path, timeout: float = 60, target: str = COMMAND_LINE
+    ) -> subprocess.CompletedProcess[str]:
+        """Waits for its end, as ``subprocess.run`` does; what it prints passes through files in ``folder``."""
+        out, err = folder / f"{time.monotonic_ns()}.out", folder / f"{time.monotonic_ns()}.err"
+        with out.open("w") as stdout, err.open("w") as stderr:
+            process = self.start(*arguments, env=env, stdout=stdout, stderr=stderr, target=target)
+        try:
+            code = process.wait(timeout)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(arguments, code, out.read_text(), err.read_text())
+
+    def exit_code(self, pid: int, *, wait_s: float = 0) -> int | None:
+        while self._exit_codes[pid] is None and self._receive(wait_s, is_optional=True):
+            pass
+        return self._exit_codes[pid]
+
+    def close(self) -> None:
+        self._control.close()
+        self._process.wait(60)
+
+    def _receive(self, wait_s: float, *, is_optional: bool = False) -> bool:
+        readable, _, _ = select.select([self._control], [], [], wait_s)
+        if not readable:
+            assert is_optional, "the process that forks does not answer"
+            return False
+        message = self._control.recv(_MAX_MESSAGE)
+        assert message, "the process that forks has ended"
+        pid, code = json.loads(message)
+        self._exit_codes[pid] = code
+        return True
+
+
+class _Zygote:
+    """The other side: forks for every order, and tells when a process has ended."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._children: set[int] = set()
+        self._woken, waker = os.pipe()
+        os.set_blocking(waker, False)
+        os.set_blocking(self._woken, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+        self._fds = [self._woken, waker, control.fileno()]
+
+    def serve(self) -> str | None:
+        """In each forked process, its target; None in the process itself, when the test process has ended."""
+        while True:
+            readable, _, _ = select.select([self._control, self._woken], [], [])
+            if self._woken in readable:
+                self._reap()
+            if self._control in readable:
+                order, fds, _, _ = socket.recv_fds(self._control, _MAX_MESSAGE, 2)
+                if not order:
+                    break
+                pid = os.fork()
+                if pid == 0:
+                    return self._become(json.loads(order), fds)
+                self._children.add(pid)
+                self._control.send(json.dumps([pid, None]).encode())
+                for fd in fds:
+                    os.close(fd)
+        for child in self._children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+        return None
+
+    def _reap(self) -> None:
+        os.read(self._woken, 4096)
+        while self._children:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            self._children.discard(pid)
+            self._control.send(json.dumps([pid, os.waitstatus_to_exitcode(status)]).encode())
+
+    def _become(self, order: dict[str, object], fds: Sequence[int]) -> str:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.dup2(fds[0], 1)
+        os.dup2(fds[1], 2)
+        for fd in (*fds, *self._fds):
+            os.close(fd)
+        self._control.detach()
+        environment = order["env"]
+        assert isinstance(environment, dict)
+        os.environ.clear()
+        os.environ.update(environment)
+        arguments = order["arguments"]
+        assert isinstance(arguments, list)
+        sys.argv = ["offhook", *arguments]
+        return str(order["target"])
+
+
+def main() -> None:
+    # Of this process's own: whoever interrupts the tests from a terminal interrupts it too.
+    zygote = _Zygote(socket.socket(fileno=int(sys.argv[1])))
+    for name in _IMPORTS:
+        importlib.import_module(name)
+    importlib.import_module("offhook.cli").build()
+    gc.collect()
+    gc.freeze()
+    target = zygote.serve()
+    if target is not None:
+        module, _, function = target.partition(":")
+        getattr(importlib.import_module(module), function)()
+
+
+if __name__ == "__main__":
+    main()
