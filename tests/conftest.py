@@ -12,6 +12,7 @@ from pathlib import Path
 
 import asyncpg
 import pytest
+import structlog
 from fastapi import FastAPI
 from httpx2 import ASGITransport, AsyncClient
 
@@ -28,6 +29,17 @@ pytest_plugins = ["tests.fixtures_orgs"]
 _IN_MEMORY = Path("/dev/shm")
 _PREFIX = "offhook-tests-"
 _ROOM = 4 << 30
+
+
+def pytest_configure() -> None:
+    # As in production: structlog's own default shows the values of variables, which takes half a second an exception.
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+        ],
+    )
 
 
 async def _make_template(url: str) -> None:

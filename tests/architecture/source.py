@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 TOP = Path(__file__).parents[2]
@@ -35,13 +35,18 @@ class Module:
         parts = self.path.relative_to(SOURCE / "offhook").parts
         return parts[0] if len(parts) > 1 else None
 
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
+
     def functions(self) -> Iterator[Function]:
-        return (node for node in ast.walk(self.tree) if isinstance(node, Function))
+        return (node for node in self.nodes if isinstance(node, Function))
 
     def classes(self) -> Iterator[ast.ClassDef]:
-        return (node for node in ast.walk(self.tree) if isinstance(node, ast.ClassDef))
+        return (node for node in self.nodes if isinstance(node, ast.ClassDef))
 
 
+@cache
 def modules(*folders: Path) -> list[Module]:
     found = (path for folder in folders for path in folder.rglob("*.py"))
     return [Module(path) for path in sorted(found) if "_migrations" not in path.parts]

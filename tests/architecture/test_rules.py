@@ -18,7 +18,7 @@ def unexpected(found: list[str], allowed: exceptions.Exceptions) -> list[str]:
 def calls(module: Module, attribute: str) -> list[int]:
     return [
         node.lineno
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == attribute
     ]
 
@@ -38,7 +38,7 @@ def test_services_raise_domain_errors_not_http_exceptions() -> None:
     found = [
         module.name
         for module in source()
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call | ast.Name)
         if "HTTPException" in ast.dump(node.exc)
     ]
@@ -60,7 +60,7 @@ def test_our_own_code_is_imported_at_the_top() -> None:
 def test_other_domains_insides_are_left_alone() -> None:
     found = set()
     for module in source():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             for name in imported(node):
                 match = re.fullmatch(r"offhook\.(\w+)(?:\.\w+)*\.(repository|tables)(\.\w+)?", name)
                 if match and match[1] != module.domain:
@@ -129,7 +129,7 @@ def test_modules_with_routes_do_not_speak_to_the_database() -> None:
         module.name
         for module in source()
         if routes(module)
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if any(name.partition(".")[0] in {"sqlalchemy", "asyncpg"} for name in imported(node))
     ]
     none(found)
@@ -150,7 +150,7 @@ def test_broad_excepts_clean_up_and_raise_again_or_say_why_on_their_line() -> No
     found = [
         f"{module.name}:{handler.lineno}"
         for module in source()
-        for handler in ast.walk(module.tree)
+        for handler in module.nodes
         if isinstance(handler, ast.ExceptHandler) and is_broad(handler) and not raises_again(handler)
         if not re.search(r"# .{15,}", module.text.splitlines()[handler.lineno - 1])
     ]
@@ -188,7 +188,7 @@ def test_no_eval_no_pickle() -> None:
     found = [
         f"{module.name}:{node.lineno}"
         for module in source()
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"eval", "exec"})
         or (isinstance(node, ast.Import | ast.ImportFrom) and {"pickle", "marshal", "shelve"} & set(imported(node)))
     ]
