@@ -12,12 +12,10 @@ selection="not slow"
 case "${1:-}" in
 --slow)
   selection="slow"
-  export OFFHOOK_TEST_SEEDS=${OFFHOOK_TEST_SEEDS:-2000}
   shift
   ;;
 --all)
   selection="slow or not slow"
-  export OFFHOOK_TEST_SEEDS=${OFFHOOK_TEST_SEEDS:-2000}
   shift
   ;;
 esac
@@ -25,13 +23,18 @@ esac
 scripts/bootstrap.sh --dev
 scripts/build_web.sh
 
-if ! command -v chromium >/dev/null 2>&1 && ! command -v chromium-browser >/dev/null 2>&1; then
+# From Debian: a browser, and recordings of people for the offline ears.
+missing=()
+command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 ||
+  command -v google-chrome >/dev/null 2>&1 || missing+=(chromium)
+[ -d /usr/share/pocketsphinx/test/data ] || missing+=(pocketsphinx-testdata)
+if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-    heading "Chromium for the browser tests"
-    (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium) \
-      >/dev/null 2>&1 || note "it could not be installed: the browser tests are skipped"
+    heading "Debian packages for tests: ${missing[*]}"
+    (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}") \
+      >/dev/null 2>&1 || note "they could not be installed: the tests that need them are skipped"
   else
-    note "Chromium is not installed, so the browser tests are skipped (on Debian: apt-get install chromium)"
+    note "Tests that need ${missing[*]} are skipped; as root: apt-get install ${missing[*]}"
   fi
 fi
 
@@ -48,7 +51,7 @@ heading "Tests on virtual time"
 run_pytest -n 2 --dist worksteal -m "($selection) and not real_time and not browser" -rs "$@"
 
 heading "Tests on the wall clock and in the browser"
-run_pytest -m "($selection) and (real_time or browser)" -rs "$@"
+run_pytest -n 2 --dist loadfile -m "($selection) and (real_time or browser)" -rs "$@"
 
 if [ "$selection" != slow ] && [ -x web/node_modules/.bin/vitest ]; then
   heading "Tests of the web UI"

@@ -4,6 +4,8 @@
 a real process all the same: its own arguments, environment, output, exit code and signals.
 """
 
+import asyncio
+import atexit
 import contextlib
 import gc
 import importlib
@@ -16,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -45,6 +48,12 @@ class ForkedProcess:
         while (code := self._forks.exit_code(self.pid, wait_s=0.5)) is None:
             if deadline is not None and time.monotonic() > deadline:
                 raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
+        return code
+
+    async def ended(self) -> int:
+        """Its exit code; others run on the loop while it has not ended."""
+        while (code := self.poll()) is None:
+            await asyncio.sleep(0.02)
         return code
 
     def send_signal(self, number: int) -> None:
@@ -123,6 +132,14 @@ class Forks:
         return True
 
 
+@cache
+def forks() -> Forks:
+    """The one of this test process; it ends with it."""
+    made = Forks()
+    atexit.register(made.close)
+    return made
+
+
 class _Zygote:
     """The other side: forks for every order, and tells when a process has ended."""
 
@@ -139,10 +156,10 @@ class _Zygote:
     def serve(self) -> str | None:
         """In each forked process, its target; None in the process itself, when the test process has ended."""
         while True:
-            readable, _, _ = select.select([self._control, self._woken], [], [])
+            readable, _, _ = select.select([self._control.fileno(), self._woken], [], [])
             if self._woken in readable:
                 self._reap()
-            if self._control in readable:
+            if self._control.fileno() in readable:
                 order, fds, _, _ = socket.recv_fds(self._control, _MAX_MESSAGE, 2)
                 if not order:
                     break

@@ -3,20 +3,20 @@
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from uuid import uuid4
 
 import httpx2
 
 from offhook.kit.database.database import Database
 from offhook.kit.files.data_folder import DataFolder, ServerInfo
 from offhook.orgs import service as orgs
+from tests.forks import ForkedProcess, forks
 
 START_S = 60.0
 
@@ -37,7 +37,7 @@ class Served(AbstractAsyncContextManager["Served"]):
     def __init__(self, data_dir: Path, **environment: str) -> None:
         self.data_dir = data_dir
         self.environment = {**os.environ, "OFFHOOK_DATA_DIR": str(data_dir), **environment}
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ForkedProcess | None = None
         self.info: ServerInfo | None = None
 
     async def __aenter__(self) -> Self:
@@ -51,12 +51,8 @@ class Served(AbstractAsyncContextManager["Served"]):
         await self._end(signal.SIGTERM)
 
     async def start(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "offhook.cli", "serve", "--port", "0"],
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-        )
+        with self.data_dir.with_suffix(".log").open("a") as log:
+            self._process = forks().start("serve", "--port", "0", env=self.environment, stdout=log)
         self.info = await self._announced(self._process)
         assert self.info.database_url is not None
         async with httpx2.AsyncClient(trust_env=False) as anonymous:
@@ -64,7 +60,7 @@ class Served(AbstractAsyncContextManager["Served"]):
         headers = {"X-API-Key": await _key(self.info.database_url)}
         self.http = httpx2.AsyncClient(base_url=f"{self.info.url}/api/v1", headers=headers, trust_env=False, timeout=30)
 
-    async def _announced(self, process: "subprocess.Popen[bytes]") -> ServerInfo:
+    async def _announced(self, process: ForkedProcess) -> ServerInfo:
         until = time.monotonic() + START_S
         while time.monotonic() < until:
             assert process.poll() is None, "the server ended while it started"
@@ -93,7 +89,8 @@ class Served(AbstractAsyncContextManager["Served"]):
         assert self._process is not None
         if self._process.poll() is None:
             self._process.send_signal(number)
-        await asyncio.to_thread(self._process.wait, 60)
+        async with asyncio.timeout(60):
+            await self._process.ended()
 
     # what tests do with it
 
@@ -140,16 +137,25 @@ class Served(AbstractAsyncContextManager["Served"]):
         return dict(answer.json())
 
 
+def begin(served: Served, *arguments: str) -> "Command":
+    """Starts a command beside the server."""
+    return Command(served.data_dir.parent, served.environment, *arguments)
+
+
+class Command:
+    """A running command, whose output is kept in ``folder``."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str], *arguments: str) -> None:
+        self._out, self._err = folder / f"{uuid4()}.out", folder / f"{uuid4()}.err"
+        with self._out.open("w") as stdout, self._err.open("w") as stderr:
+            self.process = forks().start(*arguments, env=environment, stdout=stdout, stderr=stderr)
+
+    async def ended(self) -> tuple[int, str, str]:
+        """Its exit code, what it wrote to stdout, and to stderr."""
+        code = await self.process.ended()
+        return code, self._out.read_text(), self._err.read_text()
+
+
 async def offhook(served: Served, *arguments: str) -> tuple[int, str, str]:
     """Run a command beside the server: (exit code, stdout, stderr)."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "offhook.cli",
-        *arguments,
-        env=served.environment,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    out, err = await process.communicate()
-    return process.returncode or 0, out.decode(), err.decode()
+    return await begin(served, *arguments).ended()

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import sys
 import time
 import wave
 from collections.abc import AsyncIterator
@@ -13,18 +12,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+import pytest_asyncio
 
-from tests.calls.served import Served, offhook
+from tests.calls.served import Command, Served, begin, offhook
 from tests.voice.phone import agent_graph, edge, node
 
-pytestmark = [pytest.mark.real_time, pytest.mark.timeout(300)]
+# One server for the module, and so one loop.
+pytestmark = [pytest.mark.real_time, pytest.mark.timeout(300), pytest.mark.asyncio(loop_scope="module")]
 
 GO_FORWARD = Path("/usr/share/pocketsphinx/test/data/goforward.raw")
 
 
-@pytest.fixture
-async def served(tmp_path: Path) -> AsyncIterator[Served]:
-    async with Served(tmp_path / "data") as server:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+    async with Served(tmp_path_factory.mktemp("served") / "data") as server:
         yield server
 
 
@@ -126,32 +127,25 @@ class TestTheCommand:
 
     async def test_ctrl_c_hangs_up(self, served: Served) -> None:
         agent = await served.publish(robot())
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "offhook.cli", "call", "--workflow", str(agent), "--to", "+12015550106", "--json",
-            env=served.environment, stdout=asyncio.subprocess.PIPE,
-        )  # fmt: skip
+        command = begin(served, "call", "--workflow", str(agent), "--to", "+12015550106", "--json")
         async with asyncio.timeout(60):
             while not (runs := (await served.http.get(f"/workflow/{agent}/runs")).json()["runs"]):
                 await asyncio.sleep(0.2)
             # The agent has said something: the call is answered on both sides.
             while not (await served.http.get(f"/workflow/{agent}/runs/{runs[0]['id']}")).json()["transcript"]:
                 await asyncio.sleep(0.2)
-            process.send_signal(signal.SIGINT)
-            out, _ = await process.communicate()
+            command.process.send_signal(signal.SIGINT)
+            _, out, _ = await command.ended()
         run = json.loads(out)
 
         assert (run["status"], run["end_reason"]) == ("completed", "caller_hung_up")
 
     async def test_starts_a_server_of_its_own_when_none_runs(self, tmp_path: Path) -> None:
         environment = {**os.environ, "OFFHOOK_DATA_DIR": str(tmp_path / "fresh")}
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "offhook.cli", "call", "--workflow", "1", "--to", "+12015550102",
-            env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-        )  # fmt: skip
-        out, err = await process.communicate()
+        code, out, err = await Command(tmp_path, environment, "call", "--workflow", "1", "--to", "+12015550102").ended()
 
-        assert process.returncode == 3, err.decode()
-        assert "busy" in out.decode()
+        assert code == 3, err
+        assert "busy" in out
         assert not (tmp_path / "fresh" / "server.json").exists()
 
 

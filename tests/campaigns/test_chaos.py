@@ -9,6 +9,7 @@ from bench.campaign_rig import rig
 CONTACTS = 120
 
 
+@pytest.mark.slow
 @pytest.mark.real_time
 @pytest.mark.timeout(400)
 async def test_a_list_is_called_to_its_end_while_workers_are_killed(database_url: str, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from offhook.kit.processes.child_process import is_running
-from tests.forks import ForkedProcess, Forks
+from tests.forks import ForkedProcess, forks
 
 START_S = 120
 
@@ -20,15 +20,14 @@ START_S = 120
 class Offhook:
     """The command line on one data folder. What was started is ended with the test."""
 
-    def __init__(self, forks: Forks, data_dir: Path, **variables: str) -> None:
+    def __init__(self, data_dir: Path, **variables: str) -> None:
         self.data_dir = data_dir
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("OFFHOOK_")}
         self.environment |= {"OFFHOOK_DATA_DIR": str(data_dir)} | variables
-        self._forks = forks
         self._started: list[ForkedProcess | subprocess.Popen[str]] = []
 
     def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        return self._forks.run(*arguments, env=self.environment | variables, folder=self.data_dir.parent)
+        return forks().run(*arguments, env=self.environment | variables, folder=self.data_dir.parent)
 
     def start(self, *arguments: str, is_bare: bool = False) -> ForkedProcess | subprocess.Popen[str]:
         """A forked process, or as people start it (``is_bare``), where its memory or its start is what matters."""
@@ -40,7 +39,7 @@ class Offhook:
                 )
                 self._started.append(process)
             else:
-                self._started.append(self._forks.start(*arguments, env=self.environment, stdout=output))
+                self._started.append(forks().start(*arguments, env=self.environment, stdout=output))
         return self._started[-1]
 
     def serve(self, *arguments: str, is_bare: bool = False) -> "Server":
@@ -115,35 +114,28 @@ def wait_until_gone(pids: list[int], *, within_s: float = 15) -> list[int]:
     return left
 
 
-@pytest.fixture(scope="session")
-def forks() -> Iterator[Forks]:
-    made = Forks()
-    yield made
-    made.close()
-
-
 @pytest.fixture
-def offhook(forks: Forks, tmp_path: Path) -> Iterator[Offhook]:
+def offhook(tmp_path: Path) -> Iterator[Offhook]:
     """On an empty data folder."""
-    made = Offhook(forks, tmp_path / "data")
+    made = Offhook(tmp_path / "data")
     yield made
     made.end()
 
 
 @pytest.fixture
-def installed(forks: Forks, shared: Offhook, tmp_path: Path) -> Iterator[Offhook]:
+def installed(shared: Offhook, tmp_path: Path) -> Iterator[Offhook]:
     """On a data folder of this test's own where a server has been started before: a start there takes a second less."""
     # with the owner of the database's files, who is not root
     subprocess.run(["cp", "-a", shared.data_dir, tmp_path / "data"], check=True)
-    made = Offhook(forks, tmp_path / "data")
+    made = Offhook(tmp_path / "data")
     yield made
     made.end()
 
 
 @pytest.fixture(scope="session")
-def shared(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offhook]:
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offhook]:
     """One installation that was started once, for tests of commands that need no server."""
-    made = Offhook(forks, tmp_path_factory.mktemp("shared") / "data")
+    made = Offhook(tmp_path_factory.mktemp("shared") / "data")
     try:
         server = made.serve("--no-worker")
         server.process.terminate()

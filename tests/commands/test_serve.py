@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.commands.conftest import Offhook, Server, descendants, wait_until_gone
-from tests.forks import Forks
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes in /proc")
 
 
 @pytest.fixture(scope="module")
-def first(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with a worker on an empty folder, started as people start it."""
-    offhook = Offhook(forks, tmp_path_factory.mktemp("first") / "data")
+    offhook = Offhook(tmp_path_factory.mktemp("first") / "data")
     try:
         yield offhook.serve(is_bare=True)
     finally:
@@ -26,9 +25,9 @@ def first(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 
 @pytest.fixture(scope="module")
-def alone(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server without a worker."""
-    offhook = Offhook(forks, tmp_path_factory.mktemp("alone") / "data")
+    offhook = Offhook(tmp_path_factory.mktemp("alone") / "data")
     try:
         yield offhook.serve("--no-worker")
     finally:

@@ -55,6 +55,7 @@ def configuration(described: list[Operation], ids: dict[str, object]) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.real_time
 @pytest.mark.timeout(BUDGET_S + 60)
 async def test_generated_requests(

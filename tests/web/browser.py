@@ -5,7 +5,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import wave
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from playwright.sync_api import Browser, Playwright
 
 from offhook.kit import http
 from offhook.models.providers.builtin.tts import synthesize_speech
+from tests.forks import ForkedProcess, forks
 
 UI = Path(http.__file__).parents[2] / "_ui" / "index.html"
 RATE = 48_000
@@ -59,12 +59,8 @@ def running_server(data_dir: Path, settings: Mapping[str, str] | None = None) ->
     log = data_dir.parent / "serve.log"
     environment = {k: v for k, v in os.environ.items() if not k.startswith("OFFHOOK_")} | dict(settings or {})
     with log.open("w") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "offhook.cli", "serve", "--port", "0"],
-            env={**environment, "OFFHOOK_DATA_DIR": str(data_dir)},
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
+        environment["OFFHOOK_DATA_DIR"] = str(data_dir)
+        process = forks().start("serve", "--port", "0", env=environment, stdout=output)
     try:
         yield _wait_for_link(process, log)
     finally:
@@ -76,7 +72,7 @@ def running_server(data_dir: Path, settings: Mapping[str, str] | None = None) ->
             process.wait()
 
 
-def _wait_for_link(process: "subprocess.Popen[bytes]", log: Path) -> str:
+def _wait_for_link(process: ForkedProcess, log: Path) -> str:
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline and process.poll() is None:
         if found := _LINK.search(log.read_text()):

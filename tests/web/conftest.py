@@ -1,14 +1,13 @@
 """What the tests of the screens share: one driver of browsers, one server, and one page of its owner."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
+from tests.forks import forks
 from tests.web.browser import chromium, running_server
 from tests.web.looks import OWNER
 
@@ -65,10 +64,10 @@ def context(browser: Browser, base: str) -> Iterator[BrowserContext]:
 @pytest.fixture(scope="package")
 def page(context: BrowserContext, link: str, data: Path) -> Page:
     """Signed in by the printed link, as somebody who sees across organizations, too."""
-    subprocess.run(
-        [sys.executable, "-m", "offhook.cli", "superuser", "grant", OWNER],
-        env={**os.environ, "OFFHOOK_DATA_DIR": str(data)}, check=True, capture_output=True,
-    )  # fmt: skip
+    granted = forks().run(
+        *("superuser", "grant", OWNER), env={**os.environ, "OFFHOOK_DATA_DIR": str(data)}, folder=data.parent
+    )
+    assert granted.returncode == 0, granted.stderr
     opened = context.new_page()
     opened.goto(link)
     expect(opened.get_by_role("heading", name="Agents", exact=True)).to_be_visible(timeout=PATIENCE_MS)

@@ -92,6 +92,7 @@ def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: st
     assert said == []
 
 
+@pytest.mark.slow
 def test_every_page_is_whole(browser: Browser, context: BrowserContext, page: Page, base: str) -> None:
     """No error in the console; light and wide, dark and narrow: no serious fault that axe finds, nothing wider than the
     window; and by keyboard, everything is reached, seen and named, and what opens is opened and closed."""
