@@ -23,6 +23,7 @@ from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.root import Root
 from offhook.settings import Settings
 from tests.applications import lend_application
+from tests.fakes.clock import ShiftedClock
 
 pytest_plugins = ["tests.fixtures_orgs"]
 
@@ -121,8 +122,14 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
-    built = build_root(settings, database_url)
+def shifted_clock() -> ShiftedClock:
+    """The clock of ``root``, where a test wants to be later."""
+    return ShiftedClock()
+
+
+@pytest.fixture
+async def root(settings: Settings, database_url: str, shifted_clock: ShiftedClock) -> AsyncIterator[Root]:
+    built = build_root(settings, database_url, clock=shifted_clock)
     yield built
     await stop_domains(built)
     await built.db.dispose()

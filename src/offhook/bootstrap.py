@@ -35,6 +35,7 @@ from offhook import (
 )
 from offhook.jobs.queue import prune_queue
 from offhook.jobs.registry import JobRegistry
+from offhook.kit.clock import Clock, SystemClock
 from offhook.kit.database.database import Base, Database
 from offhook.kit.egress import EgressClient, EgressPolicy
 from offhook.kit.files.storage import LocalFileStorage
@@ -80,16 +81,20 @@ METADATA: MetaData = Base.metadata
 PRUNE_INTERVAL_S = 3600.0
 
 
-def build_root(settings: Settings, database_url: str, egress: EgressClient | None = None) -> Root:
-    """Build the parts and let every domain add its own. ``database_url`` is ``postgresql+asyncpg://…``; no I/O.
+def build_root(
+    settings: Settings, database_url: str, egress: EgressClient | None = None, clock: Clock | None = None
+) -> Root:
+    """Builds the parts and lets every domain add its own. ``database_url`` is ``postgresql+asyncpg://…``; no I/O.
 
-    ``egress`` replaces the client for addresses that users type in (a test's, with its own resolver).
+    ``egress`` replaces the client for addresses that users type in (a test's, with its own resolver), ``clock`` the
+    system's.
     """
     root = Root(
         settings=settings,
         db=Database(database_url),
         storage=LocalFileStorage(settings.data_dir / "files"),
         jobs=JobRegistry(),
+        clock=clock or SystemClock(),
     )
     egress = egress or _egress(settings)
     root.provide(EgressClient, egress)

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from offhook.runs import RunSweeper
 from offhook.runs.call_limits import count_live_calls
 from tests.calls.carrier_desk import prepare
 from tests.calls.test_carriers import Desk, desks, each, root
-from tests.fakes.clock import SetClock
+from tests.fakes.clock import ShiftedClock
 from tests.telephony.emulator_desk import EMULATORS
 
 __all__ = ["desks", "root"]
@@ -127,7 +126,7 @@ async def of_each(cases: dict[str, Case], test: Callable[[str, Case], Awaitable[
     assert not failed, "; ".join(f"{name}: {error!r}" for name, error in failed.items())
 
 
-async def test_every_fault(desks: list[Desk]) -> None:
+async def test_every_fault(desks: list[Desk], shifted_clock: ShiftedClock) -> None:
     server = desks[0].server
     cases = ALONE | TOGETHER
 
@@ -147,9 +146,8 @@ async def test_every_fault(desks: list[Desk]) -> None:
 
     await each(desks, misbehaves)
     # of a dial that was not answered, and that nobody ever heard of again
-    sweeper = server.root.get(RunSweeper)
-    sweeper._clock = SetClock(server.root.clock.now() + timedelta(minutes=6))
-    await sweeper.sweep()
+    shifted_clock.advance(minutes=6)
+    await server.root.get(RunSweeper).sweep()
 
     async def ended_well(desk: Desk) -> None:
         async def test(name: str, case: Case) -> None:

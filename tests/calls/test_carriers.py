@@ -22,6 +22,7 @@ from tests.calls.carrier_desk import AGENT, OURS, PUBLIC, THEIRS, prepare
 from tests.calls.conftest import LiveServer
 from tests.calls.desks import Desk, account, each
 from tests.calls.media_troubles import media_never_comes, strangers_come
+from tests.fakes.clock import ShiftedClock
 from tests.fakes.scripted import Hearing, calls, takes
 from tests.telephony.emulator_desk import EMULATORS
 from tests.voice.phone import agent_graph, edge, node, simple_agent
@@ -54,13 +55,15 @@ async def carriers() -> AsyncIterator[list[CarrierEmulator]]:
 
 
 @pytest.fixture
-async def root(settings: Settings, database_url: str, carriers: list[CarrierEmulator]) -> AsyncIterator[Root]:
+async def root(
+    settings: Settings, database_url: str, carriers: list[CarrierEmulator], shifted_clock: ShiftedClock
+) -> AsyncIterator[Root]:
     changes = {
         "public_url": PUBLIC,
         "carrier_urls": {carrier.name: carrier.base_url for carrier in carriers},
         "org_concurrency_limit": 100,
     }
-    built = build_root(settings.model_copy(update=changes), database_url)
+    built = build_root(settings.model_copy(update=changes), database_url, clock=shifted_clock)
     yield built
     await stop_domains(built)
     await built.db.dispose()

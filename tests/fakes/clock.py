@@ -73,6 +73,19 @@ def run_virtual(main: Coroutine[Any, Any, T], *, limit_s: float = 3600.0, has_so
         return runner.run(bounded())
 
 
+class ShiftedClock:
+    """Implements :class:`offhook.kit.clock.Clock`: the system's time, and what was added to it."""
+
+    def __init__(self) -> None:
+        self._ahead = timedelta()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self._ahead
+
+    def advance(self, *, minutes: float = 0, seconds: float = 0) -> None:
+        self._ahead += timedelta(minutes=minutes, seconds=seconds)
+
+
 class SetClock:
     """Implements :class:`offhook.kit.clock.Clock`."""
 

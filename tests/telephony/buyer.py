@@ -13,7 +13,7 @@ from offhook.settings import Settings
 from offhook.telephony.accounts.number_purchasing import ManagedNumbers, PurchaseRequest
 
 
-async def main(order: dict[str, str]) -> None:
+async def buy(order: dict[str, str]) -> None:
     settings = Settings(
         data_dir=Path(order["data_dir"]),
         public_url="http://testserver",
@@ -26,5 +26,5 @@ async def main(order: dict[str, str]) -> None:
     await root.get(ManagedNumbers).quick_connect(caller, PurchaseRequest("new", "US", phone_number=order["number"]))
 
 
-if __name__ == "__main__":
-    asyncio.run(main(json.loads(sys.argv[1])))
+def main() -> None:
+    asyncio.run(buy(json.loads(sys.argv[1])))

@@ -1,7 +1,6 @@
 """Calls that come in: to their agent once, or refused in a sentence, with the reason kept."""
 
 import json
-from datetime import timedelta
 
 import pytest
 from httpx2 import AsyncClient
@@ -14,7 +13,7 @@ from offhook.telephony.media.no_media_sweeper import NoMediaSweeper
 from offhook.telephony.ports import CarrierFailed
 from offhook.telephony.webhooks.rejections import JOB, CallRefusals
 from tests.fakes.carrier import FakeCarrier
-from tests.fakes.clock import SetClock
+from tests.fakes.clock import ShiftedClock
 from tests.fixtures_orgs import OrgFixture
 from tests.telephony.conftest import MakeAgent
 from tests.telephony.fakecom import THEIRS, Account, make_account, spoken
@@ -142,12 +141,11 @@ async def test_without_the_database(account: Account, root: Root) -> None:
     assert len(account.carrier.asked_for("refuse")) == 2, "a stranger makes us ask for nothing"
 
 
-async def test_a_call_whose_media_never_comes(account: Account, root: Root) -> None:
+async def test_a_call_whose_media_never_comes(account: Account, root: Root, shifted_clock: ShiftedClock) -> None:
     await account.calls_in("IN1")
-    clock = SetClock(root.clock.now() + timedelta(seconds=61))
     sweep = root.get(NoMediaSweeper)
     assert await sweep.end_calls() == []
-    sweep._clock = clock
+    shifted_clock.advance(seconds=61)
     (run,) = await account.runs()
     assert await sweep.end_calls() == [run["id"]]
     assert account.carrier.hung_up == ["IN1"]

@@ -3,11 +3,7 @@
 import asyncio
 import json
 import os
-import signal
-import subprocess
-import sys
 from collections.abc import AsyncIterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -20,8 +16,9 @@ from offhook.root import Root
 from offhook.settings import Settings
 from offhook.telephony.accounts.number_purchasing import ManagedNumbers
 from offhook.telephony.tables import NumberPurchase, PhoneNumber
-from tests.fakes.clock import SetClock
+from tests.fakes.clock import ShiftedClock
 from tests.fixtures_orgs import OrgFixture
+from tests.forks import forks
 
 
 @pytest.fixture
@@ -42,7 +39,12 @@ def settings(tmp_path: Path, carrier: TwilioEmulator) -> Settings:
 
 
 async def test_it_is_finished_by_the_job(
-    root: Root, carrier: TwilioEmulator, database_url: str, org: OrgFixture, tmp_path: Path
+    root: Root,
+    carrier: TwilioEmulator,
+    database_url: str,
+    org: OrgFixture,
+    tmp_path: Path,
+    shifted_clock: ShiftedClock,
 ) -> None:
     managed = root.get(ManagedNumbers)
     number = (await managed.search_for_sale(org.id, "US", None))[0].phone_number
@@ -55,21 +57,20 @@ async def test_it_is_finished_by_the_job(
         "organization": str(org.id),
         "number": number,
     }
-    buyer = subprocess.Popen(
-        [sys.executable, "-m", "tests.telephony.buyer", json.dumps(order)], cwd=Path(__file__).parents[2]
-    )
+    with (tmp_path / "buyer.log").open("w") as log:
+        buyer = forks().start(json.dumps(order), env=os.environ, stdout=log, target="tests.telephony.buyer:main")
     try:
         async with asyncio.timeout(120):
             while number not in carrier.numbers:
                 assert buyer.poll() is None
                 await asyncio.sleep(0.05)
     finally:
-        os.kill(buyer.pid, signal.SIGKILL)
-        await asyncio.to_thread(buyer.wait)
+        buyer.kill()
+        await buyer.ended()
 
     await managed.settle_purchases({})
     assert await kept(root) == [], "it may be buying still"
-    managed._clock = SetClock(root.clock.now() + timedelta(minutes=2))
+    shifted_clock.advance(minutes=2)
     for _ in range(2):
         await managed.settle_purchases({})
     assert await kept(root) == [(number, org.id, True)]

@@ -1,6 +1,5 @@
 """Numbers that the platform buys: one for each key, never one that is paid for and belongs to nobody."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.number_purchasing import ManagedNumbers, PurchaseRequest
 from offhook.telephony.ports import CarrierFailed, CarrierRegistry
 from tests.fakes.carrier import FakeCarrier
-from tests.fakes.clock import SetClock
+from tests.fakes.clock import ShiftedClock
 from tests.fixtures_orgs import OrgFixture
 from tests.telephony.conftest import Agent
 
@@ -137,7 +136,13 @@ class TestAtACarrier:
         assert len(carrier.numbers) == 1
 
     async def test_what_a_dead_process_left_is_finished_while_it_is_wanted(
-        self, shop: Shop, carrier: FakeCarrier, root: Root, org: OrgFixture, agent: Agent
+        self,
+        shop: Shop,
+        carrier: FakeCarrier,
+        root: Root,
+        org: OrgFixture,
+        agent: Agent,
+        shifted_clock: ShiftedClock,
     ) -> None:
         """Its process dies between the carrier's answer and the organization's number."""
         managed, caller = root.get(ManagedNumbers), Caller(org.id, org.user_ids["owner"], None, "owner", False)
@@ -152,7 +157,7 @@ class TestAtACarrier:
         await leave("+12015550142", None)
         again = await shop.connect(mode="new", phone_number="+12015550142", label="Front")
         assert again.status_code == 200, "asked for again, it is there once"
-        managed._clock = SetClock(root.clock.now() + timedelta(minutes=2))
+        shifted_clock.advance(minutes=2)
         for _ in range(2):
             await managed.settle_purchases({})
         assert carrier.numbers == {"+12015550140", "+12015550142"}, "an agent that is gone makes it useless"
@@ -164,18 +169,18 @@ class TestAtACarrier:
         assert {one["number"] for one in carrier.asked_for("point")} == carrier.numbers
 
     async def test_a_carrier_that_cannot_be_asked_afterwards(
-        self, shop: Shop, carrier: FakeCarrier, root: Root
+        self, shop: Shop, carrier: FakeCarrier, root: Root, shifted_clock: ShiftedClock
     ) -> None:
         away = CarrierFailed("timeout", "No answer.", retryable=True, is_fate_unknown=True)
         carrier.refuses |= {"buy": away, "owned": away}
         await shop.connect(mode="new")
         assert (len(carrier.numbers), await self.states(root)) == (1, ["buying"])
         managed = root.get(ManagedNumbers)
-        managed._clock = SetClock(root.clock.now() + timedelta(minutes=2))
+        shifted_clock.advance(minutes=2)
         await managed.settle_purchases({})
         assert await self.states(root) == ["buying"]
         carrier.refuses.clear()
-        managed._clock = SetClock(root.clock.now() + timedelta(minutes=4))
+        shifted_clock.advance(minutes=2)
         await managed.settle_purchases({})
         assert (carrier.numbers, await self.states(root)) == (set(), ["released"])
 
