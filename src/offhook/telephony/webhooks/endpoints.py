@@ -1,7 +1,8 @@
 """Where carriers call us: documents, news of calls, inbound calls. They are proven by signatures, not by credentials."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any, Final, Literal
+from functools import cache
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import BaseModel
@@ -10,7 +11,7 @@ from offhook.kit.http.path_ids import Id, LongId
 from offhook.root import use_service
 from offhook.telephony.accounts.public_urls import read_webhook
 from offhook.telephony.carrier_kit.callback_kinds import TRANSFER_RESULT
-from offhook.telephony.ports import CarrierDocument, CarrierRegistry, CarrierSpec
+from offhook.telephony.ports import CarrierDocument, CarrierRegistry
 from offhook.telephony.transfers.callbacks import TransferResults
 from offhook.telephony.webhooks.inbound_calls import AnswerDocuments, InboundCalls
 from offhook.telephony.webhooks.status_callbacks import CallbackRequest, CarrierCallbacks
@@ -126,12 +127,39 @@ async def inbound_workflow(workflow_id: Id, request: CallbackRequestDep, inbound
     return _render_document(await inbound.answer_call(request.webhook, workflow_id))
 
 
+class _CallbackFacts(NamedTuple):
+    """What of a carrier its routes are made of."""
+
+    name: str
+    callbacks: tuple[str, ...]
+    workflow_callbacks: tuple[str, ...]
+    account_callbacks: tuple[str, ...]
+    signature_headers: tuple[str, ...]
+
+
 def carrier_routes(carriers: CarrierRegistry) -> APIRouter:
-    """A route for each kind of news that each carrier has."""
+    """Returns a route for each kind of callback that each carrier has; the same router for the same carriers."""
+    specs = [spec for name in sorted(carriers.names) if (spec := carriers.find(name)) is not None]
+    return _build_routes(
+        tuple(
+            _CallbackFacts(
+                spec.name,
+                tuple(spec.callbacks),
+                tuple(spec.workflow_callbacks),
+                tuple(spec.account_callbacks),
+                tuple(spec.signature_headers),
+            )
+            for spec in specs
+        )
+    )
+
+
+# Built once a process: it takes as long as everything else that a process is made of.
+@cache
+def _build_routes(specs: tuple[_CallbackFacts, ...]) -> APIRouter:
     routes = APIRouter(prefix="/telephony", tags=["carriers"])
-    for name in sorted(carriers.names):
-        spec = carriers.find(name)
-        assert spec is not None
+    for spec in specs:
+        name = spec.name
         for kind in spec.workflow_callbacks:
             _add_route(routes, spec, f"{kind}/workflow/{{workflow_id}}", kind, _workflow_endpoint(name, kind))
         for kind in spec.callbacks:
@@ -145,7 +173,7 @@ def carrier_routes(carriers: CarrierRegistry) -> APIRouter:
 
 
 def _add_route(
-    routes: APIRouter, spec: CarrierSpec, path: str, kind: str, endpoint: Callable[..., Awaitable[dict[str, str]]]
+    routes: APIRouter, spec: _CallbackFacts, path: str, kind: str, endpoint: Callable[..., Awaitable[dict[str, str]]]
 ) -> None:
     by = "_of_workflow" if "{workflow_id}" in path else ""
     if "{" not in path and kind in spec.callbacks:
