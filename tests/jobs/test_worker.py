@@ -77,18 +77,19 @@ async def test_a_killed_workers_job_is_finished_by_another(db: Database) -> None
 
 
 async def test_stopping_a_worker_lets_its_job_end(db: Database) -> None:
-    began, ended = asyncio.Event(), asyncio.Event()
+    began, stop = asyncio.Event(), asyncio.Event()
+    ended = asyncio.Event()
 
     async def read(_: dict[str, object]) -> None:
         began.set()
-        await asyncio.sleep(0.3)
+        await stop.wait()
+        await asyncio.sleep(0.05)
         ended.set()
 
     registry = JobRegistry()
     registry.add("document.read", read)
     async with db.transaction() as session:
         await jobs.enqueue(session, "document.read", {})
-    stop = asyncio.Event()
     worker = asyncio.create_task(run_worker(db, registry, stop, **QUICK))
     async with asyncio.timeout(60):
         await began.wait()
