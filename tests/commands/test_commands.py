@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import anthropic  # noqa: F401 - its import takes seconds on a busy machine, of the ten that a check has
 import asyncpg
 import pytest
 
