@@ -207,7 +207,7 @@ def main() -> None:
     zygote = _Zygote(socket.socket(fileno=int(sys.argv[1])))
     for name in _IMPORTS:
         importlib.import_module(name)
-    importlib.import_module("offhook.cli").build()
+    importlib.import_module("offhook.cli").build_cli()
     gc.collect()
     gc.freeze()
     target = zygote.serve()
