@@ -39,7 +39,7 @@ class Desk:
                     return run
                 await asyncio.sleep(0.5)
 
-    async def talked(self, plan: phones.Plan, number: str = THEIRS) -> tuple[dict[str, Any], EmulatedCall]:
+    async def talked(self, plan: phones.PhonePlan, number: str = THEIRS) -> tuple[dict[str, Any], EmulatedCall]:
         """A call that we place, to its end."""
         self.carrier.phones[number] = plan
         run = await self.finished(await self.dial(number))

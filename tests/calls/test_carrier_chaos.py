@@ -27,7 +27,7 @@ NEWS = "[!a]*"
 LIVE = {"initiated", "ringing", "in_progress"}
 
 
-async def _hears_the_agent(phone: phones.Phone) -> None:
+async def _hears_the_agent(phone: phones.EmulatedPhone) -> None:
     """And hangs up, so that how the call ends is known by its media, too."""
     await phone.wait_for_speech()
     phone.hang_up()
@@ -43,7 +43,7 @@ class Case:
     status: int = 200
     ends: frozenset[str] = frozenset({"completed"})
     placed: int = 1
-    plan: phones.Plan = field(default_factory=lambda: phones.scripted(_hears_the_agent))
+    plan: phones.PhonePlan = field(default_factory=lambda: phones.scripted(_hears_the_agent))
 
 
 FAILED = frozenset({"failed"})

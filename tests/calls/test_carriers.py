@@ -83,7 +83,7 @@ async def test_conversations_and_calls_that_nobody_takes(desks: list[Desk], tmp_
     async def test(desk: Desk) -> None:
         hears, goes_on = asyncio.Event(), asyncio.Event()
 
-        async def person(phone: phones.Phone) -> None:
+        async def person(phone: phones.EmulatedPhone) -> None:
             await phone.wait_for_speech_end()
             assert desk.carrier.sent_to("POST", "all")[0].status is None, "the dial has no answer yet"
             hears.set()
@@ -148,12 +148,12 @@ async def test_calls_that_come_in(desks: list[Desk]) -> None:
     await each(desks, test)
 
 
-async def _hangs_up_first(phone: phones.Phone) -> None:
+async def _hangs_up_first(phone: phones.EmulatedPhone) -> None:
     await phone.wait_for_speech_end()
     phone.hang_up()
 
 
-async def _interrupts(phone: phones.Phone) -> None:
+async def _interrupts(phone: phones.EmulatedPhone) -> None:
     await phone.wait_for_speech()
     await phone.wait_seconds(0.4)
     await phone.say_text(SAID)
@@ -162,13 +162,13 @@ async def _interrupts(phone: phones.Phone) -> None:
     phone.hang_up()
 
 
-async def _presses_one(phone: phones.Phone) -> None:
+async def _presses_one(phone: phones.EmulatedPhone) -> None:
     await phone.wait_for_speech()
     await phone.wait_seconds(0.4)
     await phone.press_keys("1")
 
 
-async def _interrupts_and_presses_one(phone: phones.Phone) -> None:
+async def _interrupts_and_presses_one(phone: phones.EmulatedPhone) -> None:
     await phone.wait_for_speech()
     await phone.wait_seconds(0.4)
     await phone.say_text(SAID)
@@ -228,7 +228,7 @@ async def test_keys_machines_and_people_who_talk_over_the_agent(desks: list[Desk
 
 @pytest.mark.parametrize("is_blind", [False, True], ids=["warm", "blind"])
 async def test_transfers(desks: list[Desk], is_blind: bool) -> None:
-    async def colleague(phone: phones.Phone) -> None:
+    async def colleague(phone: phones.EmulatedPhone) -> None:
         await phone.wait_seconds(1.5)
         await phone.say_text("Good morning.")
         phone.hang_up()

@@ -88,7 +88,7 @@ def test_an_outbound_call() -> None:
     ("plan", "disposition"),
     [(phones.busy(), "BUSY"), (phones.no_answer(), "NOANSWER"), (phones.unreachable(), "CONGESTION")],
 )
-def test_nobody_answers(plan: phones.Plan, disposition: str) -> None:
+def test_nobody_answers(plan: phones.PhonePlan, disposition: str) -> None:
     async def test(cloudonix: Cloudonix, us: Us) -> None:
         cloudonix.carrier.phones[THEIRS] = plan
         call = await cloudonix.place(timeout=20)

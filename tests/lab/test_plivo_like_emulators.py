@@ -132,7 +132,7 @@ def test_what_is_cleared_is_never_reported_as_played(emulator: type[PlivoLikeEmu
         (phones.rejects(), "failed", "CALL_REJECTED"),
     ],
 )
-def test_nobody_answers(emulator: type[PlivoLikeEmulator], plan: phones.Plan, status: str, cause: str) -> None:
+def test_nobody_answers(emulator: type[PlivoLikeEmulator], plan: phones.PhonePlan, status: str, cause: str) -> None:
     async def test(client: Client, us: Us) -> None:
         client.carrier.phones[THEIRS] = plan
         call = await client.place(ring_timeout=20)

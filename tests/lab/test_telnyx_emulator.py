@@ -127,7 +127,7 @@ def test_without_rtp_our_audio_is_never_heard_and_a_closed_socket_ends_no_call()
         (phones.unreachable(), "not_found"),
     ],
 )
-def test_nobody_answers(plan: phones.Plan, cause: str) -> None:
+def test_nobody_answers(plan: phones.PhonePlan, cause: str) -> None:
     async def test(telnyx: Telnyx, us: Us) -> None:
         telnyx.carrier.phones[THEIRS] = plan
         call = await telnyx.streamed(timeout_secs=20)

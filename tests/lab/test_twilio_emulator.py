@@ -129,7 +129,7 @@ def test_a_clear_drops_audio_and_returns_marks() -> None:
         (phones.unreachable(), ["initiated", "failed"]),
     ],
 )
-def test_nobody_answers(plan: phones.Plan, statuses: list[str]) -> None:
+def test_nobody_answers(plan: phones.PhonePlan, statuses: list[str]) -> None:
     async def test(twilio: Twilio, us: Us) -> None:
         twilio.carrier.phones[THEIRS] = plan
         call = await twilio.watched(twilio.streams(), Timeout="20")
@@ -198,7 +198,7 @@ def test_an_inbound_call_that_is_answered_and_one_that_is_refused() -> None:
     run(test)
 
 
-async def phones_says(phone: phones.Phone) -> None:
+async def phones_says(phone: phones.EmulatedPhone) -> None:
     await phone.say_text("Hello?")
     await phone.press_keys("1#")
 

@@ -147,7 +147,7 @@ def test_closing_the_socket_is_asked_about_and_ends_the_call() -> None:
         (phones.unreachable(), "failed"),
     ],
 )
-def test_nobody_answers(plan: phones.Plan, status: str) -> None:
+def test_nobody_answers(plan: phones.PhonePlan, status: str) -> None:
     async def test(vonage: Vonage, us: Us) -> None:
         vonage.carrier.phones[THEIRS] = plan
         call = await vonage.place(ringing_timer=20)

@@ -40,7 +40,7 @@ def statuses(news: list[Any]) -> list[str]:
 @EACH
 def test_an_outbound_call_until_we_hang_up(name: str) -> None:
     async def test(desk: Desk) -> None:
-        async def person(phone: phones.Phone) -> None:
+        async def person(phone: phones.EmulatedPhone) -> None:
             await phone.wait_for_speech_end()
             await phone.press_keys("5")
             await phone.say_text("Yes, please.")
@@ -126,7 +126,7 @@ def test_an_inbound_call(name: str) -> None:
     run(name, test)
 
 
-async def _caller(phone: phones.Phone) -> None:
+async def _caller(phone: phones.EmulatedPhone) -> None:
     await phone.wait_for_speech_end()
     await phone.say_text("Hello.")
     phone.hang_up()
@@ -209,7 +209,7 @@ def test_a_blind_transfer(name: str) -> None:
 @EACH
 def test_a_warm_transfer(name: str) -> None:
     async def test(desk: Desk) -> None:
-        async def colleague(phone: phones.Phone) -> None:
+        async def colleague(phone: phones.EmulatedPhone) -> None:
             await phone.wait_seconds(3.0)
             await phone.say_text("Hello, what can I do for you today?")
             phone.hang_up()
