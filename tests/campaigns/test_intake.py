@@ -1,10 +1,14 @@
 """Reading contact files: what is taken, and what every bad one is answered."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from offhook.campaigns.errors import ContactsInvalid
+from offhook.campaigns.intake import contact_import
+from offhook.campaigns.intake.contact_import import ContactReader
 from offhook.campaigns.intake.contact_reader_program import MAX_COLUMNS, MAX_ERRORS, read_contacts
 from tests.campaigns.desk import Desk, contact_file, numbers
 from tests.fixtures_orgs import OrgFixture
@@ -122,3 +126,19 @@ def test_lines_are_what_postgresql_copies(places: tuple[Path, Path]) -> None:
     source.write_text(f'phone_number,note\n{ONE},"a\nb\\c"\n')
     assert read_contacts(source, lines, [])["rows"] == 1
     assert lines.read_text() == f'2\t{ONE}\t{{"note":"a\\\\nb\\\\\\\\c"}}\n'
+
+
+async def test_the_answer_for_the_widest_file_is_read_whole(places: tuple[Path, Path]) -> None:
+    source, lines = places
+    columns = ["phone_number", *(f"{number:03}" + "é" * 97 for number in range(MAX_COLUMNS - 1))]
+    source.write_text(",".join(columns) + f"\n{ONE}\n")
+    assert (await ContactReader().check_file(source, lines, [])).columns == tuple(columns)
+
+
+@pytest.mark.parametrize("limit", [{"memory_bytes": 1 << 20}, {"file_bytes": 100}, {"timeout_s": 0.01}])
+async def test_a_file_that_is_too_hard_to_read_is_refused(places: tuple[Path, Path], limit: dict[str, Any]) -> None:
+    source, lines = places
+    source.write_text("phone_number\n" + "\n".join(numbers(2000)) + "\n")
+    with pytest.raises(ContactsInvalid) as refused:
+        await ContactReader(replace(contact_import.LIMITS, **limit)).check_file(source, lines, [])
+    assert "The file could not be read." in str(refused.value)

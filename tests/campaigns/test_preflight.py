@@ -1,11 +1,16 @@
 """Before a start: what it would do; and what customers' webhooks hear of a campaign."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from httpx2 import AsyncClient
 
-from offhook.campaigns.intake.preflight import estimate_end
+from offhook.campaigns.intake.contact_files import ContactFiles
+from offhook.campaigns.intake.preflight import LIMITS, CampaignPreflight, PreflightFailed, estimate_end
+from offhook.campaigns.reports.presenter import CampaignPresenter
 from offhook.campaigns.rules.hours import CallingSchedule, WeeklySlot
+from offhook.root import Root
 from tests.campaigns.desk import Desk
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import DEFINITION
@@ -46,6 +51,16 @@ async def test_what_a_start_would_do(
     assert found["estimated_end_at"] is not None
     assert (await client.get(f"/campaign{path}")).status_code == 401
     assert (await other_desk.ask("GET", path)).status_code == 404
+
+
+async def test_numbers_that_take_too_long_are_not_counted(desk: Desk, root: Root, org: OrgFixture) -> None:
+    campaign = await desk.made(FILE)
+    limits = replace(LIMITS, timeout_s=0.01)
+    preflight = CampaignPreflight(
+        root.db, root.get(ContactFiles), root.get(CampaignPresenter), root.clock, limits=limits
+    )
+    with pytest.raises(PreflightFailed):
+        await preflight.build_report(org.id, campaign["id"])
 
 
 def test_only_open_time_counts() -> None:

@@ -5,9 +5,6 @@ The child keeps its own memory and its own core: a list of a million contacts do
 
 import asyncio
 import json
-import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,9 +16,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns import repository
 from offhook.campaigns.errors import ContactsInvalid
+from offhook.kit.processes.limited_programs import ProcessLimits, SandboxedProcessRunner
 
 PROGRAM: Final = Path(__file__).with_name("contact_reader_program.py")
-READ_TIMEOUT_S: Final = 180.0
+# A million contacts take a minute; the answer names 200 columns and 20 errors at most.
+LIMITS: Final = ProcessLimits(
+    timeout_s=180.0, cpu_s=120, memory_bytes=1 << 30, file_bytes=2 << 30, output_bytes=1 << 20
+)
+# The calls of this machine need its cores: further files wait for their turn.
+MAX_CONCURRENT: Final = 2
 _CHUNK: Final = 256 * 1024
 _COLUMNS: Final = ("campaign_id", "organization_id", "due_at", "row_number", "phone_number", "variables")
 log = structlog.get_logger(__name__)
@@ -36,37 +39,22 @@ class CheckedContacts:
     contacts: int
 
 
-async def check_file(source: Path, lines: Path, wanted: Sequence[str]) -> CheckedContacts:
-    """Read ``source`` and write ``lines``. ContactsInvalid (422) lists what is wrong and where."""
-    answer = await asyncio.to_thread(_run_program, source, lines, wanted)
-    if answer is None:
-        raise ContactsInvalid([{"row": None, "column": None, "message": "The file could not be read."}], 1)
-    if answer["total_errors"]:
-        raise ContactsInvalid(answer["errors"], answer["total_errors"])
-    return CheckedContacts(lines, tuple(answer["columns"]), answer["rows"])
+class ContactReader:
+    """One per process."""
 
+    def __init__(self, limits: ProcessLimits = LIMITS) -> None:
+        self._programs = SandboxedProcessRunner(limits, at_once=MAX_CONCURRENT)
 
-def _run_program(source: Path, lines: Path, wanted: Sequence[str]) -> dict[str, Any] | None:
-    # by its path and isolated: it needs nothing of this package but the reading of phone numbers
-    command = [sys.executable, "-I", str(PROGRAM), str(source), str(lines), json.dumps(list(wanted))]
-    try:
-        done = subprocess.run(  # noqa: S603 - our own program; the file is only an argument
-            command,
-            env={"PATH": os.environ.get("PATH", "")},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=READ_TIMEOUT_S,
-            check=False,
-            text=True,
-        )
-    except subprocess.TimeoutExpired:
-        log.warning("contact_file_unreadable", code="timeout")
-        return None
-    if done.returncode != 0:
-        log.warning("contact_file_unreadable", code=done.returncode, error=done.stderr[-500:])
-        return None
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
+    async def check_file(self, source: Path, lines: Path, wanted: Sequence[str]) -> CheckedContacts:
+        """Read ``source`` and write ``lines``. ContactsInvalid (422) lists what is wrong and where."""
+        done = await self._programs.run(PROGRAM, str(source), str(lines), json.dumps(list(wanted)))
+        if done.exit_code != 0:
+            log.warning("contact_file_unreadable", code=done.exit_code)
+            raise ContactsInvalid([{"row": None, "column": None, "message": "The file could not be read."}], 1)
+        answer = json.loads(done.stdout)
+        if answer["total_errors"]:
+            raise ContactsInvalid(answer["errors"], answer["total_errors"])
+        return CheckedContacts(lines, tuple(answer["columns"]), answer["rows"])
 
 
 async def insert_contacts(

@@ -1,6 +1,6 @@
-"""Reads one contact CSV that a stranger sent, in a process of its own: see ``intake``.
+"""Reads one contact CSV that a stranger sent, in a process of its own with limits: see ``contact_import``.
 
-    python -I contact_reader_program.py SOURCE TARGET WANTED
+    contact_reader_program.py SOURCE TARGET WANTED
 
 WANTED is a JSON array of the columns that must be there beside ``phone_number``. Prints one JSON object
 ``{columns, rows, errors: [{row, column, message}], total_errors}`` and, when there are no errors, has written TARGET:
@@ -11,9 +11,7 @@ a line for each contact in PostgreSQL's COPY text format, ``row_number<TAB>phone
 
 import csv
 import json
-import os
 import re
-import resource
 import sys
 from collections.abc import Iterator, Sequence
 from json.encoder import encode_basestring
@@ -31,8 +29,6 @@ MAX_CELL: Final = 16 * 1024
 MAX_ROW: Final = 60 * 1024
 MAX_ROWS: Final = 1_000_000
 MAX_ERRORS: Final = 20
-MEMORY_BYTES: Final = 1 << 30
-CPU_S: Final = 120
 _WIDE: Final = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 # What is left of bytes that are not UTF-8.
 _UNDECODED: Final = re.compile("[\udc80-\udcff]")
@@ -210,9 +206,6 @@ def _explained(error: csv.Error) -> str:
 
 
 def main() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
-    os.nice(10)
     csv.field_size_limit(MAX_CELL)
     source, target, wanted = sys.argv[1:4]
     print(json.dumps(read_contacts(Path(source), Path(target), json.loads(wanted))))  # noqa: T201 - its answer

@@ -30,6 +30,7 @@ class CampaignCreation:
         self._db = db
         self._files = files
         self._outbound = outbound
+        self._reader = contact_import.ContactReader()
         self._clock = clock
 
     async def create_draft(self, caller: Caller, body: CreateCampaignRequest) -> int:
@@ -43,7 +44,7 @@ class CampaignCreation:
         source = self._files.resolve_path(organization_id, body.contacts_file_key)
         lines = self._files.scratch_path()
         try:
-            checked = await contact_import.check_file(source, lines, wanted)
+            checked = await self._reader.check_file(source, lines, wanted)
             async with self._db.transaction() as session:
                 # again, and locked until the campaign is there: reading the file took its time
                 await get_runnable_version(session, organization_id, body.workflow_id)

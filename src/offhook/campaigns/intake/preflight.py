@@ -1,10 +1,6 @@
 """What will happen when a campaign is started now: whom it reaches, whom it does not, and how long it takes."""
 
-import asyncio
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns import repository, service
@@ -26,19 +23,23 @@ from offhook.campaigns.tables import Campaign
 from offhook.errors import NotReady
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
+from offhook.kit.processes.limited_programs import ProcessLimits, SandboxedProcessRunner
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs.call_limits import call_capacity
 from offhook.runs.lists import call_summaries
 from offhook.workflows.validation.references import needed_variables
 
 PROGRAM: Final = Path(__file__).with_name("preflight_program.py")
-PREFLIGHT_TIMEOUT_S: Final = 120.0
+# A million numbers take half a minute; there are some thousand kinds of them.
+LIMITS: Final = ProcessLimits(timeout_s=120.0, cpu_s=90, memory_bytes=1 << 30, file_bytes=0, output_bytes=4 << 20)
+MAX_CONCURRENT: Final = 2
 # A phone rings, and somebody says hello; taken when the agent has not talked yet.
 RINGING_S: Final = 10.0
 TALKING_S: Final = 60.0
 _BATCH: Final = 5000
 _MAX_WINDOWS: Final = 1000
 _UNKNOWN: Final = "unknown"
+log = structlog.get_logger(__name__)
 
 
 class PreflightFailed(NotReady):
@@ -62,11 +63,20 @@ class NumberSummary:
 class CampaignPreflight:
     """One per process."""
 
-    def __init__(self, db: Database, files: ContactFiles, views: CampaignPresenter, clock: Clock) -> None:
+    def __init__(
+        self,
+        db: Database,
+        files: ContactFiles,
+        views: CampaignPresenter,
+        clock: Clock,
+        *,
+        limits: ProcessLimits = LIMITS,
+    ) -> None:
         self._db = db
         self._files = files
         self._views = views
         self._clock = clock
+        self._programs = SandboxedProcessRunner(limits, at_once=MAX_CONCURRENT)
 
     async def build_report(self, organization_id: int, campaign_id: int) -> dict[str, Any]:
         """CampaignNotFound, workflow_not_found (404); an archived or unpublished workflow (409)."""
@@ -78,13 +88,22 @@ class CampaignPreflight:
                 needed = needed_variables(version.definition, version.template_context_variables)
                 missing = await repository.count_missing_values(session, organization_id, campaign_id, needed)
                 await repository.write_numbers(session, organization_id, campaign_id, numbers_file)
-            kinds = await asyncio.to_thread(_classify_numbers, numbers_file)
+            kinds = await self._classify_numbers(numbers_file)
             listed = await self._count_listed(organization_id, numbers_file)
         finally:
             numbers_file.unlink(missing_ok=True)
         async with self._db.transaction() as session:
             pace_s = await self._seconds_per_contact(session, campaign)
         return _render_report(campaign, NumberSummary(kinds, listed), missing, pace_s, self._clock.now())
+
+    async def _classify_numbers(self, numbers_file: Path) -> list[tuple[tuple[str, ...], str | None, str, int]]:
+        done = await self._programs.run(PROGRAM, str(numbers_file))
+        if done.exit_code != 0:
+            log.warning("contact_numbers_unreadable", code=done.exit_code)
+            raise PreflightFailed
+        return [
+            (tuple(zones), country, line_type, count) for zones, country, line_type, count in json.loads(done.stdout)
+        ]
 
     async def _count_listed(self, organization_id: int, numbers_file: Path) -> int:
         listed = 0
@@ -159,23 +178,6 @@ def estimate_end(hours: CallingSchedule | None, now: datetime, dialling_s: float
             left -= found.until - at
         at = found.until
     return None
-
-
-def _classify_numbers(numbers_file: Path) -> list[tuple[tuple[str, ...], str | None, str, int]]:
-    command = [sys.executable, "-I", str(PROGRAM), str(numbers_file)]
-    try:
-        done = subprocess.run(  # noqa: S603 - our own program; the file is only an argument
-            command,
-            env={"PATH": os.environ.get("PATH", "")},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PREFLIGHT_TIMEOUT_S,
-            check=True,
-            text=True,
-        )
-    except subprocess.SubprocessError:
-        raise PreflightFailed from None
-    return [(tuple(zones), country, line_type, count) for zones, country, line_type, count in json.loads(done.stdout)]
 
 
 def _batches(numbers_file: Path) -> Iterator[list[str]]:

@@ -1,12 +1,11 @@
-"""Where the numbers of a list may be, worked out in a process of its own: see ``preflight``.
+"""Where the numbers of a list may be, worked out in a process of its own with limits: see ``preflight``.
 
-    python -I preflight_program.py NUMBERS
+    preflight_program.py NUMBERS
 
 NUMBERS is a file with one number a line. Prints a JSON array of ``[time zones, country, line type, how many]``.
 """
 
 import json
-import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -31,5 +30,4 @@ def classify_numbers(numbers: Path) -> list[tuple[tuple[str, ...], str | None, s
 
 
 if __name__ == "__main__":
-    os.nice(10)
     print(json.dumps(classify_numbers(Path(sys.argv[1]))))  # noqa: T201 - its answer

@@ -9,24 +9,26 @@ from pathlib import Path
 from typing import Final
 
 _LAUNCHER: Final = Path(__file__).with_name("limited_program.py")
-# The end of a library's own words: what a program says is one line.
-_MAX_OUTPUT_BYTES: Final = 4000
 TIMED_OUT: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """``within_s`` by the clock, ``cpu_s`` of processor time; ``file_bytes``: the largest file that it may write."""
+    """``timeout_s`` by the clock, ``cpu_s`` of processor time; ``file_bytes``: the largest file that it may write.
+
+    Of its output the last ``output_bytes`` are kept: one line by default, with a library's own words before it.
+    """
 
     timeout_s: float
     cpu_s: int
     memory_bytes: int
     file_bytes: int
+    output_bytes: int = 4000
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessResult:
-    """``code`` is what the program exited with, negative for a signal or for too much time; ``said`` its output."""
+    """``exit_code`` is negative for a signal or for too much time; ``stdout`` is the end of the output."""
 
     exit_code: int
     stdout: str
@@ -67,4 +69,4 @@ class SandboxedProcessRunner:
             )
         except subprocess.TimeoutExpired:
             return ProcessResult(TIMED_OUT, "")
-        return ProcessResult(done.returncode, done.stdout[-_MAX_OUTPUT_BYTES:].decode("utf-8", "replace").strip())
+        return ProcessResult(done.returncode, done.stdout[-limits.output_bytes :].decode("utf-8", "replace").strip())
