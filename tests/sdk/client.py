@@ -14,19 +14,6 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class NumberInputOptions(Strict):
-    fractional: bool | None = None
-
-
-class PropertyLayoutOptions(Strict):
-    column_span: int | None = None
-
-
-class PropertyRendererOptions(Strict):
-    layout: PropertyLayoutOptions | None = None
-    number_input: NumberInputOptions | None = None
-
-
 class DisplayOptions(Strict):
     show: dict[str, list[Any]] | None = None
     hide: dict[str, list[Any]] | None = None
@@ -56,7 +43,7 @@ class PropertySpec(Strict):
     max_length: int | None = None
     pattern: str | None = None
     editor: str | None = None
-    renderer_options: PropertyRendererOptions | None = None
+    extra: dict[str, Any] | None = None
 
 
 class GraphConstraints(Strict):
@@ -64,8 +51,6 @@ class GraphConstraints(Strict):
     max_incoming: int | None = None
     min_outgoing: int | None = None
     max_outgoing: int | None = None
-    min_instances: int | None = None
-    max_instances: int | None = None
 
 
 class NodeExample(Strict):
@@ -79,7 +64,6 @@ class NodeSpec(Strict):
     display_name: str
     description: str
     llm_hint: str | None = None
-    docs_url: str | None = None
     category: str
     icon: str
     version: str | None = None

@@ -14,7 +14,6 @@ NODE_KEYS = {
     "display_name",
     "description",
     "llm_hint",
-    "docs_url",
     "category",
     "icon",
     "version",
@@ -40,7 +39,7 @@ PROPERTY_KEYS = {
     "max_length",
     "pattern",
     "editor",
-    "renderer_options",
+    "extra",
 }
 
 
@@ -73,11 +72,18 @@ async def test_no_key_that_a_strict_reader_refuses(editor: Editor) -> None:
 
 async def test_one_kind(editor: Editor) -> None:
     spec = (await editor.get("/node-types/startCall")).json()
-    assert spec["graph_constraints"] == {"min_incoming": 0, "max_incoming": 0, "min_instances": 1, "max_instances": 1}
+    assert spec["graph_constraints"] == {"min_incoming": 0, "max_incoming": 0}
+    limits = (await editor.get("/node-types")).json()["instance_limits"]
+    assert limits["startCall"] == {"min_instances": 1, "max_instances": 1}
+    assert limits.keys() == {"startCall", "globalNode", "trigger"}
     names = {item["name"] for item in spec["properties"]}
     assert {"prompt", "greeting", "pre_call_fetch_enabled", "say", "offline_say", "document_refs"} <= names
-    for name in ("robot", "tuner"):
-        assert (await editor.get(f"/node-types/{name}")).status_code == 404
+    assert (await editor.get("/node-types/robot")).status_code == 404
+
+
+async def test_a_kind_of_other_platforms_is_described_and_not_listed(editor: Editor) -> None:
+    spec = (await editor.get("/node-types/tuner")).json()
+    assert {item["name"] for item in spec["properties"]} >= {"tuner_agent_id", "tuner_workspace_id", "tuner_api_key"}
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ class ReferenceDocument(BaseModel):
     source_url: str | None
     created_at: datetime
     updated_at: datetime
-    created_by: int | None
+    created_by: int = Field(description="The user who made it; 0 when it was made with an API key")
     is_active: bool
 
     @classmethod
@@ -173,7 +173,7 @@ class ReferenceDocument(BaseModel):
             source_url=None,
             created_at=document.created_at,
             updated_at=document.updated_at,
-            created_by=document.created_by,
+            created_by=document.created_by or 0,
             is_active=document.archived_at is None,
         )
 

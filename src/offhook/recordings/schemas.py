@@ -83,7 +83,7 @@ class RecordingResponse(BaseModel):
     storage_backend: str
     metadata: dict[str, Any]
     duration_seconds: float
-    created_by: int | None
+    created_by: int = Field(description="The user who made it; 0 when it was made with an API key")
     created_at: datetime
     is_active: bool
 
@@ -102,7 +102,7 @@ class RecordingResponse(BaseModel):
             storage_backend=STORAGE_BACKEND,
             metadata=row.details,
             duration_seconds=float(row.duration_s),
-            created_by=row.created_by,
+            created_by=row.created_by or 0,
             created_at=row.created_at,
             is_active=True,
         )

@@ -6,7 +6,7 @@ from offhook.kit.http.openapi import sdk_method
 from offhook.orgs import CurrentOrg
 from offhook.workflows.errors import NodeTypeNotFound
 from offhook.workflows.nodes import KINDS
-from offhook.workflows.nodes.spec import SPEC_VERSION, NodeSpec, NodeTypesResponse
+from offhook.workflows.nodes.spec import SPEC_VERSION, InstanceLimits, NodeSpec, NodeTypesResponse
 
 router = APIRouter(prefix="/node-types", tags=["workflows"])
 
@@ -19,8 +19,11 @@ router = APIRouter(prefix="/node-types", tags=["workflows"])
     openapi_extra=sdk_method("list_node_types", "List the kinds of nodes and their fields."),
 )
 async def list_node_types(org: CurrentOrg) -> NodeTypesResponse:
+    offered = [kind for kind in KINDS.values() if kind.is_offered]
     return NodeTypesResponse(
-        spec_version=SPEC_VERSION, node_types=[kind.spec for kind in KINDS.values() if kind.is_offered]
+        spec_version=SPEC_VERSION,
+        node_types=[kind.spec for kind in offered],
+        instance_limits={kind.name: kind.instances for kind in offered if kind.instances != InstanceLimits()},
     )
 
 
@@ -32,6 +35,7 @@ async def list_node_types(org: CurrentOrg) -> NodeTypesResponse:
     openapi_extra=sdk_method("get_node_type", "Get one kind of node."),
 )
 async def get_node_type(name: str, org: CurrentOrg) -> NodeSpec:
-    if name not in KINDS or not KINDS[name].is_offered:
+    # Also what editors do not list: a stored agent may have it, and client libraries look up each of its nodes here.
+    if name not in KINDS:
         raise NodeTypeNotFound
     return KINDS[name].spec

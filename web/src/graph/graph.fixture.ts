@@ -16,6 +16,7 @@ export const kind = (
   name: string,
   constraints: NodeSpec["graph_constraints"],
   properties = [property("name")],
+  max_instances: number | null = null,
 ): NodeSpec => ({
   name,
   display_name: name,
@@ -25,17 +26,18 @@ export const kind = (
   version: "1",
   properties,
   graph_constraints: constraints,
+  max_instances,
 });
 export const SPECS = new Map(
   [
-    kind("startCall", { min_instances: 1, max_instances: 1, max_incoming: 0 }),
+    kind("startCall", { max_incoming: 0 }, [property("name")], 1),
     kind("agentNode", { min_incoming: 1 }, [
       property("name"),
       property("say_type", { default: "text" }),
       property("say", { display_options: { show: { say_type: ["text"] } } }),
     ]),
     kind("endCall", { min_incoming: 1, max_outgoing: 0 }),
-    kind("trigger", { max_instances: 1 }),
+    kind("trigger", {}, [property("name")], 1),
   ].map((spec) => [spec.name, spec]),
 );
 export const node = (id: string, type = "agentNode", data: object = {}) => ({

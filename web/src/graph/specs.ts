@@ -4,7 +4,7 @@ import type { components } from "../lib/api/api";
 import type { Data, Definition, Point, GraphNode } from "./definition";
 import { newNodeId } from "./editing/edit";
 
-export type NodeSpec = components["schemas"]["NodeSpec"];
+export type NodeSpec = components["schemas"]["NodeSpec"] & { max_instances?: number | null };
 export type PropertySpec = components["schemas"]["PropertySpec"];
 
 /** The declared value of a field when none is stored. */
@@ -42,7 +42,7 @@ export function createNode(spec: NodeSpec, definition: Definition, position: Poi
 
 /** Whether the graph may have one more step of this kind. */
 export function canAdd(spec: NodeSpec, definition: Definition): boolean {
-  const most = spec.graph_constraints?.max_instances;
+  const most = spec.max_instances;
   return (
     most === null || most === undefined || definition.nodes.filter((node) => node.type === spec.name).length < most
   );

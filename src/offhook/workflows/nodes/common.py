@@ -7,6 +7,7 @@ from offhook.workflows.nodes.spec import (
     DisplayOptions,
     FieldProblem,
     GraphConstraints,
+    InstanceLimits,
     PropertyOption,
     PropertySpec,
     PropertyType,
@@ -14,7 +15,7 @@ from offhook.workflows.nodes.spec import (
 
 # A post-call export is not part of the conversation.
 UNCONNECTED: Final = GraphConstraints(min_incoming=0, max_incoming=0, min_outgoing=0, max_outgoing=0)
-UNCONNECTED_ONCE: Final = UNCONNECTED.model_copy(update={"max_instances": 1})
+AT_MOST_ONE: Final = InstanceLimits(max_instances=1)
 
 
 def define_property(name: str, kind: PropertyType, display_name: str, description: str, **more: Any) -> PropertySpec:

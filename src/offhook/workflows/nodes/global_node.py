@@ -1,6 +1,6 @@
 """Global Node: who the agent is, said once for all steps."""
 
-from offhook.workflows.nodes.common import UNCONNECTED_ONCE, name_property, prompt_property
+from offhook.workflows.nodes.common import AT_MOST_ONE, UNCONNECTED, name_property, prompt_property
 from offhook.workflows.nodes.spec import NodeExample, NodeKind, NodeSpec
 
 KIND = NodeKind(
@@ -21,7 +21,8 @@ KIND = NodeKind(
                 data={"name": "Persona", "prompt": "You are Sarah, the friendly receptionist of a dental practice."},
             )
         ],
-        graph_constraints=UNCONNECTED_ONCE,
+        graph_constraints=UNCONNECTED,
     ),
+    instances=AT_MOST_ONE,
     prompt_name="global",
 )

@@ -1,7 +1,7 @@
 """The wire shape of ``GET /node-types``. Client libraries refuse additional keys, so these models name every one."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -43,17 +43,10 @@ class PropertyOption(_StrictModel):
     description: str | None = None
 
 
-class NumberInputOptions(_StrictModel):
-    fractional: bool | None = False
+class PropertyExtra(_StrictModel):
+    """What editors may use and client libraries pass by: they read ``extra`` as any object."""
 
-
-class PropertyLayoutOptions(_StrictModel):
-    column_span: int | None = Field(default=None, ge=1, le=12)
-
-
-class PropertyRendererOptions(_StrictModel):
-    layout: PropertyLayoutOptions | None = None
-    number_input: NumberInputOptions | None = None
+    fractional: bool | None = Field(default=None, description="Whether a number may have decimals")
 
 
 class PropertySpec(_StrictModel):
@@ -76,7 +69,7 @@ class PropertySpec(_StrictModel):
     max_length: int | None = None
     pattern: str | None = None
     editor: str | None = None
-    renderer_options: PropertyRendererOptions | None = None
+    extra: PropertyExtra | None = None
 
 
 class NodeExample(_StrictModel):
@@ -90,6 +83,11 @@ class GraphConstraints(_StrictModel):
     max_incoming: int | None = None
     min_outgoing: int | None = None
     max_outgoing: int | None = None
+
+
+class InstanceLimits(_StrictModel):
+    """How many nodes of one kind a workflow has; null: any number."""
+
     min_instances: int | None = None
     max_instances: int | None = None
 
@@ -99,7 +97,6 @@ class NodeSpec(_StrictModel):
     display_name: str
     description: str = Field(min_length=1)
     llm_hint: str | None = None
-    docs_url: str | None = None
     category: NodeCategory
     icon: str
     version: str | None = SPEC_VERSION
@@ -109,8 +106,12 @@ class NodeSpec(_StrictModel):
 
 
 class NodeTypesResponse(BaseModel):
+    """``instance_limits`` by name of the kind, beside the kinds: client libraries refuse a key that they do not know in a
+    kind, and ignore one here."""
+
     spec_version: str
     node_types: list[NodeSpec]
+    instance_limits: dict[str, InstanceLimits]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +131,9 @@ def no_further_check(data: Mapping[str, Any]) -> Iterator[FieldProblem]:
 class NodeKind:
     """A kind of node: what it declares, and what its declaration cannot say.
 
-    ``is_conversational``: callers talk at it, so it takes part in the flow. ``secrets``: data keys that are masked
-    when they are read. ``is_offered``: editors are told of it; a kind that is not does nothing here. ``prompt_name`` is set where a prompt (or a fixed sentence) is needed, as messages name it.
+    ``is_conversational``: callers talk at it, so it takes part in the flow. ``secrets``: data keys that are masked when
+    they are read. ``is_offered``: editors list it; a kind that is not does nothing here. ``prompt_name`` is set where a
+    prompt (or a fixed sentence) is needed, as messages name it.
     """
 
     spec: NodeSpec
@@ -139,6 +141,7 @@ class NodeKind:
     prompt_name: str | None = None
     secrets: tuple[str, ...] = ()
     is_offered: bool = True
+    instances: InstanceLimits = field(default_factory=InstanceLimits)
     check: Callable[[Mapping[str, Any]], Iterator[FieldProblem]] = no_further_check
 
     @property

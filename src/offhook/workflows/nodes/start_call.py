@@ -11,11 +11,11 @@ from offhook.workflows.nodes.common import (
 )
 from offhook.workflows.nodes.spec import (
     GraphConstraints,
+    InstanceLimits,
     NodeExample,
     NodeKind,
     NodeSpec,
-    NumberInputOptions,
-    PropertyRendererOptions,
+    PropertyExtra,
     PropertySpec,
 )
 
@@ -65,7 +65,7 @@ def _delay_properties() -> list[PropertySpec]:
             min_value=0.1,
             max_value=10,
             display_options=shown_if("delayed_start", True),
-            renderer_options=PropertyRendererOptions(number_input=NumberInputOptions(fractional=True)),
+            extra=PropertyExtra(fractional=True),
         ),
     ]
 
@@ -135,8 +135,9 @@ KIND = NodeKind(
                 },
             )
         ],
-        graph_constraints=GraphConstraints(min_incoming=0, max_incoming=0, min_instances=1, max_instances=1),
+        graph_constraints=GraphConstraints(min_incoming=0, max_incoming=0),
     ),
+    instances=InstanceLimits(min_instances=1, max_instances=1),
     is_conversational=True,
     prompt_name="start",
     check=check_phrases,

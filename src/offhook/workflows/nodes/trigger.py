@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from offhook.workflows.nodes.common import define_property, name_property
+from offhook.workflows.nodes.common import AT_MOST_ONE, define_property, name_property
 from offhook.workflows.nodes.spec import FieldProblem, GraphConstraints, NodeExample, NodeKind, NodeSpec
 
 MAX_PATH: Final = 36
@@ -48,7 +48,8 @@ KIND = NodeKind(
             ),
         ],
         examples=[NodeExample(name="default", data={"name": "API Trigger", "enabled": True})],
-        graph_constraints=GraphConstraints(min_incoming=0, max_incoming=0, max_instances=1),
+        graph_constraints=GraphConstraints(min_incoming=0, max_incoming=0),
     ),
+    instances=AT_MOST_ONE,
     check=_check_path,
 )

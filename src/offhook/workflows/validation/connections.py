@@ -13,7 +13,7 @@ from offhook.workflows.validation.issues import ValidationIssue
 def check_instances(nodes: list[Mapping[str, Any]]) -> Iterator[ValidationIssue]:
     counts = Counter(node["type"] for node in nodes)
     for kind in KINDS.values():
-        limits, count = kind.constraints, counts[kind.name]
+        limits, count = kind.instances, counts[kind.name]
         least, most = limits.min_instances or 0, limits.max_instances
         name = kind.spec.display_name
         if count < least:

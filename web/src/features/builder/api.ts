@@ -57,7 +57,10 @@ export function useNodeTypes() {
     staleTime: Infinity,
     queryFn: async () => {
       const answer = await unwrap(api.GET("/api/v1/node-types"));
-      return new Map<string, NodeSpec>(answer.node_types.map((spec) => [spec.name, spec]));
+      const limits = answer.instance_limits;
+      return new Map<string, NodeSpec>(
+        answer.node_types.map((spec) => [spec.name, { ...spec, max_instances: limits[spec.name]?.max_instances }]),
+      );
     },
   });
 }

@@ -101,7 +101,7 @@ function NumberField({ property, value, onChange, common }: InnerProps) {
       value={typeof value === "number" ? value : ""}
       min={property.min_value ?? undefined}
       max={property.max_value ?? undefined}
-      allowDecimal={property.renderer_options?.number_input?.fractional === true}
+      allowDecimal={property.extra?.fractional === true}
       clampBehavior="none"
       styles={NARROW}
       onChange={(next) => onChange(next === "" ? undefined : Number(next))}

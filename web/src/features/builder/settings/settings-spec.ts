@@ -30,7 +30,7 @@ const seconds = (
     default: standard,
     min_value: min,
     max_value: max,
-    renderer_options: { number_input: { fractional: !isWhole } },
+    extra: { fractional: !isWhole },
     ...more,
   });
 const choices = (...pairs: [string, string][]) => pairs.map(([value, label]) => ({ value, label }));
@@ -183,7 +183,7 @@ export const SETTINGS: SettingsGroup[] = [
         default: 0.3,
         min_value: 0,
         max_value: 1,
-        renderer_options: { number_input: { fractional: true } },
+        extra: { fractional: true },
         ...when("ambient_noise_configuration.enabled", true),
       }),
     ],
