@@ -4744,14 +4744,10 @@ export interface components {
         GraphConstraints: {
             /** Max Incoming */
             max_incoming?: number | null;
-            /** Max Instances */
-            max_instances?: number | null;
             /** Max Outgoing */
             max_outgoing?: number | null;
             /** Min Incoming */
             min_incoming?: number | null;
-            /** Min Instances */
-            min_instances?: number | null;
             /** Min Outgoing */
             min_outgoing?: number | null;
         };
@@ -4931,6 +4927,16 @@ export interface components {
             agents: components["schemas"]["AgentInsight"][];
             /** Days */
             days: components["schemas"]["DayInsight"][];
+        };
+        /**
+         * InstanceLimits
+         * @description How many nodes of one kind a workflow has; null: any number.
+         */
+        InstanceLimits: {
+            /** Max Instances */
+            max_instances?: number | null;
+            /** Min Instances */
+            min_instances?: number | null;
         };
         /**
          * InvitationAccept
@@ -5497,8 +5503,6 @@ export interface components {
             description: string;
             /** Display Name */
             display_name: string;
-            /** Docs Url */
-            docs_url?: string | null;
             /** Examples */
             examples?: components["schemas"]["NodeExample"][] | null;
             graph_constraints?: components["schemas"]["GraphConstraints"] | null;
@@ -5516,20 +5520,20 @@ export interface components {
              */
             version: string | null;
         };
-        /** NodeTypesResponse */
+        /**
+         * NodeTypesResponse
+         * @description ``instance_limits`` by name of the kind, beside the kinds: client libraries refuse a key that they do not know in a
+         *     kind, and ignore one here.
+         */
         NodeTypesResponse: {
+            /** Instance Limits */
+            instance_limits: {
+                [key: string]: components["schemas"]["InstanceLimits"];
+            };
             /** Node Types */
             node_types: components["schemas"]["NodeSpec"][];
             /** Spec Version */
             spec_version: string;
-        };
-        /** NumberInputOptions */
-        NumberInputOptions: {
-            /**
-             * Fractional
-             * @default false
-             */
-            fractional: boolean | null;
         };
         /**
          * OrganizationAIModelConfigurationV2
@@ -5968,10 +5972,16 @@ export interface components {
             /** Total Rows */
             total_rows: number;
         };
-        /** PropertyLayoutOptions */
-        PropertyLayoutOptions: {
-            /** Column Span */
-            column_span?: number | null;
+        /**
+         * PropertyExtra
+         * @description What editors may use and client libraries pass by: they read ``extra`` as any object.
+         */
+        PropertyExtra: {
+            /**
+             * Fractional
+             * @description Whether a number may have decimals
+             */
+            fractional?: boolean | null;
         };
         /** PropertyOption */
         PropertyOption: {
@@ -5981,11 +5991,6 @@ export interface components {
             label: string;
             /** Value */
             value: string | number | boolean;
-        };
-        /** PropertyRendererOptions */
-        PropertyRendererOptions: {
-            layout?: components["schemas"]["PropertyLayoutOptions"] | null;
-            number_input?: components["schemas"]["NumberInputOptions"] | null;
         };
         /**
          * PropertySpec
@@ -6001,6 +6006,7 @@ export interface components {
             display_options?: components["schemas"]["DisplayOptions"] | null;
             /** Editor */
             editor?: string | null;
+            extra?: components["schemas"]["PropertyExtra"] | null;
             /** Llm Hint */
             llm_hint?: string | null;
             /** Max Length */
@@ -6021,7 +6027,6 @@ export interface components {
             placeholder?: string | null;
             /** Properties */
             properties?: components["schemas"]["PropertySpec"][] | null;
-            renderer_options?: components["schemas"]["PropertyRendererOptions"] | null;
             /**
              * Required
              * @default false
@@ -6206,8 +6211,11 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
-            /** Created By */
-            created_by: number | null;
+            /**
+             * Created By
+             * @description The user who made it; 0 when it was made with an API key
+             */
+            created_by: number;
             /** Duration Seconds */
             duration_seconds: number;
             /** Id */
@@ -6272,8 +6280,11 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
-            /** Created By */
-            created_by: number | null;
+            /**
+             * Created By
+             * @description The user who made it; 0 when it was made with an API key
+             */
+            created_by: number;
             /** Custom Metadata */
             custom_metadata: {
                 [key: string]: components["schemas"]["JsonValue"];
