@@ -1,4 +1,4 @@
-"""What the knowledge base costs and finds. Each part stands alone; figures are in docs/knowledge.md.
+"""What the knowledge base costs and finds. Each part stands alone; figures are in docs/performance.md.
 
 .venv/bin/python -m bench.knowledge recall               the question set over this project's own documents
 .venv/bin/python -m bench.knowledge faq --folder FOLDER  the Debian FAQ's own questions (bench/knowledge_faq.py)
