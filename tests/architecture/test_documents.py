@@ -1,5 +1,6 @@
 """What the documents say of the code and of each other is true: links, packages, layers, commands, decisions."""
 
+import json
 import re
 from collections import Counter
 from configparser import ConfigParser
@@ -115,6 +116,24 @@ def test_benchmarks_and_files_that_are_named_exist(document: Path) -> None:
         path for path in [*programs, *files] if not any((root / path).exists() for root in (TOP, SOURCE / "offhook"))
     ]
     none([f"{name(document)}: {path}" for path in wrong])
+
+
+# Translated English; what a native writer says instead is in CONTRIBUTING's style.
+FOREIGN = re.compile(
+    r"\b(whoever|nobody|somebody|anew|surely|meanwhile|(?:is|are|was) told|news of|may have \d+)\b", re.IGNORECASE
+)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name)
+def test_documents_are_written_in_plain_english(document: Path) -> None:
+    none([f"{name(document)}: {word}" for word in FOREIGN.findall(document.read_text("utf-8"))])
+
+
+def test_facts_that_the_knowledge_bench_asks_for_are_in_the_documents() -> None:
+    folded = [" ".join(document.read_text("utf-8").split()) for document in DOCUMENTS]
+    questions = json.loads(text("bench/knowledge_questions.json"))
+    facts = [" ".join(question["fact"].split()) for question in questions]
+    none([fact for fact in facts if not any(fact in document for document in folded)])
 
 
 def commands() -> set[str]:

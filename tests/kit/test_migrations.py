@@ -43,14 +43,14 @@ async def test_the_schema_is_the_models_and_what_no_model_can_say(empty_database
         async with of_models.engine.begin() as connection:
             await connection.execute(text("CREATE EXTENSION vector"))
             await connection.run_sync(METADATA.create_all)
-        modelled = await described(of_models)
+        modeled = await described(of_models)
     finally:
         await of_models.dispose()
         await drop_database(pg_url, name)
 
-    assert modelled - migrated == set()
+    assert modeled - migrated == set()
     others = ("alembic_version", "pgqueuer")
-    beyond = [(kind, line) for kind, line in migrated - modelled if not any(name in line for name in others)]
+    beyond = [(kind, line) for kind, line in migrated - modeled if not any(name in line for name in others)]
     assert sorted((kind, name_of(line)) for kind, line in beyond) == [
         ("function", "extract_run_values"),
         ("function", "knowledge_tsvector"),
