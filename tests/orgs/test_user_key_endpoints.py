@@ -1,4 +1,4 @@
-"""The reference's shape of API keys at ``/user/api-keys``: the same keys by another name."""
+"""Dograh's shape of API keys at ``/user/api-keys``: the same keys by another name."""
 
 from httpx2 import AsyncClient
 

@@ -1,4 +1,4 @@
-"""What a client of the reference's SDK does with workflows, node types and test calls works here unchanged."""
+"""What a client built on Dograh's SDK does with workflows, node types and test calls works here unchanged."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -89,7 +89,7 @@ class TestCreate:
             {"type": "transfer_call", "config": {"destinations": [{"name": "Sales", "phone_number": "+14155550100"}]}},
             {"type": "calculator"},
             http_api(method="post", body_template='{"a": "{{order}}"}', headers=None, parameters=None),
-            # what the reference's client sends, nulls included
+            # what Dograh's client sends, nulls included
             http_api(
                 preset_parameters=None, timeout_ms=None, credential_uuid=None, customMessage=None, body_template=None
             ),

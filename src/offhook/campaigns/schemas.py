@@ -11,7 +11,7 @@ from offhook.kit.json_numbers import Number, WholeNumber
 
 MAX_INT: Final = 2**31 - 1
 MAX_DELAY_S: Final = 7 * 24 * 3600
-# What clients of the reference do not say.
+# What Dograh's clients do not say.
 _DEFAULT_CONCURRENCY: Final = 10
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
@@ -194,7 +194,7 @@ class ProgressRecord(BaseModel):
     status: str
     outcomes: dict[str, int] = Field(description="Contacts that are done, by outcome")
     campaign_id: int
-    state: str = Field(description="The status as the reference calls it: a draft is created")
+    state: str = Field(description="The status as Dograh calls it: a draft is created")
     total_rows: int
     processed_rows: int
     failed_calls: int
@@ -226,7 +226,7 @@ class CampaignResponse(BaseModel):
     workflow_id: int
     workflow_name: str
     status: str
-    state: str = Field(description="The status as the reference calls it: a draft is created")
+    state: str = Field(description="The status as Dograh calls it: a draft is created")
     contacts_file_key: str | None
     source_type: str
     source_id: str | None

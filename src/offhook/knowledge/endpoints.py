@@ -125,7 +125,7 @@ async def list_documents(
     limit: Annotated[int, Query(ge=1, le=100)] = 100,
     offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
 ) -> dict[str, Any]:
-    """Those that are not archived, newest first, in the shape that client libraries of the reference know."""
+    """Those that are not archived, newest first, in the shape that Dograh's client libraries know."""
     rows, total = await service.list_documents(
         session,
         org.organization_id,

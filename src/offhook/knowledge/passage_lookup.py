@@ -59,7 +59,7 @@ class PassageLookup:
             log.warning("embedding_model_load_failed", error=str(error))
 
     async def look_up(self, organization_id: int, refs: Sequence[str], question: str) -> list[KnowledgePassage]:
-        """Only documents that are ready and not archived; ``refs`` are uuids, or integers of the reference's list."""
+        """Only documents that are ready and not archived; ``refs`` are uuids, or integers of Dograh's list."""
         async with self._db.transaction() as session:
             plan = await self._plan_lookup(session, organization_id, refs)
         if not plan.searched_ids or not question:

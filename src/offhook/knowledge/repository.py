@@ -71,7 +71,7 @@ async def list_documents(
 async def find_by_references(
     session: AsyncSession, organization_id: int, refs: Collection[str]
 ) -> Sequence[KnowledgeDocument]:
-    """Those of the references (uuids, or the integers of the reference's list) that are documents of the organization."""
+    """Those of the references (uuids, or the integers of Dograh's list) that are documents of the organization."""
     ids = [found for ref in refs if (found := parse_uuid(ref)) is not None]
     numbers = [int(ref) for ref in refs if ref.isdecimal() and len(ref) < 10]
     if not ids and not numbers:

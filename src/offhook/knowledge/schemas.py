@@ -133,7 +133,7 @@ class SearchHit(BaseModel):
 
 
 class ReferenceDocument(BaseModel):
-    """A document in the shape of the reference's list."""
+    """A document in the shape of Dograh's list."""
 
     id: int
     document_uuid: str

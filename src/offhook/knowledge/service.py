@@ -124,7 +124,7 @@ async def list_documents(
 async def document_facts(
     session: AsyncSession, organization_id: int, refs: Collection[str]
 ) -> dict[str, DocumentFacts]:
-    """By reference (uuid, or the integer of the reference's list); what is no document of the organization is left out."""
+    """By reference (uuid, or the integer of Dograh's list); what is no document of the organization is left out."""
     found: dict[str, DocumentFacts] = {}
     wanted = set(refs)
     for document in await repository.find_by_references(session, organization_id, wanted):

@@ -51,7 +51,7 @@ class DocumentContent(Base):
 
 
 class KnowledgeDocument(Base):
-    """``number`` is the integer id of the reference's list. ``status`` is that before archiving.
+    """``number`` is the integer id of Dograh's list. ``status`` is that before archiving.
 
     ``retrieval_mode``: chunked, full_document, or auto (whole when it is short).
     """

@@ -1,4 +1,4 @@
-"""Recordings over HTTP, in the shapes that client libraries of the reference know."""
+"""Recordings over HTTP, in the shapes that Dograh's client libraries know."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Final

@@ -106,7 +106,7 @@ class HttpApiConfig(_StrictConfig):
     response_mapping: Annotated[dict[str, ShortText], Field(max_length=40)] = Field(default_factory=dict)
     # None: everything but GET may change something at the other end
     has_side_effects: bool | None = None
-    customMessage: ShortText | None = None  # noqa: N815 - the reference's name
+    customMessage: ShortText | None = None  # noqa: N815 - Dograh's name
     customMessageType: Literal["text", "audio"] | None = None  # noqa: N815
     customMessageRecordingId: str | None = None  # noqa: N815
 
@@ -179,7 +179,7 @@ class Destination(_StrictConfig):
 
 
 class TransferCallConfig(_StrictConfig):
-    """``destinations`` by name, or one ``destination`` (the reference's field). Both are fixed: nothing that a caller says or
+    """``destinations`` by name, or one ``destination`` (Dograh's field). Both are fixed: nothing that a caller says or
     a variable holds becomes a dialled number. ``mode``: warm (the agent stays until somebody answers) or blind."""
 
     mode: Literal["warm", "blind"] = "warm"

@@ -1,4 +1,4 @@
-"""Bodies and answers of tools and credentials, in the reference client's shapes."""
+"""Bodies and answers of tools and credentials, in the shapes of Dograh's clients."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal

@@ -126,7 +126,7 @@ class WorkflowConfigurations(_OpenModel):
 
     @model_validator(mode="after")
     def _merge_compatible_models(self) -> "WorkflowConfigurations":
-        """The reference's names are understood and stored as ``models``, which is what calls read; where both speak of
+        """Dograh's names are understood and stored as ``models``, which is what calls read; where both speak of
         a kind, ``models`` wins."""
         for sent in (self.model_overrides, self.model_configuration_v2_override):
             if sent:

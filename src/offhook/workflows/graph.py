@@ -214,6 +214,6 @@ def _parse_flag(value: object, default: bool) -> bool:
 
 
 def _parse_document_refs(value: object) -> tuple[str, ...]:
-    """Document ids: strings, or the integers that the reference's document list shows."""
+    """Document ids: strings, or the integers that Dograh's document list shows."""
     items = value if isinstance(value, list | tuple) else ()
     return non_blank_strings([item if isinstance(item, str) else _parse_id(item) for item in items])

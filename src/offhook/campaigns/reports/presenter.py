@@ -33,7 +33,7 @@ class CarrierCapacity:
 
 
 def compat_state(status: str) -> str:
-    """The reference's word for a status."""
+    """Dograh's word for a status."""
     return "created" if status == "draft" else status
 
 
@@ -94,7 +94,7 @@ class CampaignPresenter:
 
 
 def build_progress_record(campaign: Campaign, progress: CampaignProgress, capacity: CarrierCapacity) -> dict[str, Any]:
-    """The progress record: the specification's fields and those of the reference."""
+    """The progress record: the specification's fields and Dograh's."""
     total = progress.total_contacts
     return {
         "total_contacts": total,

@@ -23,7 +23,7 @@ class RetryPolicy:
 
 
 def retry_policy(stored: Mapping[str, Any]) -> RetryPolicy:
-    """``campaigns.retry_config`` as stored; what it does not name has the default of the decisions."""
+    """``campaigns.retry_config`` as stored; what it does not name has its default."""
     wanted = {
         outcome for outcome in ("busy", "no_answer", "voicemail") if stored.get(f"retry_on_{outcome}", True) is True
     }

@@ -67,7 +67,7 @@ _KINDS: dict[str, type[_ServiceOverride]] = {"llm": LlmOverride, "tts": TtsOverr
 
 
 def parse_compatible_overrides(sent: Mapping[str, Any]) -> WorkflowModels:
-    """What clients of the reference send as ``model_overrides`` (services by kind) or as
+    """What Dograh's clients send as ``model_overrides`` (services by kind) or as
     ``model_configuration_v2_override`` (a whole configuration), in our shape.
 
     ``voice`` is our ``voice_id``; fields that no service of ours has are left out. Raises ValueError for keys, for

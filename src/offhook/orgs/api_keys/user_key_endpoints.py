@@ -1,4 +1,4 @@
-"""API keys in the shape of the reference's clients, ``/user/api-keys``: the same keys as ``/organizations/api-keys``."""
+"""API keys in the shape of Dograh's clients, ``/user/api-keys``: the same keys as ``/organizations/api-keys``."""
 
 from datetime import datetime
 from typing import Annotated, Any
