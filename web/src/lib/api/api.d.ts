@@ -717,7 +717,7 @@ export interface paths {
         };
         /**
          * List Documents
-         * @description Those that are not archived, newest first, in the shape that client libraries of the reference know.
+         * @description Those that are not archived, newest first, in the shape that Dograh's client libraries know.
          */
         get: operations["list_documents"];
         put?: never;
@@ -3652,7 +3652,7 @@ export interface components {
             started_at: string | null;
             /**
              * State
-             * @description The status as the reference calls it: a draft is created
+             * @description The status as Dograh calls it: a draft is created
              */
             state: string;
             /** Status */
@@ -5962,7 +5962,7 @@ export interface components {
             started_at: string | null;
             /**
              * State
-             * @description The status as the reference calls it: a draft is created
+             * @description The status as Dograh calls it: a draft is created
              */
             state: string;
             /** Status */
@@ -6272,7 +6272,7 @@ export interface components {
         };
         /**
          * ReferenceDocument
-         * @description A document in the shape of the reference's list.
+         * @description A document in the shape of Dograh's list.
          */
         ReferenceDocument: {
             /**
@@ -7415,7 +7415,7 @@ export interface components {
         };
         /**
          * TransferCallConfig
-         * @description ``destinations`` by name, or one ``destination`` (the reference's field). Both are fixed: nothing that a caller says or
+         * @description ``destinations`` by name, or one ``destination`` (Dograh's field). Both are fixed: nothing that a caller says or
          *     a variable holds becomes a dialled number. ``mode``: warm (the agent stays until somebody answers) or blind.
          */
         TransferCallConfig: {
