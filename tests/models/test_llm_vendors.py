@@ -256,20 +256,20 @@ class TestFailures:
 class TestKeys:
     async def test_a_right_one(self, vendor: LlmVendor) -> None:
         async with vendor.serving([ScriptedAnswer("Hi.")]) as (server, llm):
-            await llm.check()
+            await llm.check_access()
             # asking costs nothing: no answer was generated
             assert server.requests == []
 
     async def test_a_wrong_one(self, vendor: LlmVendor) -> None:
         async with vendor.serving([ScriptedAnswer("Hi.")]) as (server, _):
             with pytest.raises(ModelError) as caught:
-                await vendor.build(vendor.choice(server.base_url, "wrong")).check()
+                await vendor.build(vendor.choice(server.base_url, "wrong")).check_access()
         assert caught.value.code == "llm_unauthorized"
 
     async def test_a_model_that_is_not_there(self, vendor: LlmVendor) -> None:
         async with vendor.serving([ScriptedAnswer("Hi.")]) as (server, _):
             with pytest.raises(ModelError) as caught:
-                await vendor.build(vendor.choice(server.base_url, model="none-such")).check()
+                await vendor.build(vendor.choice(server.base_url, model="none-such")).check_access()
         assert caught.value.code == "llm_not_found"
 
 
