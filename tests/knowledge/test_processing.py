@@ -47,10 +47,10 @@ class Counting:
     async def embed_query(self, text: str) -> Vectors:
         return await self.embed_passages([text])
 
-    async def chosen(self, organization_id: int) -> "Counting":
+    async def current_embedder(self, organization_id: int) -> "Counting":
         return self
 
-    async def of(self, organization_id: int, model: EmbeddingModel) -> "Counting":
+    async def embedder_for(self, organization_id: int, model: EmbeddingModel) -> "Counting":
         return self
 
 
