@@ -214,7 +214,7 @@ class DecoderPair:
         loud = np.sqrt(np.concatenate(self._power)) > LOUD * LOUDNESS
         in_words = np.zeros(max(frames, loud.size) + 1, bool)
         for part in self.grammar_decoder.seg():
-            if part.word_at[0] not in "<[(+":  # silence, noise and the null word
+            if part.word[0] not in "<[(+":  # silence, noise and the null word
                 in_words[part.start_frame : part.end_frame + 1] = True
         return {
             "text": found.hypstr.strip(),
