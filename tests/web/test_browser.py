@@ -157,10 +157,12 @@ def test_talk_from_the_list_to_the_recording(page: Page) -> None:
 @pytest.mark.usefixtures("home")
 def test_write_with_the_same_agent(page: Page) -> None:
     open_demo(page)
+    live = page.locator(".react-flow__node", has_text="Greeting")
+    expect(live).to_be_in_viewport(timeout=15_000)
     page.keyboard.press("Control+f")
+    expect(page.get_by_label("Find a step")).to_be_focused(timeout=15_000)
     page.keyboard.type("booked and that")
     page.keyboard.press("Enter")
-    live = page.locator(".react-flow__node", has_text="Greeting")
     expect(live).not_to_be_in_viewport(timeout=15_000)
     page.get_by_role("radiogroup", name="Beside the canvas").get_by_text("Test").click()
     page.get_by_text("Type", exact=True).click()
