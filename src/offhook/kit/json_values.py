@@ -1,21 +1,36 @@
-"""JSON of strangers (models, other servers) as values that can be stored, sent on and shown. Pure."""
+"""Types for open JSON, and cleaning for JSON that models and other servers send. Pure.
+
+``JsonValue`` is pydantic's recursive alias, so the same name serves annotations, schemas and mypy. Use these types for JSON
+whose fields this code does not define; give everything else a model, a dataclass or a TypedDict.
+"""
 
 import math
 import unicodedata
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias, overload
 
-# What answers are written with follows no deeper than 250 levels; nobody means more than this.
+from pydantic import JsonValue
+
+JsonObject: TypeAlias = dict[str, JsonValue]
+# For parameters that are only read: unlike dict and list these accept values of a narrower type, such as dict[str, str].
+ReadableJson: TypeAlias = "Mapping[str, ReadableJson] | Sequence[ReadableJson] | str | int | float | bool | None"
+ReadableJsonObject: TypeAlias = Mapping[str, ReadableJson]
+
+# The JSON writer stops at 250 levels; no real answer is nested deeper than this.
 MAX_DEPTH: Final = 100
 # Letters and symbols by their category that show nothing all the same: fillers of Hangul and the empty Braille pattern.
 _FILLERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _INVISIBLE: Final = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
 
 
-def sanitize_json(value: Any, *, depth: int = 0) -> Any:
-    """A copy without NUL characters and lone surrogates, with None for NaN and infinities, and nothing but JSON.
+@overload
+def sanitize_json(value: Mapping[str, object], *, depth: int = 0) -> JsonObject: ...
+@overload
+def sanitize_json(value: object, *, depth: int = 0) -> JsonValue: ...
+def sanitize_json(value: object, *, depth: int = 0) -> JsonValue:
+    """Returns a copy without NUL characters and lone surrogates, with None for NaN and infinities, and nothing but JSON.
 
-    Raises ValueError when it is nested deeper than 100 levels.
+    Raises ValueError when the value is nested deeper than 100 levels.
     """
     if depth > MAX_DEPTH:
         raise ValueError("nested too deeply")
@@ -30,8 +45,18 @@ def sanitize_json(value: Any, *, depth: int = 0) -> Any:
     return sanitize_text(str(value))
 
 
-def nonblank_text(value: Any) -> str | None:
-    """The text without the blanks around it; None for what is no text or holds nothing."""
+def as_json_object(value: object) -> JsonObject:
+    """Returns the value if it is a JSON object, an empty object otherwise."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_json_list(value: object) -> list[JsonValue]:
+    """Returns the value if it is a JSON array, an empty list otherwise."""
+    return value if isinstance(value, list) else []
+
+
+def nonblank_text(value: object) -> str | None:
+    """Returns the text without surrounding whitespace, or None if the value is not text or is blank."""
     return value.strip() if isinstance(value, str) and value.strip() else None
 
 
@@ -41,5 +66,19 @@ def is_blank(text: str) -> bool:
 
 
 def sanitize_text(text: str) -> str:
-    """The text as UTF-8 and PostgreSQL take it."""
+    """Returns the text in a form that UTF-8 and PostgreSQL accept."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()
+
+
+__all__ = [
+    "JsonObject",
+    "JsonValue",
+    "ReadableJson",
+    "ReadableJsonObject",
+    "as_json_list",
+    "as_json_object",
+    "is_blank",
+    "nonblank_text",
+    "sanitize_json",
+    "sanitize_text",
+]
