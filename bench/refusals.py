@@ -28,9 +28,9 @@ from offhook.kit import logging
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
-from offhook.lab.carriers import OutgoingCallback, phones
 from offhook.orgs.tables import Organization
 from offhook.usage import ledger
+from offhook_lab.carriers import OutgoingCallback, phones
 
 UNKNOWN = "+14155550199"
 

@@ -22,14 +22,14 @@ from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
 from offhook.kit.audio import MULAW_8K
 from offhook.kit.egress import EgressClient
-from offhook.lab.speech.all_servers import every_server
-from offhook.lab.speech.openai_audio import OpenAiAudioServer
-from offhook.lab.speech.tones import speak_tones
-from offhook.lab.speech.voices import VoiceServer
 from offhook.models.catalog import VendorCatalog
 from offhook.models.ports import Stt, Tts
 from offhook.models.vendors import ModelChoice, VendorContext
 from offhook.settings import Settings
+from offhook_lab.speech.all_servers import every_server
+from offhook_lab.speech.openai_audio import OpenAiAudioServer
+from offhook_lab.speech.tones import speak_tones
+from offhook_lab.speech.voices import VoiceServer
 
 CALLS: Final = 10
 SECONDS: Final = 2.5

@@ -13,16 +13,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from offhook.lab.anthropic_server import serve_anthropic
-from offhook.lab.gemini_server import serve_gemini
-from offhook.lab.openai_server import serve_openai
-from offhook.lab.sse import ScriptedAnswer
 from offhook.models.http_clients import close_http_clients
 from offhook.models.ports import LlmMessage, LlmRequest, TextDelta, ToolSpec
 from offhook.models.providers.anthropic.llm import AnthropicLlm
 from offhook.models.providers.google.llm import GoogleLlm
 from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm
 from offhook.models.vendors import ModelChoice
+from offhook_lab.anthropic_server import serve_anthropic
+from offhook_lab.gemini_server import serve_gemini
+from offhook_lab.openai_server import serve_openai
+from offhook_lab.sse import ScriptedAnswer
 
 TOKENS = 20
 TURN_EVERY_S = 10

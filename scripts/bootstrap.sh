@@ -10,7 +10,11 @@ cd "$(dirname "$0")/.."
 UV_VERSION=0.13.8
 export UV_PYTHON_DOWNLOADS=never UV_NO_PROGRESS=1
 locks=(requirements.lock)
-[ "${1:-}" = "--dev" ] && locks=(requirements-dev.lock)
+is_dev=0
+if [ "${1:-}" = "--dev" ]; then
+  locks=(requirements-dev.lock)
+  is_dev=1
+fi
 
 # A name on PATH may be a version manager's shim that only prints an error: ask it to run.
 is_new_enough() {
@@ -108,14 +112,16 @@ install_packages() {
 
 install_project() {
   local arguments=(install --no-deps --quiet -e .)
+  # The emulators are of this repository, not of a registry: no lock names them.
+  [ "$is_dev" = 1 ] && arguments+=(-e ./lab)
   .venv/bin/uv pip "${arguments[@]}" --python .venv/bin/python 2>/dev/null ||
     UV_NATIVE_TLS=1 UV_SYSTEM_CERTS=1 .venv/bin/uv pip "${arguments[@]}" --python .venv/bin/python ||
     .venv/bin/python -m pip "${arguments[@]}" --disable-pip-version-check
-  .venv/bin/python -m compileall -q src migrations >/dev/null || true
+  .venv/bin/python -m compileall -q src lab/src migrations >/dev/null || true
 }
 
 stamp=.venv/.offhook-$(basename "${locks[0]}" .lock)
-wanted=$(fingerprint "${locks[@]}" requirements-data.lock pyproject.toml scripts/bootstrap.sh)-$PWD
+wanted=$(fingerprint "${locks[@]}" requirements-data.lock pyproject.toml lab/pyproject.toml scripts/bootstrap.sh)-$PWD
 if [ -x .venv/bin/offhook ] && [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ] && is_new_enough .venv/bin/python; then
   exit 0
 fi
@@ -135,7 +141,7 @@ install_packages
 install_project
 printf '%s' "$wanted" >"$stamp"
 # What development needs contains what running needs.
-if [ "${1:-}" = "--dev" ]; then
-  printf '%s' "$(fingerprint requirements.lock requirements-data.lock pyproject.toml scripts/bootstrap.sh)-$PWD" \
+if [ "$is_dev" = 1 ]; then
+  printf '%s' "$(fingerprint requirements.lock requirements-data.lock pyproject.toml lab/pyproject.toml scripts/bootstrap.sh)-$PWD" \
     >.venv/.offhook-requirements
 fi

@@ -11,7 +11,7 @@ LONG_FILES: Exceptions = {
         "2026-11-22",
         "plain names wrapped lines; it is split with the next change of the room",
     ),
-    "src/offhook/lab/speech/recognizers.py": (
+    "lab/src/offhook_lab/speech/recognizers.py": (
         "2026-11-22",
         "plain names wrapped lines; it is split with the next change of the room",
     ),

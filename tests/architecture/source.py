@@ -8,6 +8,7 @@ from pathlib import Path
 
 TOP = Path(__file__).parents[2]
 SOURCE = TOP / "src"
+LAB = TOP / "lab" / "src"
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -32,6 +33,8 @@ class Module:
     @property
     def domain(self) -> str | None:
         """``runs`` of ``src/offhook/runs/…``; None for modules directly in ``offhook``."""
+        if LAB in self.path.parents:
+            return "lab"
         parts = self.path.relative_to(SOURCE / "offhook").parts
         return parts[0] if len(parts) > 1 else None
 
@@ -53,7 +56,7 @@ def modules(*folders: Path) -> list[Module]:
 
 
 def source() -> list[Module]:
-    return modules(SOURCE)
+    return modules(SOURCE, LAB)
 
 
 def lines(node: ast.AST) -> int:

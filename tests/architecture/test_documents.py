@@ -11,7 +11,7 @@ import typer
 
 from offhook.cli import build_cli
 from offhook.settings import Settings
-from tests.architecture.source import SOURCE, TOP, none
+from tests.architecture.source import LAB, SOURCE, TOP, none
 
 DOCUMENTS = sorted([*TOP.glob("*.md"), *(TOP / "docs").rglob("*.md"), TOP / "bench" / "README.md"])
 DECISIONS = sorted((TOP / "docs" / "decisions").glob("[0-9]*.md"))
@@ -113,7 +113,9 @@ def test_benchmarks_and_files_that_are_named_exist(document: Path) -> None:
         r"`((?:src|tests|bench|docs|scripts|kit|voice|runs|models|lab|knowledge|telephony)/[\w/.-]+\.\w+)`", words
     )
     wrong = [
-        path for path in [*programs, *files] if not any((root / path).exists() for root in (TOP, SOURCE / "offhook"))
+        path
+        for path in [*programs, *files]
+        if not any((root / path).exists() for root in (TOP, SOURCE / "offhook", LAB / "offhook_lab"))
     ]
     none([f"{name(document)}: {path}" for path in wrong])
 

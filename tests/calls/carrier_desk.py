@@ -1,11 +1,11 @@
 """An organization's account at an emulated carrier: its configuration, its number, and where the carrier finds us."""
 
 from offhook.kit.crypto import Keyring
-from offhook.lab.carriers import CarrierEmulator, ProxyTunnel
 from offhook.root import Root
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.ports import CarrierRegistry
 from offhook.telephony.tables import PhoneNumber, TelephonyConfiguration
+from offhook_lab.carriers import CarrierEmulator, ProxyTunnel
 
 PUBLIC = "https://voice.example.org"
 OURS, THEIRS, AGENT = "+14155550100", "+12125550199", "+12125550177"

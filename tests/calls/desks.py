@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from offhook.lab.carriers import CarrierEmulator, EmulatedCall, phones
+from offhook_lab.carriers import CarrierEmulator, EmulatedCall, phones
 from tests.calls.carrier_desk import THEIRS, open_account
 from tests.calls.conftest import LiveServer
 from tests.fakes.phone import LoudVoice

@@ -8,7 +8,6 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
-from offhook.lab.carriers import EmulatedCall, SocketFault, phones
 from offhook.runs import service as runs
 from offhook.runs.live import media_tokens
 from offhook.telephony.accounts.credentials import CarrierAccounts
@@ -17,6 +16,7 @@ from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.media.carrier_signals import CarrierCallControl
 from offhook.telephony.media.no_media_sweeper import NoMediaSweeper
 from offhook.telephony.ports import CarrierRegistry
+from offhook_lab.carriers import EmulatedCall, SocketFault, phones
 from tests.calls.desks import Desk
 from tests.calls.test_media_socket import refused_with
 from tests.fakes.clock import SetClock

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from offhook.lab.carriers import CallbackFault, CarrierEmulator, RestFault, SocketFault, phones
 from offhook.runs import RunSweeper
 from offhook.runs.call_limits import count_live_calls
+from offhook_lab.carriers import CallbackFault, CarrierEmulator, RestFault, SocketFault, phones
 from tests.calls.carrier_desk import prepare
 from tests.calls.test_carriers import Desk, desks, each, root
 from tests.fakes.clock import ShiftedClock

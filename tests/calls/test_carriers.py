@@ -13,11 +13,11 @@ import pytest
 from sqlalchemy import update
 
 from offhook.bootstrap import build_root, stop_domains
-from offhook.lab.carriers import CarrierEmulator, EmulatedCall, RestFault, TelnyxEmulator, phones
 from offhook.root import Root
 from offhook.settings import Settings
 from offhook.telephony.tables import PhoneNumber
 from offhook.voice import events
+from offhook_lab.carriers import CarrierEmulator, EmulatedCall, RestFault, TelnyxEmulator, phones
 from tests.calls.carrier_desk import AGENT, OURS, PUBLIC, THEIRS, prepare
 from tests.calls.conftest import LiveServer
 from tests.calls.desks import Desk, account, each

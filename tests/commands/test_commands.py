@@ -8,8 +8,8 @@ import asyncpg
 import pytest
 
 from offhook.commands import doctor
-from offhook.lab.anthropic_server import serve_anthropic
 from offhook.settings import Settings
+from offhook_lab.anthropic_server import serve_anthropic
 from tests.commands.conftest import Offhook
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from offhook.lab.embeddings_server import EmbeddingsServer, serve_embeddings
 from offhook.models.providers.openai_compatible.http_requests import close_clients
 from offhook.settings import Settings
+from offhook_lab.embeddings_server import EmbeddingsServer, serve_embeddings
 from tests.fixtures_orgs import OrgFixture
 from tests.knowledge.conftest import Librarian
 

@@ -12,12 +12,12 @@ import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from offhook.lab.carriers import TelnyxEmulator, VonageEmulator
-from offhook.lab.carriers.core.callbacks import form_callback, json_callback
-from offhook.lab.carriers.plivo import signature as plivo
-from offhook.lab.carriers.twilio.signature import compute_signature
-from offhook.lab.carriers.vobiz import server as vobiz
-from offhook.lab.carriers.vonage.jwt import sign_hs256
+from offhook_lab.carriers import TelnyxEmulator, VonageEmulator
+from offhook_lab.carriers.core.callbacks import form_callback, json_callback
+from offhook_lab.carriers.plivo import signature as plivo
+from offhook_lab.carriers.twilio.signature import compute_signature
+from offhook_lab.carriers.vobiz import server as vobiz
+from offhook_lab.carriers.vonage.jwt import sign_hs256
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "signatures.json").read_text())["providers"]
 

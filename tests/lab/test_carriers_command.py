@@ -5,8 +5,8 @@ import asyncio
 import httpx2
 import pytest
 
-from offhook.lab.carriers import CallbackFault, CarrierEmulator, ProxyTunnel, RestFault, TwilioEmulator, phones
-from offhook.lab.carriers.all_carriers import CARRIERS, NUMBER, every_carrier
+from offhook_lab.carriers import CallbackFault, CarrierEmulator, ProxyTunnel, RestFault, TwilioEmulator, phones
+from offhook_lab.carriers.all_carriers import CARRIERS, NUMBER, every_carrier
 from tests.fakes.clock import run_virtual
 from tests.lab.us import Us
 

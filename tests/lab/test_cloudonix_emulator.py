@@ -9,8 +9,8 @@ import httpx2
 import pytest
 from websockets.asyncio.server import ServerConnection
 
-from offhook.lab.carriers import CloudonixEmulator, phones
-from offhook.lab.carriers.core.calls import EmulatedCall
+from offhook_lab.carriers import CloudonixEmulator, phones
+from offhook_lab.carriers.core.calls import EmulatedCall
 from tests.lab.us import Us, events, first, with_emulator
 
 OURS, THEIRS, THIRD = "+14155550100", "+12125550199", "+12125550177"

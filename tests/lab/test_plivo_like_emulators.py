@@ -9,9 +9,9 @@ import httpx2
 import pytest
 from websockets.asyncio.server import ServerConnection
 
-from offhook.lab.carriers import CallbackFault, PlivoEmulator, VobizEmulator, phones
-from offhook.lab.carriers.core.calls import EmulatedCall
-from offhook.lab.carriers.core.plivo_like import PlivoLikeEmulator
+from offhook_lab.carriers import CallbackFault, PlivoEmulator, VobizEmulator, phones
+from offhook_lab.carriers.core.calls import EmulatedCall
+from offhook_lab.carriers.core.plivo_like import PlivoLikeEmulator
 from tests.lab.us import Us, events, first, with_emulator
 
 OURS, THEIRS, THIRD = "+14155550100", "+12125550199", "+12125550177"

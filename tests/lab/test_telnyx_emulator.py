@@ -11,9 +11,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from websockets.asyncio.server import ServerConnection
 
-from offhook.lab.carriers.core import phones
-from offhook.lab.carriers.core.calls import EmulatedCall
-from offhook.lab.carriers.telnyx import TelnyxEmulator
+from offhook_lab.carriers.core import phones
+from offhook_lab.carriers.core.calls import EmulatedCall
+from offhook_lab.carriers.telnyx import TelnyxEmulator
 from tests.lab.us import Us, events, first, with_emulator
 
 OURS, THEIRS, THIRD = "+14155550100", "+12125550199", "+12125550177"

@@ -10,10 +10,10 @@ import httpx2
 import pytest
 from websockets.asyncio.server import ServerConnection
 
-from offhook.lab.carriers.core import phones
-from offhook.lab.carriers.core.calls import EmulatedCall
-from offhook.lab.carriers.core.chaos import CallbackFault, RestFault, SocketFault
-from offhook.lab.carriers.twilio import TwilioEmulator
+from offhook_lab.carriers.core import phones
+from offhook_lab.carriers.core.calls import EmulatedCall
+from offhook_lab.carriers.core.chaos import CallbackFault, RestFault, SocketFault
+from offhook_lab.carriers.twilio import TwilioEmulator
 from tests.lab.us import Us, events, first, with_emulator
 
 OURS, THEIRS, THIRD = "+14155550100", "+12125550199", "+12125550177"

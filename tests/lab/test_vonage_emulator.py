@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.hashes import SHA256
 from websockets.asyncio.server import ServerConnection
 
-from offhook.lab.carriers import VonageEmulator, phones
-from offhook.lab.carriers.core.calls import EmulatedCall
+from offhook_lab.carriers import VonageEmulator, phones
+from offhook_lab.carriers.core.calls import EmulatedCall
 from tests.lab.us import Us, events, first, with_emulator
 
 OURS, THEIRS, THIRD = "+14155550100", "+12125550199", "+12125550177"

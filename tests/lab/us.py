@@ -9,9 +9,9 @@ from typing import Any
 import httpx2
 from websockets.asyncio.server import ServerConnection, serve
 
-from offhook.lab.carriers.core.chaos import ChaosSwitches
-from offhook.lab.carriers.core.emulator import CarrierEmulator
-from offhook.lab.carriers.core.rest import RestReply, RestRequest, RestServer
+from offhook_lab.carriers.core.chaos import ChaosSwitches
+from offhook_lab.carriers.core.emulator import CarrierEmulator
+from offhook_lab.carriers.core.rest import RestReply, RestRequest, RestServer
 from tests.fakes.clock import run_virtual
 
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from offhook.kit.egress import EgressClient
-from offhook.lab import anthropic_server, gemini_server, openai_server
-from offhook.lab.sse import HttpRefusal, Script, SseServer
 from offhook.models.http_clients import close_http_clients
 from offhook.models.llm.stream import LlmTimeouts
 from offhook.models.providers.anthropic.llm import AnthropicLlm
 from offhook.models.providers.google.llm import GoogleLlm
 from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm
 from offhook.models.vendors import ModelChoice
+from offhook_lab import anthropic_server, gemini_server, openai_server
+from offhook_lab.sse import HttpRefusal, Script, SseServer
 
 KEY = "key-of-the-lab"
 QUICK = LlmTimeouts(connect_s=1.0, first_token_s=0.4, between_tokens_s=0.4)

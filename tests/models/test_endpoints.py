@@ -7,12 +7,12 @@ import pytest
 from httpx2 import AsyncClient
 from sqlalchemy import select, text
 
-from offhook.lab.openai_server import UNAUTHORIZED, serve_openai
 from offhook.models.ports import ModelSource
 from offhook.models.service import ModelConfigurationStore
 from offhook.orgs import Caller
 from offhook.orgs.tables import AuditEntry
 from offhook.root import Root
+from offhook_lab.openai_server import UNAUTHORIZED, serve_openai
 from tests.fixtures_orgs import OrgFixture
 
 V2 = "/organizations/model-configurations/v2"

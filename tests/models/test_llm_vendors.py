@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import pytest
 
-from offhook.lab.sse import FaultKind, HttpRefusal, ScriptedAnswer, StreamFault
 from offhook.models.llm.stream import LlmTimeouts
 from offhook.models.ports import (
     LlmEvent,
@@ -21,6 +20,7 @@ from offhook.models.ports import (
     ToolCalled,
     ToolSpec,
 )
+from offhook_lab.sse import FaultKind, HttpRefusal, ScriptedAnswer, StreamFault
 from tests.models.llm_vendors import ANTHROPIC, GOOGLE, OPENAI, VENDORS, LlmVendor
 
 HELLO = LlmRequest([LlmMessage("system", "Be brief."), LlmMessage("user", "Hello?")])

@@ -3,7 +3,6 @@
 import pytest
 
 from offhook.kit.egress import AddressRefused, EgressClient
-from offhook.lab.openai_server import ScriptedAnswer, serve_openai
 from offhook.models.local_servers import (
     KNOWN_SERVERS,
     LocalServer,
@@ -14,6 +13,7 @@ from offhook.models.local_servers import (
 )
 from offhook.models.vendors import Kind
 from offhook.settings import Settings
+from offhook_lab.openai_server import ScriptedAnswer, serve_openai
 
 
 def port_of(base_url: str) -> int:

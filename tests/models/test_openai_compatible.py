@@ -9,22 +9,6 @@ from typing import Any, cast
 import pytest
 
 from offhook.kit.egress import EgressClient
-from offhook.lab.openai_server import (
-    NO_QUOTA,
-    NO_SUCH_MODEL,
-    RATE_LIMITED,
-    SERVER_ERROR,
-    TOO_LONG,
-    UNAUTHORIZED,
-    FaultKind,
-    HttpRefusal,
-    OpenAiServer,
-    Reply,
-    Script,
-    ScriptedAnswer,
-    StreamFault,
-    serve_openai,
-)
 from offhook.models.llm.stream import LlmTimeouts
 from offhook.models.ports import (
     LlmEvent,
@@ -41,6 +25,22 @@ from offhook.models.ports import (
 from offhook.models.providers.openai_compatible.llm import OpenAiCompatibleLlm
 from offhook.models.providers.openai_compatible.sdk_endpoints import close_endpoints
 from offhook.models.vendors import ModelChoice
+from offhook_lab.openai_server import (
+    NO_QUOTA,
+    NO_SUCH_MODEL,
+    RATE_LIMITED,
+    SERVER_ERROR,
+    TOO_LONG,
+    UNAUTHORIZED,
+    FaultKind,
+    HttpRefusal,
+    OpenAiServer,
+    Reply,
+    Script,
+    ScriptedAnswer,
+    StreamFault,
+    serve_openai,
+)
 
 QUICK = LlmTimeouts(connect_s=1.0, first_token_s=0.3, between_tokens_s=0.3)
 HELLO = LlmRequest([LlmMessage("system", "Be brief."), LlmMessage("user", "Hello?")])

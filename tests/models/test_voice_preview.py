@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from httpx2 import AsyncClient, Response
 
-from offhook.lab.speech.openai_audio import OpenAiAudioServer
+from offhook_lab.speech.openai_audio import OpenAiAudioServer
 from tests.fixtures_orgs import OrgFixture
 from tests.models.speech.vendors import spoken_words
 from tests.models.test_endpoints import KEY, MASK, V2, put

@@ -11,18 +11,6 @@ import pytest
 from websockets.asyncio.server import ServerConnection
 
 from offhook.kit.audio import MULAW_8K
-from offhook.lab.carriers import (
-    CarrierEmulator,
-    CloudonixEmulator,
-    EmulatedCall,
-    OutgoingCallback,
-    PlivoEmulator,
-    TelnyxEmulator,
-    TwilioEmulator,
-    VobizEmulator,
-    VonageEmulator,
-)
-from offhook.lab.carriers.core.phones import make_tone
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.carriers import all_carriers
 from offhook.telephony.ports import (
@@ -34,6 +22,18 @@ from offhook.telephony.ports import (
     MediaWire,
     WebhookProof,
 )
+from offhook_lab.carriers import (
+    CarrierEmulator,
+    CloudonixEmulator,
+    EmulatedCall,
+    OutgoingCallback,
+    PlivoEmulator,
+    TelnyxEmulator,
+    TwilioEmulator,
+    VobizEmulator,
+    VonageEmulator,
+)
+from offhook_lab.carriers.core.phones import make_tone
 from tests.lab.us import Us, with_emulator
 
 OURS, THEIRS, AGENT = "+14155550100", "+12125550199", "+12125550177"

@@ -15,8 +15,6 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
 from offhook.bootstrap import build_root, stop_domains
-from offhook.lab.carriers import CarrierEmulator, EmulatedCall, OutgoingCallback, phones
-from offhook.lab.carriers.core.callbacks import route_through
 from offhook.orgs import Caller
 from offhook.orgs import service as orgs
 from offhook.root import Root
@@ -24,6 +22,8 @@ from offhook.settings import Settings
 from offhook.telephony.events import CallEnded
 from offhook.workflows import publication, service
 from offhook.workflows.ports import NoTools
+from offhook_lab.carriers import CarrierEmulator, EmulatedCall, OutgoingCallback, phones
+from offhook_lab.carriers.core.callbacks import route_through
 from tests.applications import lend_application
 from tests.calls.carrier_desk import PUBLIC, THEIRS, open_account, prepare
 from tests.telephony.emulator_desk import EMULATORS

@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 
 from offhook.campaigns import CampaignEngine
-from offhook.lab.carriers import CloudonixEmulator, OutgoingCallback
+from offhook_lab.carriers import CloudonixEmulator, OutgoingCallback
 from tests.calls.carrier_desk import PUBLIC
 from tests.campaigns.desk import Desk, numbers
 from tests.telephony.emulator_desk import EACH

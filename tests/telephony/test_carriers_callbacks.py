@@ -9,9 +9,9 @@ from typing import Any, Final, Literal
 from sqlalchemy import update
 
 from offhook.kit.clock import SystemClock
-from offhook.lab.carriers import CallbackFault, CarrierEmulator, EmulatedCall, OutgoingCallback, VonageEmulator, phones
 from offhook.orgs.tables import Organization
 from offhook.telephony.webhooks.inbound_calls import REFUSAL_MESSAGES
+from offhook_lab.carriers import CallbackFault, CarrierEmulator, EmulatedCall, OutgoingCallback, VonageEmulator, phones
 from tests.calls.carrier_desk import OURS, PUBLIC, THEIRS, open_account
 from tests.fakes.clock import SetClock
 from tests.telephony.emulator_desk import EACH, EMULATORS

@@ -10,12 +10,12 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import select
 
-from offhook.lab.carriers import TwilioEmulator
-from offhook.lab.carriers.core.chaos import RestFault
 from offhook.root import Root
 from offhook.settings import Settings
 from offhook.telephony.accounts.number_purchasing import ManagedNumbers
 from offhook.telephony.tables import NumberPurchase, PhoneNumber
+from offhook_lab.carriers import TwilioEmulator
+from offhook_lab.carriers.core.chaos import RestFault
 from tests.fakes.clock import ShiftedClock
 from tests.fixtures_orgs import OrgFixture
 from tests.forks import forks

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from offhook.lab.carriers import phones
-from offhook.lab.carriers.core.rest import RestRequest
 from offhook.telephony.ports import TransferLeg, TransferOrder
+from offhook_lab.carriers import phones
+from offhook_lab.carriers.core.rest import RestRequest
 from tests.telephony.emulator_desk import AGENT, EACH, OURS, THEIRS, Desk, connecting, run
 from tests.telephony.rest_tables import INBOUND, TABLES
 

@@ -10,10 +10,6 @@ from typing import Any
 
 import pytest
 
-from offhook.lab.carriers import (
-    phones,
-)
-from offhook.lab.carriers.core.chaos import RestFault
 from offhook.runs.states import LIVE_STATES
 from offhook.telephony.carriers import all_carriers
 from offhook.telephony.ports import (
@@ -30,6 +26,10 @@ from offhook.telephony.ports import (
     TransferLeg,
     TransferOrder,
 )
+from offhook_lab.carriers import (
+    phones,
+)
+from offhook_lab.carriers.core.chaos import RestFault
 from tests.telephony.emulator_desk import AGENT, EACH, EMULATORS, OURS, THEIRS, Desk, connecting, run
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from offhook.lab.sse import ScriptedAnswer, StreamFault
 from offhook.models.llm.stream import LlmTimeouts
 from offhook.models.ports import CallModels
 from offhook.voice import events
@@ -14,6 +13,7 @@ from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
 from offhook.voice.text_session import TextSession
 from offhook.workflows.graph import parse_graph
+from offhook_lab.sse import ScriptedAnswer, StreamFault
 from tests.fakes.scripted import Hearing, ScriptedStt, ScriptedTts
 from tests.fakes.voice import KeptEvents, ScriptedTool, Tools
 from tests.models.llm_vendors import VENDORS, LlmVendor

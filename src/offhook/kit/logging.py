@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 import structlog
 
-_OURS: Final = "offhook"
+_OURS: Final = ("offhook", "offhook_lab")
 
 
 def configure_logging(level: str = "info", style: Literal["text", "json"] = "text") -> None:
@@ -44,4 +44,5 @@ def configure_logging(level: str = "info", style: Literal["text", "json"] = "tex
     logging.root.handlers = [handler]
     # Libraries report each request and each frame at "info", with addresses that hold keys: only their warnings are kept.
     logging.root.setLevel(max(number, logging.WARNING))
-    logging.getLogger(_OURS).setLevel(number)
+    for name in _OURS:
+        logging.getLogger(name).setLevel(number)

@@ -9,11 +9,6 @@ import numpy as np
 import pytest
 
 from offhook.kit.audio import MULAW_8K
-from offhook.lab.speech.openai_audio import OpenAiAudioServer
-from offhook.lab.speech.recognizers import RecognizerServer
-from offhook.lab.speech.server import SpeechFault
-from offhook.lab.speech.tones import ToneDetector, ToneWord, speak_tones
-from offhook.lab.speech.voices import VoiceServer
 from offhook.models.ports import Stt, Tts
 from offhook.models.providers.openai_compatible.http_requests import close_clients
 from offhook.models.providers.openai_compatible.stt import OpenAiCompatibleStt
@@ -22,6 +17,11 @@ from offhook.models.speech.stt import SocketStt
 from offhook.models.speech.tts import SocketTts
 from offhook.models.vendors import ModelChoice
 from offhook.voice import events
+from offhook_lab.speech.openai_audio import OpenAiAudioServer
+from offhook_lab.speech.recognizers import RecognizerServer
+from offhook_lab.speech.server import SpeechFault
+from offhook_lab.speech.tones import ToneDetector, ToneWord, speak_tones
+from offhook_lab.speech.voices import VoiceServer
 from tests.fakes.scripted import says
 from tests.models.speech.vendors import EARS, KEY, VOICES, Ears, Voice, stt_choice, tts_choice, virtually
 from tests.voice.phone import Action, Call, simple_agent

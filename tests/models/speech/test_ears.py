@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from offhook.lab.speech.recognizers import AssemblyAiServer, RecognizerServer
-from offhook.lab.speech.server import SpeechFault
 from offhook.models.ports import Expectation, ModelError
 from offhook.models.speech.stt import SocketStt, SocketSttStream
+from offhook_lab.speech.recognizers import AssemblyAiServer, RecognizerServer
+from offhook_lab.speech.server import SpeechFault
 from tests.models.speech.vendors import EARS, Ears, Transcript, caller_audio, listening, stt_choice, virtually
 
 each = pytest.mark.parametrize("vendor", EARS, ids=lambda vendor: vendor.name)

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from offhook.lab.speech.openai_audio import OpenAiAudioServer
-from offhook.lab.speech.server import SpeechFault
-from offhook.lab.speech.tones import read_tones
-from offhook.lab.speech.voices import NO_VOICE
 from offhook.models.ports import Expectation, ModelError
 from offhook.models.providers.openai_compatible.http_requests import close_clients
 from offhook.models.providers.openai_compatible.stt import OpenAiCompatibleStt, UtteranceSttStream
 from offhook.models.providers.openai_compatible.tts import OpenAiCompatibleTts
 from offhook.models.vendors import ModelChoice
+from offhook_lab.speech.openai_audio import OpenAiAudioServer
+from offhook_lab.speech.server import SpeechFault
+from offhook_lab.speech.tones import read_tones
+from offhook_lab.speech.voices import NO_VOICE
 from tests.models.speech.test_voices import LONG, SENTENCE, WORDS
 from tests.models.speech.vendors import KEY, Transcript, at_8000, caller_audio, openai_talking, virtually
 

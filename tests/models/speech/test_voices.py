@@ -5,11 +5,11 @@ from contextlib import aclosing
 
 import pytest
 
-from offhook.lab.speech.server import SpeechFault
-from offhook.lab.speech.voices import NO_VOICE, DeepgramVoiceServer, ElevenLabsServer
 from offhook.models.ports import ModelError
 from offhook.models.providers.deepgram.tts import DeepgramTtsWire
 from offhook.models.speech.tts import SocketTts, TtsLimits
+from offhook_lab.speech.server import SpeechFault
+from offhook_lab.speech.voices import NO_VOICE, DeepgramVoiceServer, ElevenLabsServer
 from tests.models.speech.vendors import VOICES, Voice, spoken_words, talking, tts_choice, virtually
 
 SENTENCE = "All right, your table for two is booked."

@@ -8,22 +8,6 @@ from typing import Any
 import numpy as np
 
 from offhook.kit.audio import MULAW_8K, Resampler, Samples
-from offhook.lab.speech.openai_audio import OpenAiAudioServer
-from offhook.lab.speech.recognizers import (
-    AssemblyAiServer,
-    DeepgramRecognizerServer,
-    OpenAiRealtimeServer,
-    RecognizerServer,
-    SpeechmaticsServer,
-)
-from offhook.lab.speech.tones import read_tones, speak_tones
-from offhook.lab.speech.voices import (
-    CartesiaServer,
-    DeepgramVoiceServer,
-    ElevenLabsServer,
-    RimeServer,
-    VoiceServer,
-)
 from offhook.models.ports import SttEvent, SttStream
 from offhook.models.providers.assemblyai.stt import AssemblyAiWire
 from offhook.models.providers.cartesia.tts import CartesiaWire
@@ -37,6 +21,22 @@ from offhook.models.providers.speechmatics.stt import SpeechmaticsWire
 from offhook.models.speech.stt import SocketStt, SttWire
 from offhook.models.speech.tts import SocketTts, TtsWire
 from offhook.models.vendors import ModelChoice
+from offhook_lab.speech.openai_audio import OpenAiAudioServer
+from offhook_lab.speech.recognizers import (
+    AssemblyAiServer,
+    DeepgramRecognizerServer,
+    OpenAiRealtimeServer,
+    RecognizerServer,
+    SpeechmaticsServer,
+)
+from offhook_lab.speech.tones import read_tones, speak_tones
+from offhook_lab.speech.voices import (
+    CartesiaServer,
+    DeepgramVoiceServer,
+    ElevenLabsServer,
+    RimeServer,
+    VoiceServer,
+)
 from tests.fakes.clock import run_virtual
 
 KEY = "lab-key"

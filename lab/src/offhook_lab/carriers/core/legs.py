@@ -1,0 +1,32 @@
+"""Ringing another phone out of a call's document, and waiting for one of several things."""
+
+import asyncio
+from typing import Any
+
+from offhook_lab.carriers.core.calls import EmulatedCall
+from offhook_lab.carriers.core.emulator import CarrierEmulator
+
+
+async def ring_and_bridge(owner: CarrierEmulator, call: EmulatedCall, child: EmulatedCall, timeout_s: float) -> None:
+    """Ring another phone for this one, and connect the two until one of them is gone; the other leg ends with it."""
+
+    async def picked_up() -> None:
+        """The leg that rings waits for the one that called it."""
+
+    try:
+        owner.place_call(child, timeout_s, picked_up)
+        await wait_for_either(child.answered, child.ended)
+        if child.answered.is_set() and not child.is_over:
+            await owner.bridge_calls(call, child)
+    finally:
+        child.end("normal" if child.answered.is_set() else "canceled", "caller")
+
+
+async def wait_for_either(*events: asyncio.Event) -> None:
+    """Wait for the first of them."""
+    waits: list[asyncio.Task[Any]] = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()

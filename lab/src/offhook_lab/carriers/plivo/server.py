@@ -1,0 +1,97 @@
+"""Plivo's REST API: what is its own beside the calls that Vobiz shares."""
+
+import secrets
+from collections.abc import Mapping
+
+from offhook.kit.clock import Clock
+from offhook_lab.carriers.core.callbacks import OutgoingCallback
+from offhook_lab.carriers.core.calls import EmulatedCall
+from offhook_lab.carriers.core.phones import Voice, hum_words
+from offhook_lab.carriers.core.plivo_like import PlivoLikeEmulator
+from offhook_lab.carriers.core.plivo_media import PlivoLikeStream
+from offhook_lab.carriers.core.plivo_xml import PlivoDocuments, requested_audio
+from offhook_lab.carriers.core.rest import RestReply, RestRequest
+from offhook_lab.carriers.plivo import numbers
+from offhook_lab.carriers.plivo.signature import sign_v2, sign_v3
+
+
+class PlivoXml(PlivoDocuments):
+    """Plivo's rules for a <Stream>."""
+
+    def refuses_stream(self, attributes: Mapping[str, str]) -> str | None:
+        is_both_ways = attributes.get("bidirectional") == "true"
+        if is_both_ways and attributes.get("audioTrack", "inbound") != "inbound":
+            return "a bidirectional Stream has the inbound track only"
+        pairs = [part.partition("=") for part in attributes.get("extraHeaders", "").split(",") if part]
+        if not all(name.isalnum() and value.isalnum() for name, _, value in pairs):
+            return "extraHeaders take letters and digits only"
+        return None
+
+    def new_stream(self, url: str, attributes: Mapping[str, str]) -> PlivoLikeStream:
+        # ?? three forms of extra_headers are documented; the answer's own is handed on
+        start = {"callId": self.call.id, "accountId": self.carrier.auth_id, "tracks": ["inbound"]}
+        return PlivoLikeStream(
+            self.owner.new_id("stream"),
+            url,
+            requested_audio(attributes),
+            start,
+            extra_headers=attributes.get("extraHeaders", ""),
+            tunnels=self.owner.callback_sender.tunnels,
+            fault=self.owner.chaos.for_socket(),
+        )
+
+
+class PlivoEmulator(PlivoLikeEmulator):
+    """Numbers' settings: ``app_id``. Requests above 300 in 5 s are refused, calls above 2 a second queued."""
+
+    name = "plivo"
+    base = "/v1/Account"
+
+    def __init__(self, *, clock: Clock | None = None, voice: Voice = hum_words) -> None:
+        super().__init__(clock=clock, voice=voice)
+        self.limits.calls_per_second = 2.0
+        self.limits.requests_per_second = 60.0
+        self.line_types: dict[str, str] = {}
+        self.callback_sender.user_agent = "Plivo"
+        # three times in all for callbacks that we do not answer [K]
+        self.callback_sender.attempts = 3
+        self.set_up(f"MA{secrets.token_hex(9).upper()}", secrets.token_hex(20))
+        numbers.add_routes(self, f"{self.base}/{{account}}")
+
+    def check_request(self, request: RestRequest) -> RestReply | None:
+        if request.basic_credentials() != (self.auth_id, self.auth_token):
+            return RestReply(401, "Could not verify your access level for that URL.", content_type="text/html")
+        if not self.has_room_for_request():
+            return self.rate_limited()
+        account = request.path.removeprefix(f"{self.base}/").partition("/")[0]
+        is_other = request.path.startswith(f"{self.base}/") and account != self.auth_id
+        return self.failure_reply(404, "not found") if is_other else None
+
+    def failure_reply(self, status: int, text: str) -> RestReply:
+        return RestReply(status, {"api_id": secrets.token_hex(16), "error": text})
+
+    async def may_call(self) -> RestReply | None:
+        if self.limits.concurrent_calls is not None and len(self.live_calls) >= self.limits.concurrent_calls:
+            return self.failure_reply(429, "concurrent call limit reached")
+        await self.wait_for_call_slot()
+        return None
+
+    def new_documents(self, call: EmulatedCall) -> PlivoDocuments:
+        return PlivoXml(self, call)
+
+    def sign_callback(self, callback: OutgoingCallback) -> Mapping[str, str]:
+        """V3 over address and parameters, V2 over the address; the main account's too, which is this one."""
+        if callback.forgery == "unsigned":
+            return {}
+        token = secrets.token_hex(20) if callback.forgery == "forged" else self.auth_token
+        nonce = str(secrets.randbelow(10**20))
+        signed = sign_v3(
+            token, callback.method, callback.url, nonce, callback.form if callback.method == "POST" else ()
+        )
+        return {
+            "X-Plivo-Signature-V3": signed,
+            "X-Plivo-Signature-Ma-V3": signed,
+            "X-Plivo-Signature-V3-Nonce": nonce,
+            "X-Plivo-Signature-V2": sign_v2(token, callback.url, nonce),
+            "X-Plivo-Signature-V2-Nonce": nonce,
+        }

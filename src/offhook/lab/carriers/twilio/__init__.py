@@ -1,5 +1,0 @@
-"""An emulator of Twilio's programmable voice, from its API reference and its SDK's validator."""
-
-from offhook.lab.carriers.twilio.server import TwilioEmulator
-
-__all__ = ["TwilioEmulator"]
