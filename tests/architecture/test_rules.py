@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 
 import pytest
 
@@ -72,20 +73,69 @@ def is_public(function: Function) -> bool:
     return not function.name.startswith("_")
 
 
-def takes_organization(function: Function) -> bool:
-    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+# Parts of SQLAlchemy that make no statement.
+WITHOUT_STATEMENTS = {"create_async_engine", "async_sessionmaker", "event", "make_url", "mapped_column"}
+
+
+def makes_statements(module: Module) -> bool:
+    """Whether it imports a function of SQLAlchemy that makes a statement or a part of one; classes are only types."""
     return any(
-        re.fullmatch(r"org|organization|organization_id|org_id|caller", argument.arg)
-        or (argument.annotation is not None and "Caller" in ast.dump(argument.annotation))
-        for argument in arguments
+        alias.name[0].islower() and alias.name not in WITHOUT_STATEMENTS
+        for node in module.nodes
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "sqlalchemy"
+        for alias in node.names
     )
+
+
+def holds_sql(module: Module) -> bool:
+    """Whether the name of the module, or of its folder, says that statements are in it."""
+    has_name = re.fullmatch(r"(\w+_)?(repository|queries|statements)|tables", module.path.stem)
+    return bool(has_name) or module.path.parent.name == "repository"
+
+
+def test_statements_stand_in_modules_that_are_named_for_them() -> None:
+    found = [
+        module.name
+        for module in source()
+        if makes_statements(module) and not holds_sql(module) and module.domain not in {"kit", "jobs"}
+    ]
+    none(unexpected(found, exceptions.STATEMENTS_ELSEWHERE))
+
+
+@cache
+def organization_records() -> frozenset[str]:
+    """The classes with an ``organization_id``: what was read with its organization brings it along."""
+    return frozenset(
+        found.name
+        for module in source()
+        for found in module.classes()
+        for field in found.body
+        if isinstance(field, ast.AnnAssign) and ast.unparse(field.target) == "organization_id"
+    )
+
+
+def takes_organization(function: Function) -> bool:
+    """By a parameter of that name, or by a caller or a record of one organization."""
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    for argument in arguments:
+        annotation = "" if argument.annotation is None else ast.unparse(argument.annotation)
+        if re.fullmatch(r"org|organization|organization_ids?|org_id|caller", argument.arg):
+            # What may be left out is not taken.
+            if not re.search(r"\bNone\b", annotation):
+                return True
+        elif organization_records() & set(re.findall(r"\w+", annotation)):
+            return True
+    return False
 
 
 def test_every_repository_function_takes_the_organization() -> None:
     found = [
         f"{module.name}::{function.name}"
         for module in source()
-        if module.path.name == "repository.py" or module.path.parent.name == "repository"
+        if (holds_sql(module) or makes_statements(module)) and module.domain not in {"kit", "jobs"}
+        if module.name not in exceptions.STATEMENTS_ELSEWHERE
+        # Superusers read the data of all organizations.
+        if module.path.stem != "superuser_queries"
         for function in module.functions()
         if isinstance(function, ast.AsyncFunctionDef) and is_public(function) and not takes_organization(function)
     ]

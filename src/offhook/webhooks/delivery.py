@@ -80,7 +80,7 @@ class WebhookDeliverer:
         """The job ``webhook.deliver``."""
         delivery_id, in_round, attempts = payload["delivery_id"], payload["round"], payload["attempts"]
         async with self._db.transaction() as session:
-            due = await repository.find_delivery(session, None, delivery_id)
+            due = await repository.find_delivery_of_job(session, delivery_id)
             if not _is_current(due, in_round, attempts):
                 return
             assert due is not None
@@ -93,7 +93,7 @@ class WebhookDeliverer:
                     raise WebhookDisabled("The webhook is switched off.")
                 letter = self.sign_delivery(due.endpoint, due.event, due.delivery.sequence, attempts + 1)
             except (WebhookDisabled, WebhookSecretUnreadable) as error:
-                due = await repository.find_delivery(session, None, delivery_id, lock=True)
+                due = await repository.find_delivery_of_job(session, delivery_id, lock=True)
                 if due is not None and _is_current(due, in_round, attempts):
                     _mark_dead(due, error.message)
                 return
@@ -108,9 +108,7 @@ class WebhookDeliverer:
         """The job ``webhook.sweep``: deliveries whose attempt is long overdue lost their job and get another one."""
         async with self._db.transaction() as session:
             before = self._clock.now() - OVERDUE_AFTER
-            for delivery_id, in_round, attempts in await repository.find_overdue(
-                session, None, before, limit=_SWEEP_BATCH
-            ):
+            for delivery_id, in_round, attempts in await repository.find_overdue(session, before, limit=_SWEEP_BATCH):
                 await service.enqueue_attempt(session, delivery_id, in_round, attempts)
 
     def sign_delivery(
@@ -188,7 +186,7 @@ class WebhookDeliverer:
 
     async def _record_outcome(self, delivery_id: int, in_round: int, attempts: int, outcome: DeliveryOutcome) -> None:
         async with self._db.transaction() as session:
-            due = await repository.find_delivery(session, None, delivery_id, lock=True)
+            due = await repository.find_delivery_of_job(session, delivery_id, lock=True)
             if not _is_current(due, in_round, attempts):
                 return  # another worker made the same attempt, or it was sent again from the beginning
             assert due is not None
@@ -247,9 +245,9 @@ def _mark_dead(due: DueDelivery, error: str) -> None:
 async def _switch_off(session: Any, endpoint: WebhookEndpoint, outcome: DeliveryOutcome) -> None:
     """Nothing more is sent to it until somebody enables it; its events stay in ``GET /events``."""
     endpoint.status = service.FAILING
-    nobody = Caller(endpoint.organization_id, user_id=None, key_id=None, role="member", is_superuser=False)
     reason = "gone" if outcome.status_code == _GONE else "failed for three days"
-    await write_audit_entry(session, nobody, "webhook.switched_off", f"webhook:{endpoint.id}", {"reason": reason})
+    caller = Caller.system(endpoint.organization_id)
+    await write_audit_entry(session, caller, "webhook.switched_off", f"webhook:{endpoint.id}", {"reason": reason})
     log.warning("webhook_switched_off", endpoint_id=endpoint.id, reason=reason)
 
 

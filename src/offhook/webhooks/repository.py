@@ -1,11 +1,11 @@
-"""The queries of webhooks; every one names the organization, but for those of a job that is told a delivery's id."""
+"""Queries for webhooks. All take the organization, except those of jobs, which know only a delivery's id or a date."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import any_, func, literal, or_, select, text, update
+from sqlalchemy import ColumnElement, any_, delete, func, literal, or_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -133,19 +133,28 @@ async def list_deliveries(
 
 
 async def find_delivery(
-    session: AsyncSession, organization_id: int | None, delivery_id: int, *, lock: bool = False
+    session: AsyncSession, organization_id: int, delivery_id: int, *, lock: bool = False
 ) -> DueDelivery | None:
-    """One delivery with its endpoint and event. Without an organization for a job, which knows nothing but its id."""
+    """Returns a delivery with its endpoint and event; ``lock`` locks both rows of the delivery."""
+    return await _load_delivery(session, delivery_id, WebhookDelivery.organization_id == organization_id, lock=lock)
+
+
+async def find_delivery_of_job(session: AsyncSession, delivery_id: int, *, lock: bool = False) -> DueDelivery | None:
+    """Does the same for a job, which knows only the delivery's id."""
+    return await _load_delivery(session, delivery_id, lock=lock)
+
+
+async def _load_delivery(
+    session: AsyncSession, delivery_id: int, *conditions: ColumnElement[bool], lock: bool
+) -> DueDelivery | None:
     query = (
         select(WebhookDelivery, WebhookEndpoint, WebhookEvent)
         .join(WebhookEndpoint, WebhookEndpoint.id == WebhookDelivery.endpoint_id)
         .join(WebhookEvent, WebhookEvent.id == WebhookDelivery.event_id)
-        .where(WebhookDelivery.id == delivery_id)
+        .where(WebhookDelivery.id == delivery_id, *conditions)
     )
-    if organization_id is not None:
-        query = query.where(WebhookDelivery.organization_id == organization_id)
     if lock:
-        # The endpoint first, as do those who number its deliveries and who delete it with them.
+        # The endpoint first, in the order of the transactions that number its deliveries or delete it with them.
         of_delivery = select(WebhookDelivery.endpoint_id).where(WebhookDelivery.id == delivery_id).scalar_subquery()
         await session.execute(select(WebhookEndpoint.id).where(WebhookEndpoint.id == of_delivery).with_for_update())
         query = query.with_for_update(of=[WebhookDelivery, WebhookEndpoint]).execution_options(populate_existing=True)
@@ -173,9 +182,8 @@ async def dead_ids(session: AsyncSession, organization_id: int, endpoint_id: int
     return found.all()
 
 
-async def find_overdue(session: AsyncSession, organization_id: None, before: datetime, *, limit: int) -> Sequence[Any]:
-    """(id, round, attempts) of pending deliveries of all organizations whose time passed: their job was lost."""
-    assert organization_id is None
+async def find_overdue(session: AsyncSession, before: datetime, *, limit: int) -> Sequence[Any]:
+    """Returns (id, round, attempts) of pending deliveries of all organizations that are overdue because a job was lost."""
     rows = await session.execute(
         select(WebhookDelivery.id, WebhookDelivery.round, WebhookDelivery.attempts)
         .where(WebhookDelivery.status == "pending", WebhookDelivery.next_attempt_at < before)
@@ -183,3 +191,8 @@ async def find_overdue(session: AsyncSession, organization_id: None, before: dat
         .limit(limit)
     )
     return rows.all()
+
+
+async def delete_events_before(session: AsyncSession, before: datetime) -> None:
+    """Deletes old events of all organizations with their deliveries and attempts."""
+    await session.execute(delete(WebhookEvent).where(WebhookEvent.created_at < before))
