@@ -41,7 +41,7 @@ async def stored_keys(root: Root, org: OrgFixture) -> dict[str, Any]:
 
 async def put_flat(root: Root, org: OrgFixture, flat: dict[str, Any]) -> None:
     async with root.db.transaction() as session:
-        caller = Caller(org.id, None, None, "owner", is_superuser=False)
+        caller = Caller.system(org.id, role="owner")
         await root.get(ModelConfigurationStore).put_flat(session, caller, flat)
 
 

@@ -22,7 +22,7 @@ async def buy(order: dict[str, str]) -> None:
         carrier_urls={"twilio": order["carrier"]},
     )
     root = build_root(settings, order["database"])
-    caller = Caller(int(order["organization"]), None, None, "owner", is_superuser=False)
+    caller = Caller.system(int(order["organization"]), role="owner")
     await root.get(ManagedNumbers).quick_connect(caller, PurchaseRequest("new", "US", phone_number=order["number"]))
 
 

@@ -54,7 +54,7 @@ class Platform:
         async with self.root.db.transaction() as session:
             organization_id = await orgs.create_organization(session, name)
             key = (await orgs.create_key(session, organization_id=organization_id, name="Test")).key
-            caller = Caller(organization_id, None, None, "owner", is_superuser=False)
+            caller = Caller.system(organization_id, role="owner")
             agent = await service.create_workflow(session, caller, "Agent", simple_agent())
             await publication.publish_draft(session, NoTools(), caller, agent.id)
         return organization_id, agent.id, {"X-API-Key": key}

@@ -58,7 +58,7 @@ async def _import_configuration(settings: Settings, url: str, org: str, configur
         models = root.get(ModelConfigurationStore)
         async with root.db.transaction() as session:
             organization = await orgs.find_organization(session, org)
-            caller = Caller(organization.id, None, None, role="owner", is_superuser=False)
+            caller = Caller.system(organization.id, role="owner")
             if _is_flat(configuration):
                 return (await models.put_flat(session, caller, _validate_flat(configuration))).version
             return (

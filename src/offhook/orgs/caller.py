@@ -22,3 +22,8 @@ class Caller:
     is_superuser: bool
     impersonator_id: int | None = None
     ip: str | None = None
+
+    @classmethod
+    def system(cls, organization_id: int, *, role: str = "member") -> "Caller":
+        """Returns a caller without a person or an API key, for changes made by a job or a command."""
+        return cls(organization_id, user_id=None, key_id=None, role=role, is_superuser=False)

@@ -224,6 +224,6 @@ async def put_on_do_not_call_list(session: AsyncSession, run: Run) -> None:
         do_not_call_list.SOURCE_CALL, "The caller asked for it on a call.", run_id=run.id
     )
     for entry in await do_not_call_list.add_numbers(session, run.organization_id, [number], origin):
-        nobody = Caller(run.organization_id, user_id=None, key_id=None, role="member", is_superuser=False)
+        caller = Caller.system(run.organization_id)
         data = {"source": entry.source, "run_id": run.id}
-        await write_audit_entry(session, nobody, "do_not_call.added", f"do_not_call:{entry.id}", data)
+        await write_audit_entry(session, caller, "do_not_call.added", f"do_not_call:{entry.id}", data)
