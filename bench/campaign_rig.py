@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from offhook.bootstrap import build_root
 from offhook.campaigns import CampaignService, service
-from offhook.campaigns.service import NewContact
+from offhook.campaigns.intake.repository import NewContact, insert_contacts
 from offhook.kit.database import migrations
 from offhook.kit.files.data_folder import DataFolder
 from offhook.kit.processes.child_process import die_with_parent
@@ -66,7 +66,7 @@ class Rig:
             session.add(made)
             await session.flush()
             rows = (NewContact(n, f"+1{2012000000 + n}", {"name": f"Person {n}"}) for n in range(1, contacts + 1))
-            await service.add_contacts(session, made, rows, self.root.clock.now())
+            await insert_contacts(session, self.organization_id, made.id, rows, self.root.clock.now())
             return made.id
 
     def start_worker(self, log: Any = None) -> "subprocess.Popen[bytes]":

@@ -31,15 +31,6 @@ LONG_CLASSES: Exceptions = {}
 
 # Modules that make statements and are not named repository, queries or statements: they are emptied one by one.
 STATEMENTS_ELSEWHERE: Exceptions = {
-    "src/offhook/campaigns/engine/late_voicemail.py": (
-        "2026-11-22",
-        "its statements move to a repository in the next round",
-    ),
-    "src/offhook/campaigns/engine/store.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/campaigns/reports/invariants.py": (
-        "2026-11-22",
-        "its statements move to a repository in the next round",
-    ),
     "src/offhook/commands/doctor.py": ("2026-11-22", "its statements move to a repository in the next round"),
     "src/offhook/knowledge/reembedding.py": ("2026-11-22", "its statements move to a repository in the next round"),
     "src/offhook/knowledge/search.py": ("2026-11-22", "its statements move to a repository in the next round"),

@@ -11,7 +11,7 @@ from httpx2 import AsyncClient
 from offhook.campaigns import CampaignEngine, CampaignService, service
 from offhook.campaigns.engine.store import PostgresCampaignStore
 from offhook.campaigns.engine.telephony_carrier import TelephonyCarrier
-from offhook.campaigns.service import NewContact
+from offhook.campaigns.intake.repository import NewContact, insert_contacts
 from offhook.campaigns.tables import Campaign
 from offhook.root import Root
 from offhook.telephony import CallReports, OutboundCalls
@@ -102,7 +102,7 @@ def make_campaign(root: Root, org: OrgFixture, workflow_id: int) -> MakeCampaign
             session.add(made)
             await session.flush()
             rows = (NewContact(row, number, {"name": f"Person {row}"}) for row, number in enumerate(listed, 1))
-            await service.add_contacts(session, made, rows, root.clock.now())
+            await insert_contacts(session, made.organization_id, made.id, rows, root.clock.now())
             await session.refresh(made)
             return made
 

@@ -1,10 +1,6 @@
 """What people do with campaigns: create, fill, start, pause, resume, change, redial, look."""
 
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from itertools import islice
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -38,18 +34,7 @@ from offhook.runs.call_limits import call_capacity, count_calls_of_account
 from offhook.telephony import OutboundCalls
 from offhook.usage import service as usage
 
-COPY_BATCH: Final = 5000
 CARRIER_ACCOUNT: Final = "telephony_configuration_id"
-_COLUMNS: Final = ("campaign_id", "organization_id", "row_number", "phone_number", "variables", "due_at")
-
-
-@dataclass(frozen=True, slots=True)
-class NewContact:
-    """``phone_number`` is E.164; ``variables`` are the row's other columns; ``row_number`` is the CSV's, from 1."""
-
-    row_number: int
-    phone_number: str
-    variables: dict[str, Any] = field(default_factory=dict)
 
 
 def new_campaign(organization_id: int, name: str, workflow_id: int, max_concurrency: int, **values: Any) -> Campaign:
@@ -85,23 +70,6 @@ async def refuse_removing_account(session: AsyncSession, organization_id: int, c
     """CampaignRunsByAccount (409): neither the account nor a number of it is removed."""
     if await repository.has_running_with_account(session, organization_id, configuration_id):
         raise CampaignRunsByAccount
-
-
-async def add_contacts(session: AsyncSession, campaign: Campaign, contacts: Iterable[NewContact], now: datetime) -> int:
-    """Insert contacts in the session's transaction by COPY; how many. ``contacts`` may be a generator: it is read in
-    batches and never kept. A number that the campaign has already raises IntegrityError."""
-    connection = await (await session.connection()).get_raw_connection()
-    driver: Any = connection.driver_connection
-    rows, total = iter(contacts), 0
-    while batch := list(islice(rows, COPY_BATCH)):
-        records = [
-            (campaign.id, campaign.organization_id, c.row_number, c.phone_number, json.dumps(c.variables), now)
-            for c in batch
-        ]
-        await driver.copy_records_to_table("campaign_contacts", records=records, columns=_COLUMNS)
-        total += len(records)
-    await repository.analyze_contacts(session, total)
-    return total
 
 
 class CampaignService:

@@ -1,12 +1,15 @@
 """The engine's jobs. A job carries no plan, only a name: what it finds in the database decides what it does."""
 
 import asyncio
-from typing import Any, Final
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
 
 import structlog
 
 from offhook.campaigns.engine.engine import CampaignEngine
 from offhook.campaigns.engine.store import DIAL_JOB
+from offhook.kit.json_values import JsonObject
 
 TICK_JOB: Final = "campaign.tick"
 COALESCE_DELAY_S: Final = 0.005
@@ -15,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 
 class DialJobs:
-    """Of many calls for one organization that come at once, this process makes one pass and, after it, one more."""
+    """Coalesces dial requests: of many for one organization at once, this process makes one pass and one more after it."""
 
     def __init__(self, engine: CampaignEngine) -> None:
         self._engine = engine
@@ -23,57 +26,65 @@ class DialJobs:
         self._waiting: set[int] = set()
         self._passes: set[asyncio.Task[None]] = set()
 
-    async def run_dial_job(self, payload: dict[str, Any]) -> None:
-        """The job ``campaign.dial`` ``{organization_id}``."""
-        organization_id = int(payload["organization_id"])
+    async def run_dial_job(self, payload: JsonObject) -> None:
+        """Runs the job ``campaign.dial`` ``{organization_id}``."""
+        organization_id = payload["organization_id"]
+        assert isinstance(organization_id, int)
         if not await self._engine.begin_job(organization_id):
             return
         try:
             await self._run_pass(organization_id)
-        except Exception:  # the job loop: whoever is at fault, the others are dialled
+        except Exception:  # the job loop: one broken campaign must not stop the others
             if not await self._engine.dial_one_by_one(organization_id):
                 raise
             log.exception("campaign_pass_failed", organization_id=organization_id)
-        finally:  # an error is no death; of that nobody would tell
+        finally:  # an error is not a crash, and only crashes count as unfinished
             await self._engine.end_job(organization_id)
 
     def wake_dialing(self, organization_id: int) -> None:
-        """Dial soon, in this process. A pass that fails is repeated by the job that is enqueued with every such call."""
+        """Starts a pass in this process. The job that is enqueued with every such call repeats a pass that fails."""
         if organization_id in self._waiting:
             return
-        making = asyncio.create_task(self._run_pass(organization_id), name=f"campaign-dial-{organization_id}")
-        self._passes.add(making)
-        making.add_done_callback(self._on_pass_done)
+        task = asyncio.create_task(self._run_pass(organization_id), name=f"campaign-dial-{organization_id}")
+        self._passes.add(task)
+        task.add_done_callback(self._on_pass_done)
 
     async def close(self) -> None:
-        """Let the passes of this process end: what they have reserved is dialled."""
+        """Waits for the passes of this process to end, so that what they have reserved is dialed."""
         if self._passes:
             await asyncio.wait(self._passes, timeout=STOP_TIMEOUT_S)
 
-    def _on_pass_done(self, making: asyncio.Task[None]) -> None:
-        self._passes.discard(making)
-        if not making.cancelled() and (error := making.exception()) is not None:
+    def _on_pass_done(self, task: asyncio.Task[None]) -> None:
+        self._passes.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
             log.warning("campaign_pass_failed", error=f"{type(error).__name__}: {error}")
 
     async def _run_pass(self, organization_id: int) -> None:
         if organization_id in self._waiting:
-            return  # the one that waits has not looked yet: it will see what this one was sent for
+            return  # the pass that waits has not looked yet: it will see what this one was started for
+        await self._engine.run_dial_pass(organization_id, reservation_turn=self._reservation_turn(organization_id))
+
+    @asynccontextmanager
+    async def _reservation_turn(self, organization_id: int) -> AsyncIterator[None]:
         lock = self._locks.setdefault(organization_id, asyncio.Lock())
         self._waiting.add(organization_id)
         try:
             await lock.acquire()
-            # Slots become free by the handful: a pass costs nearly the same for one as for many.
-            await asyncio.sleep(COALESCE_DELAY_S)
+            try:
+                # Slots become free by the handful: a pass costs nearly the same for one as for many.
+                await asyncio.sleep(COALESCE_DELAY_S)
+            except BaseException:
+                lock.release()
+                raise
         finally:
             self._waiting.discard(organization_id)
         try:
-            reserved = await self._engine.dialer.reserve_calls(organization_id)
+            yield
         finally:
             lock.release()
-        await self._engine.dialer.place_calls(reserved)
 
-    async def run_tick_job(self, _: dict[str, Any]) -> None:
-        """The job ``campaign.tick``."""
+    async def run_tick_job(self, _: JsonObject) -> None:
+        """Runs the job ``campaign.tick``."""
         await self._engine.tick()
 
 

@@ -1,6 +1,7 @@
-"""The engine's three ways in: dial (a slot may be free), a run has ended, and the slow tick that misses nothing."""
+"""The engine's three entry points: dial (a slot may be free), settle (a run has ended), and the slow tick behind both."""
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
 import structlog
@@ -44,9 +45,15 @@ class CampaignEngine:
         self.settler = AttemptSettler(store, carrier, time, doubt_s=patience_s * 2 / 3)
         self.dialer = CampaignDialer(store, carrier, time, self.settler, check_after_s=patience_s / 3)
 
-    async def run_dial_pass(self, organization_id: int) -> int:
-        """The job ``campaign.dial``; how many calls it placed."""
-        reserved = await self.dialer.reserve_calls(organization_id)
+    async def run_dial_pass(
+        self, organization_id: int, *, reservation_turn: AbstractAsyncContextManager[None] | None = None
+    ) -> int:
+        """Reserves the calls that may be placed now, places them, and returns how many there were.
+
+        ``reservation_turn`` is held while calls are reserved, not while phones ring.
+        """
+        async with reservation_turn or nullcontext():
+            reserved = await self.dialer.reserve_calls(organization_id)
         await self.dialer.place_calls(reserved)
         return len(reserved.placings)
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
 
-from sqlalchemy import Row, TextClause, text
+from sqlalchemy import Row, TextClause
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook import jobs
@@ -69,10 +69,10 @@ class PostgresTransaction:
     is_dialling_here: bool = False
     organizations_to_wake: set[int] = field(default_factory=set)
 
-    async def _fetch_rows(self, statement: TextClause, **values: Any) -> Sequence[Row[Any]]:
+    async def fetch_rows(self, statement: TextClause, **values: Any) -> Sequence[Row[Any]]:
         return (await self.session.execute(statement, values)).all()
 
-    async def _execute_update(self, statement: TextClause, **values: Any) -> bool:
+    async def execute_update(self, statement: TextClause, **values: Any) -> bool:
         done: Any = await self.session.execute(statement, values)
         return bool(done.rowcount)
 
@@ -82,12 +82,11 @@ class PostgresTransaction:
     async def lock_running_campaigns(self, organization_id: int, only: int | None = None) -> list[CampaignPlan]:
         return [
             plan_from_row(row)
-            for row in await self._fetch_rows(sql.RUNNING, organization_id=organization_id, only=only)
+            for row in await self.fetch_rows(sql.LOCK_RUNNING, organization_id=organization_id, only=only)
         ]
 
     async def list_running_ids(self, organization_id: int) -> list[int]:
-        found = text("SELECT id FROM campaigns WHERE organization_id = :id AND status = 'running' ORDER BY id")
-        return [row.id for row in await self._fetch_rows(found, id=organization_id)]
+        return [row.id for row in await self.fetch_rows(sql.LIST_RUNNING, organization_id=organization_id)]
 
     async def slot_capacity(self, organization_id: int) -> tuple[int, int]:
         room = await call_capacity(self.session, organization_id)
@@ -97,7 +96,7 @@ class PostgresTransaction:
         return None if await usage.can_start_call(self.session, organization_id) else "out_of_credit"
 
     async def remaining_work(self, plan: CampaignPlan) -> RemainingWork:
-        row = (await self._fetch_rows(sql.WORK, campaign_id=plan.id, organization_id=plan.organization_id))[0]
+        row = (await self.fetch_rows(sql.REMAINING_WORK, campaign_id=plan.id, organization_id=plan.organization_id))[0]
         return RemainingWork(row.next_due, row.open_attempts)
 
     async def find_route(self, plan: CampaignPlan) -> DialRoute | NoRoute:
@@ -117,15 +116,7 @@ class PostgresTransaction:
         return await count_calls_of_account(self.session, organization_id, found.account.provider, found.account.id)
 
     async def recent_outcomes(self, campaign_id: int, since: datetime, limit: int) -> list[str]:
-        rows = await self._fetch_rows(
-            text(
-                "SELECT outcome FROM campaign_attempts WHERE campaign_id = :campaign_id AND ended_at >= :since"
-                " ORDER BY ended_at DESC LIMIT :limit"
-            ),
-            campaign_id=campaign_id,
-            since=since,
-            limit=limit,
-        )
+        rows = await self.fetch_rows(sql.RECENT_OUTCOMES, campaign_id=campaign_id, since=since, limit=limit)
         return [row.outcome for row in rows]
 
     async def spent_cents(self, plan: CampaignPlan) -> int:
@@ -134,7 +125,7 @@ class PostgresTransaction:
     async def claim_contacts(
         self, campaign_id: int, now: datetime, limit: int, but: Sequence[int]
     ) -> list[ClaimedContact]:
-        rows = await self._fetch_rows(sql.CLAIM, campaign_id=campaign_id, now=now, limit=limit, but=list(but))
+        rows = await self.fetch_rows(sql.CLAIM_CONTACTS, campaign_id=campaign_id, now=now, limit=limit, but=list(but))
         return [ClaimedContact(row.id, row.phone_number, row.variables, row.dials, row.reason) for row in rows]
 
     async def filter_do_not_call(self, organization_id: int, numbers: Sequence[str]) -> set[str]:
@@ -145,9 +136,9 @@ class PostgresTransaction:
     ) -> tuple[int, datetime | None]:
         burst = max(1, ceil(per_second))
         key = {"organization_id": organization_id, "account": account}
-        row = (await self._fetch_rows(sql.TOKENS, **key, burst=float(burst), now=now))[0]
+        row = (await self.fetch_rows(sql.LOCK_BUCKET, **key, burst=float(burst), now=now))[0]
         grant = take_tokens(TokenBucket(row.tokens, row.at), wanted, per_second=per_second, burst=burst, now=now)
-        await self._execute_update(sql.SAVE_TOKENS, **key, tokens=grant.bucket.tokens, at=grant.bucket.at)
+        await self.execute_update(sql.SAVE_BUCKET, **key, tokens=grant.bucket.tokens, at=grant.bucket.at)
         return grant.taken, grant.next_at
 
     async def create_attempts(
@@ -159,8 +150,8 @@ class PostgresTransaction:
         may_dial_until: datetime,
         check_at: datetime,
     ) -> list[int]:
-        rows = await self._fetch_rows(
-            sql.RESERVE,
+        rows = await self.fetch_rows(
+            sql.CREATE_ATTEMPTS,
             organization_id=plan.organization_id,
             campaign_id=plan.id,
             contact_ids=[contact.id for contact in contacts],
@@ -196,15 +187,15 @@ class PostgresTransaction:
         ]
         prepared = await self.outbound.prepare_calls(self.session, found, plan.id, calls)
         run_ids = [call.run_id for call in prepared]
-        await self._execute_update(sql.PLACING, attempt_ids=list(attempt_ids), run_ids=run_ids)
+        await self.execute_update(sql.START_PLACING, attempt_ids=list(attempt_ids), run_ids=run_ids)
         return [
             CommittedDial(attempt_id, contact.id, plan.organization_id, call.run_id, until, call)
             for attempt_id, contact, call in zip(attempt_ids, contacts, prepared, strict=True)
         ]
 
     async def refuse_contacts(self, refused: Sequence[ContactRefusal], now: datetime) -> None:
-        await self._execute_update(
-            sql.REFUSE,
+        await self.execute_update(
+            sql.REFUSE_CONTACTS,
             contact_ids=[one.contact_id for one in refused],
             outcomes=[one.outcome for one in refused],
             reasons=[_truncate_reason(one.reason) for one in refused],
@@ -213,12 +204,8 @@ class PostgresTransaction:
         )
 
     async def set_status(self, campaign_id: int, target: Target, reason: str | None, now: datetime) -> bool:
-        changed = await self._fetch_rows(
-            text(
-                "UPDATE campaigns SET status = :target, failure_reason = CAST(:reason AS varchar),"
-                " completed_at = :completed_at"
-                " WHERE id = :id AND status = 'running' RETURNING id, organization_id, name"
-            ),
+        changed = await self.fetch_rows(
+            sql.SET_STATUS,
             id=campaign_id,
             target=target,
             reason=reason[:500] if reason else None,
@@ -234,7 +221,7 @@ class PostgresTransaction:
 
     async def lock_open_attempts(self, runs: Sequence[tuple[int, int]]) -> list[OpenAttempt]:
         organization_ids, run_ids = [one for one, _ in runs], [run_id for _, run_id in runs]
-        rows = await self._fetch_rows(sql.DIALS, organization_ids=organization_ids, run_ids=run_ids)
+        rows = await self.fetch_rows(sql.LOCK_OPEN_ATTEMPTS, organization_ids=organization_ids, run_ids=run_ids)
         wanted = set(runs)
         return [_dial(row) for row in rows if (row.organization_id, row.run_id) in wanted]
 
@@ -247,7 +234,7 @@ class PostgresTransaction:
         return found
 
     async def mark_placed(self, taken: Sequence[AcceptedCall], now: datetime) -> None:
-        await self._execute_update(sql.PLACED, ids=[one.attempt_id for one in taken], now=now)
+        await self.execute_update(sql.MARK_PLACED, ids=[one.attempt_id for one in taken], now=now)
         await runs.set_call_ids(self.session, [(one.organization_id, one.run_id, one.call_id) for one in taken])
 
     async def end_run(self, organization_id: int, run_id: int, status: str, reason: str, now: datetime) -> None:
@@ -256,8 +243,8 @@ class PostgresTransaction:
         )
 
     async def finalize_attempts(self, settled: Sequence[AttemptResult], now: datetime) -> None:
-        await self._execute_update(
-            sql.SETTLE,
+        await self.execute_update(
+            sql.FINALIZE_ATTEMPTS,
             attempt_ids=[one.attempt_id for one in settled],
             contact_ids=[one.contact_id for one in settled],
             outcomes=[one.outcome for one in settled],
@@ -269,23 +256,20 @@ class PostgresTransaction:
         )
 
     async def postpone_check(self, attempt_id: int, check_at: datetime) -> None:
-        await self._execute_update(
-            text("UPDATE campaign_attempts SET check_at = :check_at WHERE id = :id"), id=attempt_id, check_at=check_at
-        )
+        await self.execute_update(sql.POSTPONE_CHECK, id=attempt_id, check_at=check_at)
 
     async def count_placing_dials(self, organization_id: int, campaign_id: int) -> int:
         return await repository.count_placing_dials(self.session, organization_id, campaign_id)
 
     async def has_running_campaign(self, organization_id: int) -> bool:
-        found = text("SELECT 1 FROM campaigns WHERE organization_id = :id AND status = 'running' LIMIT 1")
-        return bool(await self._fetch_rows(found, id=organization_id))
+        return bool(await self.list_running_ids(organization_id))
 
     async def begin_pass(self, organization_id: int) -> int:
-        rows = await self._fetch_rows(sql.PASS_BEGINS, organization_id=organization_id)
+        rows = await self.fetch_rows(sql.BEGIN_PASS, organization_id=organization_id)
         return int(rows[0].unfinished) if rows else 0
 
     async def end_pass(self, organization_id: int) -> None:
-        await self._execute_update(sql.PASS_ENDED, organization_id=organization_id)
+        await self.execute_update(sql.END_PASS, organization_id=organization_id)
 
     async def schedule_dialing(self, organization_id: int, at: datetime | None) -> None:
         now = self.clock.now()
@@ -297,21 +281,14 @@ class PostgresTransaction:
         await enqueue_dial_job(self.session, organization_id, at, now)
 
     async def cancel_pending_of_failed(self, now: datetime) -> None:
-        found = await self._fetch_rows(
-            text(
-                "SELECT organization_id, id FROM campaigns WHERE status = 'failed' AND EXISTS (SELECT FROM campaign_contacts"
-                " WHERE campaign_id = campaigns.id AND state = 'pending')"
-            )
-        )
-        for row in found:
+        for row in await self.fetch_rows(sql.FAILED_WITH_PENDING):
             await repository.cancel_pending(self.session, row.organization_id, row.id, now)
 
     async def list_running_organizations(self) -> list[int]:
-        found = text("SELECT DISTINCT organization_id FROM campaigns WHERE status = 'running' ORDER BY 1")
-        return [row.organization_id for row in await self._fetch_rows(found)]
+        return [row.organization_id for row in await self.fetch_rows(sql.RUNNING_ORGANIZATIONS)]
 
     async def find_stale_attempts(self, now: datetime, limit: int) -> list[StaleAttempt]:
-        rows = await self._fetch_rows(sql.OPEN, now=now, limit=MAX_OPEN_ATTEMPTS)
+        rows = await self.fetch_rows(sql.OPEN_ATTEMPTS, now=now, limit=MAX_OPEN_ATTEMPTS)
         over: set[int] = set()
         for organization_id in {row.organization_id for row in rows}:
             theirs = [row.run_id for row in rows if row.organization_id == organization_id]

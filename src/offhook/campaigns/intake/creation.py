@@ -6,8 +6,9 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns.errors import WorkflowNotRunnable
-from offhook.campaigns.intake import contact_import
 from offhook.campaigns.intake.contact_files import ContactFiles
+from offhook.campaigns.intake.contact_import import ContactReader
+from offhook.campaigns.intake.repository import CheckedContacts, insert_checked_file
 from offhook.campaigns.schemas import CreateCampaignRequest
 from offhook.campaigns.service import new_campaign
 from offhook.campaigns.tables import Campaign
@@ -30,7 +31,7 @@ class CampaignCreation:
         self._db = db
         self._files = files
         self._outbound = outbound
-        self._reader = contact_import.ContactReader()
+        self._reader = ContactReader()
         self._clock = clock
 
     async def create_draft(self, caller: Caller, body: CreateCampaignRequest) -> int:
@@ -57,7 +58,7 @@ class CampaignCreation:
         session: AsyncSession,
         caller: Caller,
         body: CreateCampaignRequest,
-        checked: contact_import.CheckedContacts,
+        checked: CheckedContacts,
     ) -> int:
         campaign: Campaign = new_campaign(
             caller.organization_id,
@@ -72,7 +73,7 @@ class CampaignCreation:
         )
         session.add(campaign)
         await session.flush()
-        await contact_import.insert_contacts(session, caller.organization_id, campaign.id, checked, self._clock.now())
+        await insert_checked_file(session, caller.organization_id, campaign.id, checked, self._clock.now())
         data = {"name": campaign.name, "contacts": checked.contacts}
         await write_audit_entry(session, caller, "campaign.created", f"campaign:{campaign.id}", data)
         return campaign.id

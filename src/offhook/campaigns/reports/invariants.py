@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns import repository
 from offhook.campaigns.engine.settlement import NEVER_DIALED, NEVER_REACHED
 from offhook.campaigns.reports.progress import load_progress
+from offhook.campaigns.reports.queries import INVARIANT_QUERIES, find_violating_rows
 from offhook.campaigns.rules.destinations import check_destination, parse_destinations
 from offhook.campaigns.rules.hours import calling_window, parse_calling_hours
 from offhook.campaigns.tables import Campaign
@@ -22,79 +22,6 @@ ATTEMPT_BATCH: Final = 5000
 MAX_EVIDENCE: Final = 20
 # The engine settles within a tick or two; what is younger than this may be under way.
 SETTLED_AFTER: Final = timedelta(minutes=1)
-
-# rule: (query whose rows are violations, a sentence made of each row)
-_QUERIES: Final = {
-    "one final state a contact": (
-        (
-            "SELECT id, state, outcome FROM campaign_contacts WHERE campaign_id = :id AND organization_id = :org"
-            " AND ((state = 'done') <> (outcome IS NOT NULL) OR state NOT IN ('pending', 'calling', 'done')) LIMIT :limit"
-        ),
-        "contact {id} is {state} with outcome {outcome}",
-    ),
-    "a campaign that is over has no contact left": (
-        (
-            "SELECT contact.id, contact.state, campaign.status FROM campaigns campaign JOIN campaign_contacts contact"
-            " ON contact.campaign_id = campaign.id WHERE campaign.id = :id AND campaign.organization_id = :org"
-            " AND campaign.status = 'completed' AND contact.state <> 'done' LIMIT :limit"
-        ),
-        "contact {id} is {state} although the campaign is {status}",
-    ),
-    "never two live dials to one contact": (
-        (
-            "SELECT one.contact_id, one.id AS first, two.id AS second FROM campaign_attempts one JOIN campaign_attempts two"
-            " ON two.contact_id = one.contact_id AND two.number > one.number"
-            " AND two.reserved_at < coalesce(one.ended_at, 'infinity')"
-            " WHERE one.campaign_id = :id AND one.organization_id = :org LIMIT :limit"
-        ),
-        "attempts {first} and {second} of contact {contact_id} overlap",
-    ),
-    "who is being called has one open attempt, and nobody else has": (
-        (
-            "SELECT contact.id, contact.state, count(attempt.id) AS open FROM campaign_contacts contact"
-            " LEFT JOIN campaign_attempts attempt ON attempt.contact_id = contact.id AND attempt.state <> 'final'"
-            " WHERE contact.campaign_id = :id AND contact.organization_id = :org GROUP BY contact.id"
-            " HAVING count(attempt.id) <> CASE WHEN contact.state = 'calling' THEN 1 ELSE 0 END LIMIT :limit"
-        ),
-        "contact {id} is {state} and has {open} open attempts",
-    ),
-    "nobody is dialled again without a reason": (
-        (
-            "SELECT id, contact_id, number FROM campaign_attempts WHERE campaign_id = :id AND organization_id = :org"
-            " AND number > 1 AND coalesce(because, '') = '' LIMIT :limit"
-        ),
-        "attempt {id} is dial {number} of contact {contact_id} and has no reason",
-    ),
-    "attempts are numbered without a gap": (
-        (
-            "SELECT contact_id, count(*) AS made, max(number) AS highest FROM campaign_attempts WHERE campaign_id = :id"
-            " AND organization_id = :org GROUP BY contact_id HAVING count(*) <> max(number) LIMIT :limit"
-        ),
-        "contact {contact_id} has {made} attempts, the last one is number {highest}",
-    ),
-    "dials are what the attempts say": (
-        (
-            "SELECT contact.id, contact.dials, count(attempt.id) AS made FROM campaign_contacts contact"
-            " LEFT JOIN campaign_attempts attempt ON attempt.contact_id = contact.id"
-            " AND coalesce(attempt.reason, '') <> ALL(:free)"
-            " WHERE contact.campaign_id = :id AND contact.organization_id = :org AND coalesce(contact.reason, '') <> ALL(:free)"
-            " GROUP BY contact.id HAVING contact.dials <> count(attempt.id) LIMIT :limit"
-        ),
-        "contact {id} says {dials} dials and has {made} attempts",
-    ),
-    "how a contact ended is how its last attempt ended": (
-        (
-            "SELECT contact.id, contact.outcome, last.outcome AS attempted FROM campaign_contacts contact"
-            " JOIN LATERAL (SELECT outcome, reason FROM campaign_attempts WHERE contact_id = contact.id"
-            "   ORDER BY number DESC LIMIT 1) last ON true"
-            " WHERE contact.campaign_id = :id AND contact.organization_id = :org AND contact.state = 'done'"
-            " AND contact.outcome <> last.outcome AND coalesce(last.reason, '') <> ALL(:free)"
-            " AND contact.outcome NOT IN ('do_not_call', 'invalid_number', 'canceled')"
-            " AND contact.reason IS NOT DISTINCT FROM last.reason LIMIT :limit"
-        ),
-        "contact {id} is {outcome}, its last attempt {attempted}",
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +50,10 @@ async def audit_campaign(session: AsyncSession, campaign: Campaign, now: datetim
     ``session`` is a :meth:`Database.snapshot`: a campaign that goes on meanwhile would not add up.
     """
     found: list[InvariantViolation] = []
-    scope = {"id": campaign.id, "org": campaign.organization_id, "limit": MAX_EVIDENCE}
-    for rule, (query, sentence) in _QUERIES.items():
-        values = scope | ({"free": [NEVER_DIALED, NEVER_REACHED]} if ":free" in query else {})
-        rows = await session.execute(text(query), values)
+    for rule, (query, sentence) in INVARIANT_QUERIES.items():
+        rows = await find_violating_rows(
+            session, query, campaign.organization_id, campaign.id, [NEVER_DIALED, NEVER_REACHED], MAX_EVIDENCE
+        )
         found += [InvariantViolation(rule, sentence.format(**row._asdict())) for row in rows]
     more = _AttemptInvariants(campaign)
     async for batch in _iterate_attempts(session, campaign):
@@ -135,7 +62,7 @@ async def audit_campaign(session: AsyncSession, campaign: Campaign, now: datetim
     reached = await load_progress(session, campaign.organization_id, campaign.id)
     if reached.total_contacts != reached.pending + reached.in_progress + reached.completed:
         found.append(InvariantViolation(_PROGRESS, f"{reached}"))
-    checks = (*_QUERIES, *_STREAMED, _PROGRESS)
+    checks = (*INVARIANT_QUERIES, *_STREAMED, _PROGRESS)
     return CampaignAudit(campaign.id, campaign.status, reached.total_contacts, more.seen, checks, tuple(found))
 
 
