@@ -78,13 +78,19 @@ CASES: dict[str, tuple[Callable[[], bytes], str, str]] = {
     "cut off": (lambda: (DATA / "writer.docx").read_bytes()[:3000] + b"word/document.xml", "half.docx", "damaged"),
     "one line": (lambda: b"word " * 1_200_000, "line.txt", "million characters"),
     "deep": (lambda: b"<div>" * 5_000 + b"deep down", "deep.html", ""),
-    "very deep": (lambda: b"<div>" * 200_000 + b"deep down", "deep.html", ""),
+    "very deep": (lambda: b"<div>" * 600_000 + b"deep down", "deep.html", "2,000 levels"),
+    "tables in tables": (lambda: b"<table><tr><td>x" * 190_000, "tables.html", "2,000 levels"),
+    "ends that fit nothing": (lambda: b"<b></i><i></u><u></b>" * 140_000 + b"words", "strays.html", ""),
+    "fonts that are never closed": (
+        lambda: b"".join(b"<p><font color=%d>" % n for n in range(150_000)),
+        "fonts.html",
+        "2,000 levels",
+    ),
+    "as deep as it may be": (lambda: b"<table><tr><td>x" * 1_999 + b"y" * 2_900_000, "edge.html", ""),
 }
-# The readers work on it until their time is up.
-SLOW = ("very deep",)
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, marks=[pytest.mark.slow] * (case in SLOW)) for case in CASES])
+@pytest.mark.parametrize("case", CASES)
 async def test_a_hostile_file(librarian: Librarian, case: str) -> None:
     make, filename, sentence = CASES[case]
     raw = make()

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,8 @@ from offhook.knowledge.uploads import DocumentIntake
 
 PROGRAM: Final = "offhook.kit.reading.program"
 LIMITS: Final = ProcessLimits(timeout_s=120.0, cpu_s=90, memory_bytes=1 << 30, file_bytes=64 << 20)
+# Pages of the web are read in a second; what takes longer was made to.
+HTML_LIMITS: Final = replace(LIMITS, timeout_s=40.0, cpu_s=30)
 MAX_CONCURRENT: Final = 2
 # The exit codes of ``kit.reading.program``, which is not imported here: its libraries stay out of our memory.
 _UNREADABLE_EXIT: Final = 3
@@ -61,7 +63,9 @@ class DocumentReader:
         """The pieces of a kept file, for as long as the block lasts. DocumentUnreadable; FileGone."""
         async with self._intake.fetch_file(storage_key) as source, self._intake.draft_file() as target:
             tokenizer = await asyncio.to_thread(tokenizer_path)
-            done = await self._programs.run(PROGRAM, str(source), kind, str(target), str(tokenizer or ""))
+            limits = HTML_LIMITS if kind == "html" else LIMITS
+            arguments = (str(source), kind, str(target), str(tokenizer or ""))
+            done = await self._programs.run(PROGRAM, *arguments, limits=limits)
             if done.exit_code == _UNREADABLE_EXIT:
                 raise DocumentUnreadable(done.stdout)
             if done.exit_code != 0:

@@ -41,13 +41,14 @@ class SandboxedProcessRunner:
         self._limits = limits
         self._slots = asyncio.Semaphore(at_once)
 
-    async def run(self, program: Path | str, *arguments: str) -> ProcessResult:
-        """Run a file of ours, or a module by its name, with the arguments. It dies with us."""
-        async with self._slots:
-            return await asyncio.to_thread(self._run_program, str(program), arguments)
+    async def run(self, program: Path | str, *arguments: str, limits: ProcessLimits | None = None) -> ProcessResult:
+        """Runs a file of ours, or a module by its name, with the arguments, and ends it when this process ends.
 
-    def _run_program(self, program: str, arguments: tuple[str, ...]) -> ProcessResult:
-        limits = self._limits
+        ``limits`` stand in place of the runner's own."""
+        async with self._slots:
+            return await asyncio.to_thread(self._run_program, str(program), arguments, limits or self._limits)
+
+    def _run_program(self, program: str, arguments: tuple[str, ...], limits: ProcessLimits) -> ProcessResult:
         numbers = [str(limits.cpu_s), str(limits.memory_bytes), str(limits.file_bytes)]
         # isolated: no folder of a stranger, and no variable of the environment, leads its imports
         command = [sys.executable, "-I", str(_LAUNCHER), *numbers, program, *arguments]

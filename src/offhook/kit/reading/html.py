@@ -1,12 +1,13 @@
 """HTML as its reader sees it: without scripts, menus and forms; headings, lists and tables kept."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
 from selectolax.lexbor import LexborHTMLParser
 
-from offhook.kit.reading.blocks import DocumentBlock, join_cells
+from offhook.kit.reading.blocks import DocumentBlock, FileUnreadable, join_cells
 from offhook.kit.reading.plain_text import decode_text
 
 _HIDDEN_SELECTOR: Final = (
@@ -43,11 +44,55 @@ _BREAKS: Final = frozenset(
         "ul",
     ]
 )
+# The parser's time grows with the square of the depth. Browsers stop at 512 levels.
+MAX_DEPTH: Final = 2_000
+TOO_DEEP: Final = f"The page is nested more than {MAX_DEPTH:,} levels deep: save it as text."
+_TAG: Final = re.compile(r"<(/?)([a-z][a-z0-9]*)", re.IGNORECASE)
+# Elements that have no content, or that end where the next one begins.
+_NEVER_DEEP: Final = frozenset(
+    [
+        "area",
+        "base",
+        "br",
+        "col",
+        "embed",
+        "hr",
+        "img",
+        "input",
+        "link",
+        "meta",
+        "param",
+        "source",
+        "track",
+        "wbr",
+        "body",
+        "colgroup",
+        "dd",
+        "dt",
+        "head",
+        "html",
+        "li",
+        "optgroup",
+        "option",
+        "p",
+        "rp",
+        "rt",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+    ]
+)
 _CHARSET: Final = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w-]{2,40})", re.IGNORECASE)
 
 
 def read_html(raw: bytes) -> Iterator[DocumentBlock]:
-    tree = LexborHTMLParser(_decode_html(raw))
+    """The blocks of a page in their order. Unreadable when it is nested deeper than ``MAX_DEPTH``."""
+    text = _decode_html(raw)
+    _check_depth(text)
+    tree = LexborHTMLParser(text)
     if tree.body is None:
         return
     for node in tree.css(_HIDDEN_SELECTOR):
@@ -70,38 +115,68 @@ def _decode_html(raw: bytes) -> str:
     return decode_text(raw)
 
 
-def _read_blocks(root: Any) -> Iterator[DocumentBlock]:
-    """In the order of the page. Written without recursion: strangers nest as deep as they like."""
-    parts: list[str] = []
-    table_ends: list[Any] = []
-    for node in root.traverse(include_text=True):
-        if table_ends and _is_inside(node, table_ends[-1]):
+def _check_depth(text: str) -> None:
+    """Adds up, by element, how many are open; what the parser would repair counts as open until it is closed."""
+    counts: Counter[str] = Counter()
+    depth = 0
+    for match in _TAG.finditer(text):
+        tag = match[2].lower()
+        if tag in _NEVER_DEEP:
             continue
+        if not match[1]:
+            counts[tag] += 1
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise FileUnreadable(TOO_DEEP)
+        elif counts[tag]:
+            counts[tag] -= 1
+            depth -= 1
+
+
+def _read_blocks(root: Any) -> Iterator[DocumentBlock]:
+    parts: list[str] = []
+    layout = _layout_tables(root)
+    node = root.child
+    while node is not None:
         tag = node.tag
-        if tag in _HEADINGS or tag == "table":
+        is_whole = tag in _HEADINGS or (tag == "table" and node.mem_id not in layout)
+        if is_whole:
             yield from _flush_text(parts)
-            table_ends = [node]
-            text = _table_text(node) if tag == "table" else _collapse_spaces(node.text())
-            yield (
-                DocumentBlock("table", text) if tag == "table" else DocumentBlock("heading", text, level=_HEADINGS[tag])
-            )
+            if tag == "table":
+                yield DocumentBlock("table", _table_text(node))
+            else:
+                yield DocumentBlock("heading", _collapse_spaces(node.text()), level=_HEADINGS[tag])
         elif tag == "-text":
             parts.append(node.text_content or "")
         elif tag in _BREAKS:
             parts.append("\n- " if tag == "li" else "\n")
             if tag in ("p", "section", "article", "ul", "ol", "pre", "hr"):
                 yield from _flush_text(parts)
-                parts += ["- "] if tag == "li" else []
+        node = _next_node(node, root, enters=not is_whole)
     yield from _flush_text(parts)
 
 
-def _is_inside(node: Any, container: Any) -> bool:
-    parent = node.parent
-    while parent is not None:
-        if parent.mem_id == container.mem_id:
-            return True
-        parent = parent.parent
-    return False
+def _layout_tables(root: Any) -> set[int]:
+    """The tables that hold tables: they arrange a page, and what they hold is read by itself."""
+    found = set()
+    for table in root.css("table"):
+        parent = table.parent
+        while parent is not None and parent.tag != "table":
+            parent = parent.parent
+        if parent is not None:
+            found.add(parent.mem_id)
+    return found
+
+
+def _next_node(node: Any, root: Any, *, enters: bool) -> Any:
+    """The one after ``node`` in the order of the page, within ``root``; None at the end."""
+    if enters and node.child is not None:
+        return node.child
+    while node is not None and node.mem_id != root.mem_id:
+        if node.next is not None:
+            return node.next
+        node = node.parent
+    return None
 
 
 def _flush_text(parts: list[str]) -> Iterator[DocumentBlock]:

@@ -22,6 +22,7 @@ _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 # Pictures, sound, archives and programs that could pass for text at their beginning.
 _OTHERS: Final = (b"\x7fELF", b"MZ", b"{\\rtf", b"%!PS", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"ID3", b"OggS")
 _MARKUP: Final = re.compile(rb"<(?:!doctype html|html|head|body|div|p|table|article|script)[\s>/]", re.IGNORECASE)
+_ANY_TAG: Final = re.compile(rb"<[a-z]", re.IGNORECASE)
 _MARKDOWN: Final = re.compile(rb"^(?:#{1,6} \S|[-*] \S|\x60\x60\x60|\|.*\|\s*$|.+\n(?:===+|---+)\s*$)", re.MULTILINE)
 
 
@@ -58,7 +59,7 @@ def _text_kind(head: bytes, suffix: str) -> DocumentKind:
         return "markdown"
     if suffix == ".csv":
         return "csv"
-    if suffix in (".html", ".htm", ".xhtml") and _MARKUP.search(plain):
+    if suffix in (".html", ".htm", ".xhtml") and _ANY_TAG.search(plain):
         return "html"
     if suffix not in (".txt", ".text", "") or not plain:
         return "text"
