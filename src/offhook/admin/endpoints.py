@@ -18,6 +18,7 @@ from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.orgs import Now, RequireSuperuser
 from offhook.orgs import superuser_queries as orgs
+from offhook.orgs.sign_in import impersonation
 from offhook.runs.artifacts.links import RunLinks, links_of
 from offhook.runs.lists import listing, workflow_run_counts
 from offhook.runs.lists import superuser_queries as runs
@@ -138,10 +139,10 @@ async def impersonate(
 ) -> ImpersonateResponse:
     """A session of one hour in a user's name. What is done with it stands in the audit log under both names, and it
     opens no superuser endpoint."""
-    borrowed = await orgs.start_impersonation(
+    borrowed = await impersonation.start_impersonation(
         session,
         caller,
-        orgs.ImpersonationTarget(body.provider_user_id, body.user_id, body.email, body.organization_id),
+        impersonation.ImpersonationTarget(body.provider_user_id, body.user_id, body.email, body.organization_id),
         now,
     )
     user = ImpersonatedUser(

@@ -1,4 +1,4 @@
-"""The dependencies by which endpoints learn who is calling: ``org: CurrentOrg``, ``org: RequireAdmin``, …"""
+"""Dependencies that give endpoints their caller: ``org: CurrentOrg``, ``org: RequireAdmin``, …"""
 
 from datetime import datetime
 from functools import partial
@@ -18,12 +18,14 @@ from offhook.orgs.sign_in.authentication import Authenticator
 
 _BEARER: Final = "`Bearer <token>`, or the bare token"
 Authorization = Annotated[str | None, Header(description=_BEARER)]
-_credentials = declares_headers({"authorization": _BEARER, "X-API-Key": "An API key; decides when both are sent"})
+_credentials = declares_headers(
+    {"authorization": _BEARER, "X-API-Key": "An API key; takes precedence when both are sent"}
+)
 
 
 # Dependencies are async, although some await nothing: the framework sends plain functions through a thread.
 async def client_address(connection: HTTPConnection) -> str | None:
-    """The address of the client, as the server sees it behind its trusted proxies."""
+    """Returns the address of the client, as the server sees it behind its trusted proxies."""
     # A trusted proxy may pass anything on; longer than an IPv6 address with its zone is none.
     return connection.client.host[:64] if connection.client else None
 
@@ -39,14 +41,14 @@ ClientAddress = Annotated[str | None, Depends(client_address)]
 
 @_credentials
 async def optional_caller(connection: HTTPConnection) -> Caller | None:
-    """The caller, or None when no credential was sent; a bad credential is 401 all the same."""
+    """Returns the caller, or None when no credential was sent; an invalid credential is still 401."""
     headers = connection.headers
     return await current_caller(connection) if "authorization" in headers or "x-api-key" in headers else None
 
 
 @_credentials
 async def current_caller(connection: HTTPConnection) -> Caller:
-    """The caller. One layer and no parameters of the framework, whose work for each is paid by every request."""
+    """Returns the caller, in one layer without parameters: the framework's work for each costs every request time."""
     headers = connection.headers
     authenticator: Authenticator = connection.app.state.root.get(Authenticator)
     caller = await authenticator.authenticate(
@@ -65,25 +67,25 @@ OptionalOrg = Annotated[Caller | None, Depends(optional_caller)]
 
 async def require_member(caller: CurrentOrg) -> Caller:
     if caller.role not in WRITERS:
-        raise Forbidden("Your role only reads: this needs the role member.")
+        raise Forbidden("Your role is read-only. This requires the member role.")
     return caller
 
 
 async def require_admin(caller: CurrentOrg) -> Caller:
     if caller.role not in ADMINS:
-        raise Forbidden("This needs the role admin.")
+        raise Forbidden("This requires the admin role.")
     return caller
 
 
 async def require_superuser(caller: CurrentOrg) -> Caller:
-    # A borrowed session never carries more rights than its user, and cannot borrow again.
+    # An impersonated session never carries more rights than its user, and cannot impersonate again.
     if not caller.is_superuser or caller.impersonator_id is not None:
         raise SuperuserOnly
     return caller
 
 
 async def require_person(caller: CurrentOrg) -> Caller:
-    """A person on his own behalf: his password and his sessions are no business of a key or of a superuser."""
+    """Requires a person acting for themselves: passwords and sessions are off limits to API keys and superusers."""
     if caller.user_id is None or caller.impersonator_id is not None:
         raise PersonOnly
     return caller

@@ -52,7 +52,7 @@ async def sign_in_by_link(body: LinkRequest, sign_in: SignInService, ip: ClientA
 
 @auth_router.post("/logout", response_model=LogoutResponse, operation_id="logout")
 async def logout(org: CurrentOrg, session: Session, now: Now, authorization: Authorization = None) -> LogoutResponse:
-    """Revokes the session of the token that was sent; an API key has none and stays as it is."""
+    """Revokes the session of the current token; API keys have no session and stay valid."""
     if org.user_id is not None:
         await service.end_session(session, bearer_token(authorization), now)
         await write_audit_entry(session, org, "user.logged_out", f"user:{org.user_id}")
@@ -63,15 +63,16 @@ async def logout(org: CurrentOrg, session: Session, now: Now, authorization: Aut
 async def get_me(org: CurrentOrg, session: Session) -> MeResponse:
     user = None
     if org.user_id is not None:
-        found = await repository.find_membership(session, org.organization_id, org.user_id)
-        if found is None:
+        membership = await repository.find_membership(session, org.organization_id, org.user_id)
+        if membership is None:
             raise UserNotFound
+        person, role = membership
         user = UserResponse(
-            id=found[0].id,
-            email=found[0].email,
-            name=found[0].name,
+            id=person.id,
+            email=person.email,
+            name=person.name,
             organization_id=org.organization_id,
-            role=found[1],
+            role=role,
             is_superuser=org.is_superuser,
         )
     return MeResponse(

@@ -1,4 +1,4 @@
-"""What can go wrong with sign-in, keys, members and repeated requests."""
+"""Errors of sign-in, keys, members and repeated requests."""
 
 from offhook.errors import Conflict, Forbidden, NotFound, Unauthorized, UnprocessableRequest
 
@@ -16,13 +16,13 @@ class InvalidApiKey(Unauthorized):
 
 
 class InvalidToken(Unauthorized):
-    """Invalid or expired token: sign in again."""
+    """Invalid or expired token. Sign in again."""
 
     code = "invalid_token"
 
 
 class SignInLinkRefused(Unauthorized):
-    """This sign-in link was used before or has expired."""
+    """This sign-in link was already used or has expired."""
 
     code = "sign_in_link_refused"
 
@@ -34,7 +34,7 @@ class SuperuserOnly(Forbidden):
 
 
 class PersonOnly(Forbidden):
-    """Only a signed-in person may do this: not an API key, and not a superuser in his name."""
+    """This requires a user session; API keys and impersonated sessions are not allowed."""
 
     code = "person_required"
 
@@ -46,7 +46,7 @@ class SignupDisabled(Forbidden):
 
 
 class EmailTaken(Conflict):
-    """Email already registered."""
+    """This email address is already registered."""
 
     code = "email_taken"
 
@@ -70,43 +70,43 @@ class MemberNotFound(NotFound):
 
 
 class AlreadyMember(Conflict):
-    """This person is a member already."""
+    """This person is already a member."""
 
     code = "already_member"
 
 
 class LastOwner(Conflict):
-    """An organization keeps at least one owner."""
+    """An organization must have at least one owner."""
 
     code = "last_owner"
 
 
 class OwnerOnly(Forbidden):
-    """Only an owner may do this."""
+    """Only owners can do this."""
 
     code = "owner_required"
 
 
 class IdempotencyConflict(Conflict):
-    """This Idempotency-Key was used with another body."""
+    """This Idempotency-Key was already used with a different request body."""
 
     code = "idempotency_conflict"
 
 
 class IdempotencyInProgress(Conflict):
-    """The first request with this Idempotency-Key is still under way."""
+    """The first request with this Idempotency-Key is still in progress."""
 
     code = "idempotency_in_progress"
 
 
 class IdempotencyOutcomeUnknown(Conflict):
-    """The first request with this Idempotency-Key was interrupted and may have acted: look for its result, then use a new key."""
+    """The first request with this Idempotency-Key was interrupted and may have acted. Check for its result, then use a new key."""
 
     code = "idempotency_outcome_unknown"
 
 
 class IdempotencyKeyInvalid(UnprocessableRequest):
-    """An Idempotency-Key is 1 to 255 visible ASCII characters."""
+    """An Idempotency-Key must have 1 to 255 visible ASCII characters."""
 
     code = "idempotency_key_invalid"
 
@@ -124,13 +124,13 @@ class InvitationNotFound(NotFound):
 
 
 class InvitationRefused(Unauthorized):
-    """This invitation was used before, was revoked or has expired: ask for a new one."""
+    """This invitation was already used, was revoked or has expired. Ask for a new one."""
 
     code = "invitation_refused"
 
 
 class InvitationForSomeoneElse(Forbidden):
-    """This invitation is for another address than the one you are signed in with."""
+    """This invitation is for a different email address than the one you are signed in with."""
 
     code = "invitation_for_someone_else"
 
@@ -160,6 +160,6 @@ class SessionNotFound(NotFound):
 
 
 class UserWithoutOrganization(Conflict):
-    """This user belongs to no organization."""
+    """This user does not belong to any organization."""
 
     code = "user_without_organization"

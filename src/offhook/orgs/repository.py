@@ -1,12 +1,13 @@
-"""The queries of organizations, people and keys."""
+"""Statements on organizations, people, keys and repeated requests."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import delete, func, select, text, update
+from sqlalchemy import Interval, delete, func, select, text, type_coerce, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.orgs.tables import ApiKey, Member, Organization, SignInLink, User, UserSession
+from offhook.orgs.tables import ApiKey, IdempotencyKey, Member, Organization, SignInLink, User, UserSession
 
 _FIRST_START_LOCK = 0x0FF400C
 
@@ -33,7 +34,7 @@ async def list_keys(session: AsyncSession, organization_id: int, *, include_arch
 
 
 async def find_membership(session: AsyncSession, organization_id: int, user_id: int) -> tuple[User, str] | None:
-    """The user and the role, when the user belongs to the organization."""
+    """Returns the user and the role, when the user belongs to the organization."""
     statement = (
         select(User, Member.role)
         .join(Member, Member.user_id == User.id)
@@ -41,6 +42,57 @@ async def find_membership(session: AsyncSession, organization_id: int, user_id: 
     )
     row = (await session.execute(statement)).first()
     return None if row is None else (row[0], row[1])
+
+
+async def insert_idempotency_key(
+    session: AsyncSession, organization_id: int, scope: str, key: str, fingerprint: bytes
+) -> int | None:
+    """Returns the id of the new row, or None when the key is in use."""
+    return await session.scalar(
+        insert(IdempotencyKey)
+        .values(organization_id=organization_id, scope=scope, key=key, body_sha256=fingerprint)
+        .on_conflict_do_nothing()
+        .returning(IdempotencyKey.id)
+    )
+
+
+async def lock_idempotency_key(
+    session: AsyncSession, organization_id: int, scope: str, key: str
+) -> tuple[IdempotencyKey, timedelta] | None:
+    """Returns the key's row, locked until the transaction ends, and its age."""
+    statement = (
+        select(IdempotencyKey, type_coerce(func.now() - IdempotencyKey.created_at, Interval))
+        .where(
+            IdempotencyKey.organization_id == organization_id,
+            IdempotencyKey.scope == scope,
+            IdempotencyKey.key == key,
+        )
+        .with_for_update(of=IdempotencyKey)
+    )
+    row = (await session.execute(statement)).first()
+    return None if row is None else (row[0], row[1])
+
+
+async def restart_idempotency_key(session: AsyncSession, record: IdempotencyKey, fingerprint: bytes) -> None:
+    """Gives an expired key to a new request."""
+    record.body_sha256, record.response, record.created_at = fingerprint, None, func.now()
+    await session.flush()
+
+
+async def store_idempotent_response(
+    session: AsyncSession, organization_id: int, row_id: int, response: dict[str, Any]
+) -> None:
+    await session.execute(
+        update(IdempotencyKey)
+        .where(IdempotencyKey.id == row_id, IdempotencyKey.organization_id == organization_id)
+        .values(response=response)
+    )
+
+
+async def delete_idempotency_key(session: AsyncSession, organization_id: int, row_id: int) -> None:
+    await session.execute(
+        delete(IdempotencyKey).where(IdempotencyKey.id == row_id, IdempotencyKey.organization_id == organization_id)
+    )
 
 
 # Below: reads across organizations, by a secret or an address, before it is known which organization the caller is in.
@@ -51,7 +103,7 @@ async def user_by_email(session: AsyncSession, email: str) -> User | None:
 
 
 async def insert_user(session: AsyncSession, *, email: str, name: str | None, password_hash: str | None) -> User | None:
-    """The new user, or None when the address is taken: also by a transaction that runs at the same time."""
+    """Returns the new user, or None when the address is taken, also by a concurrent transaction."""
     statement = (
         insert(User)
         .values(email=email, name=name, password_hash=password_hash)
@@ -80,7 +132,7 @@ async def first_owner(session: AsyncSession) -> tuple[int, User] | None:
 
 
 async def spend_link(session: AsyncSession, token_sha256: bytes, now: datetime) -> tuple[int, int] | None:
-    """(organization, user) of a link that was valid until now; of two that come at once one gets it."""
+    """Spends a valid link and returns its (organization, user) ids; of two requests at once, one gets it."""
     statement = (
         update(SignInLink)
         .where(SignInLink.token_sha256 == token_sha256, SignInLink.used_at.is_(None), SignInLink.expires_at > now)
@@ -100,12 +152,17 @@ async def revoke_session(session: AsyncSession, token_sha256: bytes, now: dateti
 
 
 async def lock_first_start(session: AsyncSession) -> None:
-    """Held until the transaction ends."""
+    """Takes a lock of the whole installation until the transaction ends."""
     await session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _FIRST_START_LOCK})
 
 
 async def delete_ended(session: AsyncSession, before: datetime) -> None:
-    """Remove sessions and links that ended before this time."""
+    """Deletes sessions and links that ended before this time."""
     await session.execute(delete(UserSession).where(UserSession.expires_at < before))
     await session.execute(delete(UserSession).where(UserSession.revoked_at < before))
     await session.execute(delete(SignInLink).where(SignInLink.expires_at < before))
+
+
+async def delete_expired_keys(session: AsyncSession, lifetime: timedelta) -> None:
+    """Deletes idempotency keys that are older than ``lifetime``."""
+    await session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < func.now() - lifetime))

@@ -1,4 +1,4 @@
-"""The bodies and answers of sign-in, keys and members."""
+"""Requests and responses of sign-in, keys and members."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -18,7 +18,7 @@ def _normalize_email(text: str) -> str:
         # Not only addresses of the public internet: a self-hosted installation may know ``ops@intranet``.
         return validate_email(text.strip(), check_deliverability=False, globally_deliverable=False).normalized
     except EmailNotValidError as error:
-        raise ValueError(f"not an email address: {error}") from None
+        raise ValueError(f"not a valid email address: {error}") from None
 
 
 Email = Annotated[str, StringConstraints(max_length=320), AfterValidator(_normalize_email)]
@@ -50,14 +50,14 @@ class UserResponse(BaseModel):
 
 
 class SignedInResponse(BaseModel):
-    """``token`` goes into ``Authorization: Bearer <token>``; it lives 30 days."""
+    """Send ``token`` as ``Authorization: Bearer <token>``; it is valid for 30 days."""
 
     token: str
     user: UserResponse
 
 
 class MeResponse(BaseModel):
-    """The caller: a person, or an API key without one."""
+    """The caller: a person, or an API key, which has no ``user``."""
 
     user: UserResponse | None
     id: int | None
@@ -99,7 +99,7 @@ class ApiKeyResponse(BaseModel):
 
 
 class ApiKeyCreated(ApiKeyResponse):
-    """``key`` is the secret: it is in this answer and never again."""
+    """``key`` is the secret and is returned only once."""
 
     key: str
 

@@ -23,7 +23,7 @@ DEFAULT_ORGANIZATION = "Default"
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A key that was just made; ``key`` is its secret, shown now and never again."""
+    """A new key; ``key`` is its secret, shown now and never again."""
 
     record: ApiKey
     key: str
@@ -49,45 +49,45 @@ class FirstStart:
 
 
 async def first_start(session: AsyncSession, settings: Settings) -> FirstStart:
-    """The first organization and its owner, made when there is none, and a new sign-in token of 24 hours.
+    """Returns the first organization and its owner, created when there is none, and a new sign-in token of 24 hours.
 
-    Two servers that start at once make one organization: the second waits for the first one's transaction.
+    Two servers that start at once create one organization: the second waits for the first one's transaction.
     """
     now = datetime.now(UTC)
     await repository.lock_first_start(session)
-    found = await repository.first_owner(session)
-    if found is None:
+    first_owner = await repository.first_owner(session)
+    if first_owner is None:
         organization_id = await create_organization(session, DEFAULT_ORGANIZATION)
         # A placeholder that no mail reaches: the owner signs in by link.
         host = urlsplit(settings.public_url or "").hostname or "localhost"
         user = await create_user(session, f"owner@{host}", name="Owner")
         await add_member(session, organization_id, user.id, "owner")
     else:
-        organization_id, user = found
+        organization_id, user = first_owner
     link = await create_sign_in_link(session, organization_id=organization_id, user_id=user.id, now=now)
     return FirstStart(organization_id, user.email, link)
 
 
 async def get_organization(session: AsyncSession, organization_id: int) -> Organization:
     """Raises ``NotFound``."""
-    found = await repository.find_organization(session, organization_id)
-    if found is None:
+    organization = await repository.find_organization(session, organization_id)
+    if organization is None:
         raise NotFound
-    return found
+    return organization
 
 
 async def find_organization(session: AsyncSession, id_or_name: str) -> Organization:
-    """For the command line: by number or by exact name. Raises ``NotFound``, also for a name that several have."""
+    """Returns an organization by number or exact name. Raises ``NotFound``, also for a name that several have."""
     if re.fullmatch(r"[0-9]{1,9}", id_or_name):
         by_number = await repository.find_organization(session, int(id_or_name))
         if by_number is None:
-            raise NotFound(f"No organization has the number {id_or_name}.")
+            raise NotFound(f"No organization has the id {id_or_name}.")
         return by_number
-    found = await repository.organizations_named(session, id_or_name)
-    if len(found) != 1:
-        how_many = "No organization is" if not found else "Several organizations are"
-        raise NotFound(f"{how_many} named {id_or_name!r}: give its number.")
-    return found[0]
+    organizations = await repository.organizations_named(session, id_or_name)
+    if len(organizations) != 1:
+        how_many = "No organization is" if not organizations else "Several organizations are"
+        raise NotFound(f"{how_many} named {id_or_name!r}. Use its id.")
+    return organizations[0]
 
 
 async def create_organization(session: AsyncSession, name: str) -> int:
@@ -121,7 +121,7 @@ async def start_session(
     lifetime: timedelta = SESSION_LIFETIME,
     impersonator_id: int | None = None,
 ) -> str:
-    """A new session's token."""
+    """Creates a session and returns its token."""
     token = new_token()
     session.add(
         UserSession(
@@ -138,12 +138,12 @@ async def start_session(
 
 
 async def end_session(session: AsyncSession, token: str, now: datetime) -> None:
-    """Revoke a session; one that is unknown or ended already stays as it is."""
+    """Revokes a session; does nothing when it is unknown or already ended."""
     await repository.revoke_session(session, hash_token(token), now)
 
 
 async def create_sign_in_link(session: AsyncSession, *, organization_id: int, user_id: int, now: datetime) -> str:
-    """A token that signs this user in once within 24 hours."""
+    """Returns a token that signs this user in once within 24 hours."""
     token = new_token()
     session.add(
         SignInLink(
@@ -159,7 +159,7 @@ async def create_sign_in_link(session: AsyncSession, *, organization_id: int, us
 
 
 async def sign_in_by_link(session: AsyncSession, token: str, now: datetime) -> SignInResult:
-    """Spend a one-time link; raises :class:`SignInLinkRefused` when it is unknown, used or too old."""
+    """Spends a one-time link; raises :class:`SignInLinkRefused` when it is unknown, used or expired."""
     spent = await repository.spend_link(session, hash_token(token), now)
     if spent is None:
         raise SignInLinkRefused
@@ -172,7 +172,7 @@ async def sign_in_by_link(session: AsyncSession, token: str, now: datetime) -> S
 
 
 async def sign_in(session: AsyncSession, user: User, now: datetime) -> SignInResult:
-    """A session in the organization that the user joined first."""
+    """Starts a session in the organization that the user joined first."""
     membership = await repository.first_membership(session, user.id)
     if membership is None:
         raise InvalidCredentials
@@ -180,7 +180,7 @@ async def sign_in(session: AsyncSession, user: User, now: datetime) -> SignInRes
 
 
 async def sign_in_to(session: AsyncSession, user: User, organization_id: int, role: str, now: datetime) -> SignInResult:
-    """A new session in this organization; that the user belongs to it is known."""
+    """Starts a session in this organization, to which the user is known to belong."""
     token = await start_session(session, organization_id=organization_id, user_id=user.id, now=now)
     return SignInResult(token, user, organization_id, role)
 
@@ -193,7 +193,7 @@ async def create_key(
     role: str = "admin",
     created_by: int | None = None,
 ) -> NewKey:
-    """A new API key; only its SHA-256 and its first characters are stored."""
+    """Creates an API key; only its SHA-256 and its first characters are stored."""
     key = new_token(KEY_PREFIX)
     record = ApiKey(
         organization_id=organization_id,
@@ -210,7 +210,7 @@ async def create_key(
 
 
 async def archive_key(session: AsyncSession, organization_id: int, key_id: int, now: datetime) -> tuple[ApiKey, bool]:
-    """The key, archived, and whether that changed anything."""
+    """Archives a key; returns it and whether that changed anything."""
     record = await _get_key(session, organization_id, key_id)
     changed = record.archived_at is None
     if changed:
@@ -219,7 +219,7 @@ async def archive_key(session: AsyncSession, organization_id: int, key_id: int, 
 
 
 async def reactivate_key(session: AsyncSession, organization_id: int, key_id: int) -> tuple[ApiKey, bool]:
-    """The key, active, and whether that changed anything."""
+    """Reactivates a key; returns it and whether that changed anything."""
     record = await _get_key(session, organization_id, key_id)
     changed = record.archived_at is not None
     record.archived_at = None
@@ -234,16 +234,16 @@ async def _get_key(session: AsyncSession, organization_id: int, key_id: int) -> 
 
 
 async def grant_superuser(session: AsyncSession, email: str) -> User:
-    """Make the user with this address a superuser; raises :class:`UserNotFound`."""
+    """Makes the user with this address a superuser; raises :class:`UserNotFound`."""
     user = await repository.user_by_email(session, email)
     if user is None:
-        raise UserNotFound(f"No user has the address {email}.")
+        raise UserNotFound(f"No user has the email address {email}.")
     user.is_superuser = True
     return user
 
 
 async def concurrency_limit(session: AsyncSession, organization_id: int, settings: Settings) -> int:
-    """How many calls the organization may have at once: its own limit, or the installation's."""
+    """Returns the limit of concurrent calls: the organization's own, or the installation's."""
     organization = await repository.find_organization(session, organization_id)
     limit = organization.concurrency_limit if organization else None
     return limit if limit is not None else settings.org_concurrency_limit

@@ -1,22 +1,23 @@
-"""The job that removes credentials and idempotency keys that nothing can use any more."""
+"""The job that deletes expired credentials and idempotency keys."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from offhook.jobs.registry import JobHandler
-from offhook.orgs import idempotency, repository
+from offhook.orgs import repository
+from offhook.orgs.idempotency import KEY_LIFETIME
 from offhook.root import Root
 
 SWEEP_EVERY_S = 3600.0
-# Ended sessions and spent links are kept a while for whoever reads the audit log.
+# Ended sessions and spent links are kept a while for readers of the audit log.
 KEEP_ENDED = timedelta(days=7)
 
 
 def sweep_handler(root: Root) -> JobHandler:
     async def delete_expired_credentials(_: dict[str, Any]) -> None:
-        await idempotency.delete_expired_keys(root.db)
-        before: datetime = root.clock.now() - KEEP_ENDED
         async with root.db.transaction() as session:
-            await repository.delete_ended(session, before)
+            await repository.delete_expired_keys(session, KEY_LIFETIME)
+        async with root.db.transaction() as session:
+            await repository.delete_ended(session, root.clock.now() - KEEP_ENDED)
 
     return delete_expired_credentials

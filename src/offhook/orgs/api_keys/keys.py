@@ -1,4 +1,4 @@
-"""API keys as people and programs change them: the change and its entry in the audit log."""
+"""Changes of API keys, each with its entry in the audit log."""
 
 from datetime import datetime
 
@@ -22,14 +22,14 @@ async def create_key(session: AsyncSession, caller: Caller, name: str, role: str
 
 
 async def archive_key(session: AsyncSession, caller: Caller, key_id: int, now: datetime) -> ApiKey:
-    """From the next request on the key opens nothing; again changes nothing. ``ApiKeyNotFound`` (404)."""
+    """Archives a key, which stops working with the next request; raises ``ApiKeyNotFound`` (404)."""
     record, changed = await service.archive_key(session, caller.organization_id, key_id, now)
     await _audit_change(session, caller, "api_key.archived", key_id, changed=changed)
     return record
 
 
 async def reactivate_key(session: AsyncSession, caller: Caller, key_id: int) -> ApiKey:
-    """From the next request on the key works; again changes nothing. ``ApiKeyNotFound`` (404)."""
+    """Reactivates a key, which works again from the next request on; raises ``ApiKeyNotFound`` (404)."""
     record, changed = await service.reactivate_key(session, caller.organization_id, key_id)
     await _audit_change(session, caller, "api_key.reactivated", key_id, changed=changed)
     return record

@@ -1,7 +1,7 @@
-"""API keys in the shape of Dograh's clients, ``/user/api-keys``: the same keys as ``/organizations/api-keys``."""
+"""API keys as Dograh's clients know them, ``/user/api-keys``: the same keys as ``/organizations/api-keys``."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
@@ -27,7 +27,7 @@ class UserApiKeyResponse(BaseModel):
 
 
 class UserApiKeyCreated(BaseModel):
-    """``api_key`` is the secret: it is in this answer and never again."""
+    """``api_key`` is the secret and is returned only once."""
 
     id: int
     name: str
@@ -44,31 +44,33 @@ class UserApiKeyDone(BaseModel):
 @router.get("", response_model=list[UserApiKeyResponse], operation_id="list_user_api_keys")
 async def list_user_keys(
     org: RequireAdmin, session: Session, include_archived: Annotated[bool, Query()] = False
-) -> list[dict[str, Any]]:
+) -> list[UserApiKeyResponse]:
+    """Lists the organization's API keys, newest first."""
     return [
-        {
-            "id": record.id,
-            "name": record.name,
-            "key_prefix": record.prefix,
-            "is_active": record.archived_at is None,
-            "created_at": record.created_at,
-            "last_used_at": record.last_used_at,
-            "archived_at": record.archived_at,
-        }
+        UserApiKeyResponse(
+            id=record.id,
+            name=record.name,
+            key_prefix=record.prefix,
+            is_active=record.archived_at is None,
+            created_at=record.created_at,
+            last_used_at=record.last_used_at,
+            archived_at=record.archived_at,
+        )
         for record in await repository.list_keys(session, org.organization_id, include_archived=include_archived)
     ]
 
 
 @router.post("", response_model=UserApiKeyCreated, operation_id="create_user_api_key")
-async def create_user_key(body: ApiKeyCreate, org: RequireAdmin, session: Session) -> dict[str, Any]:
+async def create_user_key(body: ApiKeyCreate, org: RequireAdmin, session: Session) -> UserApiKeyCreated:
+    """Creates an API key and returns its secret."""
     new = await keys.create_key(session, org, body.name, body.role)
-    return {
-        "id": new.record.id,
-        "name": new.record.name,
-        "key_prefix": new.record.prefix,
-        "api_key": new.key,
-        "created_at": new.record.created_at,
-    }
+    return UserApiKeyCreated(
+        id=new.record.id,
+        name=new.record.name,
+        key_prefix=new.record.prefix,
+        api_key=new.key,
+        created_at=new.record.created_at,
+    )
 
 
 @router.delete("/{key_id}", response_model=UserApiKeyDone, operation_id="archive_user_api_key")

@@ -8,16 +8,16 @@ from pydantic import BaseModel
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import PageParams
-from offhook.orgs.audit_trail import audit_log
+from offhook.orgs.audit_trail import repository
 from offhook.orgs.dependencies import RequireAdmin
 
 router = APIRouter(prefix="/organizations", tags=["audit log"])
 
 
 class AuditEntryResponse(BaseModel):
-    """Who is a person (``actor_user_id``) or an API key (``actor_key_id``); neither: the platform itself.
+    """The actor is a person (``actor_user_id``), an API key (``actor_key_id``) or, with neither, the platform itself.
 
-    ``impersonator_id`` is the superuser who really acted in that person's name.
+    ``impersonator_id`` is the superuser who acted on that person's behalf.
     """
 
     id: int
@@ -48,14 +48,14 @@ async def get_audit_log(
     session: Session,
     page: PageParams,
     filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
-) -> dict[str, Any]:
-    """Newest first. Fields to filter: `id`, `action`, `target`, `actor_user_id`, `actor_key_id`, `impersonator_id`,
-    `ip`, `created_at`."""
-    rows, total = await audit_log.list_entries(session, org.organization_id, filters, page)
-    return {
-        "entries": rows,
-        "total_count": total,
-        "page": page.page,
-        "limit": page.limit,
-        "total_pages": page.total_pages(total),
-    }
+) -> AuditLogResponse:
+    """Lists audit log entries, newest first. Filterable fields: `id`, `action`, `target`, `actor_user_id`, `actor_key_id`,
+    `impersonator_id`, `ip`, `created_at`."""
+    rows, total = await repository.list_entries(session, org.organization_id, filters, page)
+    return AuditLogResponse(
+        entries=[AuditEntryResponse(**row) for row in rows],
+        total_count=total,
+        page=page.page,
+        limit=page.limit,
+        total_pages=page.total_pages(total),
+    )

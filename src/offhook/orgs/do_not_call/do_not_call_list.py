@@ -1,17 +1,15 @@
-"""The do-not-call list: numbers that an organization must not dial, whoever asks for it."""
+"""The do-not-call list: numbers that an organization must not dial, whatever asks for the call."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypedDict
 
-from sqlalchemy import delete, func, select
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import UnprocessableRequest
-from offhook.kit.filters.criteria import like_pattern
 from offhook.kit.phone_numbers import PhoneNumberInvalid, normalize_e164
+from offhook.orgs.do_not_call import repository
 from offhook.orgs.errors import DoNotCallEntryNotFound
 from offhook.orgs.tables import DoNotCallEntry
 
@@ -24,9 +22,15 @@ _INSERT_BATCH: Final = 1000
 
 
 class NumbersInvalid(UnprocessableRequest):
-    """Some of the numbers cannot be used."""
+    """Some of the phone numbers are invalid."""
 
     code = "phone_numbers_invalid"
+
+
+class _NumberProblem(TypedDict):
+    loc: list[str | int]
+    msg: str
+    type: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +44,17 @@ class DoNotCallOrigin:
 
 
 async def listed_numbers(session: AsyncSession, organization_id: int, numbers: Collection[str]) -> set[str]:
-    """Those of ``numbers`` (E.164) that must not be dialled. One indexed read, whatever their count."""
-    if not numbers:
-        return set()
-    found = await session.scalars(
-        select(DoNotCallEntry.phone_number).where(
-            DoNotCallEntry.organization_id == organization_id, DoNotCallEntry.phone_number.in_(set(numbers))
-        )
-    )
-    return set(found)
+    """Returns those of ``numbers`` (E.164) that must not be dialed, with one indexed read for any count."""
+    return await repository.find_listed(session, organization_id, numbers) if numbers else set()
 
 
 async def add_numbers(
     session: AsyncSession, organization_id: int, numbers: Iterable[str], origin: DoNotCallOrigin
 ) -> Sequence[DoNotCallEntry]:
-    """List ``numbers`` (E.164); the entries that are new. A number that is listed keeps its first entry."""
+    """Lists ``numbers`` (E.164) and returns the new entries. A number that is listed keeps its first entry."""
     # Sorted, so that two requests with the same numbers wait for each other and never lock each other out.
-    rows: list[dict[str, Any]] = [
+    rows = [
         {
-            "organization_id": organization_id,
             "phone_number": number,
             "source": origin.source,
             "reason": origin.reason,
@@ -69,42 +65,24 @@ async def add_numbers(
     ]
     added: list[DoNotCallEntry] = []
     for start in range(0, len(rows), _INSERT_BATCH):
-        statement = insert(DoNotCallEntry).values(rows[start : start + _INSERT_BATCH]).on_conflict_do_nothing()
-        added += await session.scalars(statement.returning(DoNotCallEntry))
+        added += await repository.insert_entries(session, organization_id, rows[start : start + _INSERT_BATCH])
     return added
-
-
-async def list_entries(
-    session: AsyncSession, organization_id: int, *, search: str | None, limit: int, offset: int
-) -> tuple[Sequence[DoNotCallEntry], int]:
-    """The newest entries first, and how many there are in all; ``search`` is a part of the number."""
-    conditions = [DoNotCallEntry.organization_id == organization_id]
-    if search:
-        conditions.append(DoNotCallEntry.phone_number.like(like_pattern(search)))
-    total = await session.scalar(select(func.count()).select_from(DoNotCallEntry).where(*conditions))
-    entries = await session.scalars(
-        select(DoNotCallEntry).where(*conditions).order_by(DoNotCallEntry.id.desc()).limit(limit).offset(offset)
-    )
-    return entries.all(), total or 0
 
 
 async def remove_entry(
     session: AsyncSession, organization_id: int, *, entry_id: int | None = None, number: str | None = None
 ) -> DoNotCallEntry:
-    """Take a number off the list, by its entry or by itself (E.164); :class:`DoNotCallEntryNotFound` (404)."""
-    which = DoNotCallEntry.id == entry_id if entry_id is not None else DoNotCallEntry.phone_number == number
-    removed: DoNotCallEntry | None = await session.scalar(
-        delete(DoNotCallEntry).where(DoNotCallEntry.organization_id == organization_id, which).returning(DoNotCallEntry)
-    )
+    """Removes a number by its entry or by itself (E.164); raises :class:`DoNotCallEntryNotFound` (404)."""
+    removed = await repository.delete_entry(session, organization_id, entry_id=entry_id, number=number)
     if removed is None:
         raise DoNotCallEntryNotFound
     return removed
 
 
 async def normalize_numbers(texts: Sequence[str]) -> list[str]:
-    """Numbers as people write them (with a country code) in E.164 form, in order and each once.
+    """Returns numbers as people write them (with a country code) in E.164 form, in order and each once.
 
-    Raises :class:`NumbersInvalid` (422), which names the first ones that are wrong; then none is to be used.
+    Raises :class:`NumbersInvalid` (422) with the first invalid ones; then none of them is usable.
     """
     # 16 µs each: a long list would hold up the voices of this process.
     return await asyncio.to_thread(_normalize_numbers, texts)
@@ -112,7 +90,7 @@ async def normalize_numbers(texts: Sequence[str]) -> list[str]:
 
 def _normalize_numbers(texts: Sequence[str]) -> list[str]:
     numbers: dict[str, None] = {}
-    problems: list[dict[str, Any]] = []
+    problems: list[_NumberProblem] = []
     count = 0
     for index, text in enumerate(texts):
         try:
@@ -122,5 +100,5 @@ def _normalize_numbers(texts: Sequence[str]) -> list[str]:
             if len(problems) < _MAX_SHOWN_PROBLEMS:
                 problems.append({"loc": ["body", "phone_numbers", index], "msg": error.message, "type": error.code})
     if problems:
-        raise NumbersInvalid(f"{count} of {len(texts)} numbers are not phone numbers.", detail=problems)
+        raise NumbersInvalid(f"{count} of {len(texts)} phone numbers are invalid.", detail=problems)
     return list(numbers)

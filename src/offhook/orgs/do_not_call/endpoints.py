@@ -1,7 +1,7 @@
 """The do-not-call list over HTTP."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
@@ -12,8 +12,9 @@ from offhook.kit.http.path_ids import LongId
 from offhook.kit.phone_numbers import E164
 from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.dependencies import CurrentOrg, RequireMember
-from offhook.orgs.do_not_call import do_not_call_list
+from offhook.orgs.do_not_call import do_not_call_list, repository
 from offhook.orgs.do_not_call.do_not_call_list import SOURCE_IMPORT, SOURCE_MANUAL, DoNotCallOrigin
+from offhook.orgs.tables import DoNotCallEntry
 
 router = APIRouter(prefix="/organizations/do-not-call", tags=["do not call"])
 
@@ -22,7 +23,7 @@ PhoneText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1
 
 
 class DoNotCallAdd(BaseModel):
-    """One number or a list of them, each with its country code; they are stored in E.164 form."""
+    """One phone number or a list, each with its country code; they are stored in E.164 format."""
 
     phone_number: PhoneText | None = None
     phone_numbers: list[PhoneText] | None = Field(default=None, min_length=1, max_length=MAX_NUMBERS)
@@ -31,7 +32,7 @@ class DoNotCallAdd(BaseModel):
     @model_validator(mode="after")
     def _one_of_both(self) -> "DoNotCallAdd":
         if (self.phone_number is None) == (self.phone_numbers is None):
-            raise ValueError("give phone_number or phone_numbers")
+            raise ValueError("provide either phone_number or phone_numbers")
         return self
 
 
@@ -50,7 +51,7 @@ class DoNotCallEntryResponse(BaseModel):
 
 
 class DoNotCallAdded(BaseModel):
-    """``entries`` are the new ones; numbers that were listed before keep their entries and are only counted."""
+    """``entries`` holds the new entries; numbers that were already listed are only counted."""
 
     added: int
     already_listed: int
@@ -70,23 +71,24 @@ async def list_do_not_call(
     org: CurrentOrg,
     session: Session,
     page: PageParams,
-    search: Annotated[str | None, Query(max_length=32, description="A part of the number")] = None,
-) -> dict[str, Any]:
-    entries, total = await do_not_call_list.list_entries(
+    search: Annotated[str | None, Query(max_length=32, description="Part of the phone number")] = None,
+) -> DoNotCallList:
+    """Lists the numbers, newest first."""
+    entries, total = await repository.list_entries(
         session, org.organization_id, search=search, limit=page.limit, offset=page.offset
     )
-    return {
-        "entries": entries,
-        "total_count": total,
-        "page": page.page,
-        "limit": page.limit,
-        "total_pages": page.total_pages(total),
-    }
+    return DoNotCallList(
+        entries=entries,
+        total_count=total,
+        page=page.page,
+        limit=page.limit,
+        total_pages=page.total_pages(total),
+    )
 
 
 @router.post("", response_model=DoNotCallAdded, operation_id="add_do_not_call")
-async def add_do_not_call(body: DoNotCallAdd, org: RequireMember, session: Session) -> dict[str, Any]:
-    """All numbers or, when one of them is no phone number, none."""
+async def add_do_not_call(body: DoNotCallAdd, org: RequireMember, session: Session) -> DoNotCallAdded:
+    """Adds all numbers, or none of them when one is invalid."""
     numbers = await do_not_call_list.normalize_numbers(body.phone_numbers or [body.phone_number or ""])
     source = SOURCE_MANUAL if body.phone_numbers is None else SOURCE_IMPORT
     origin = DoNotCallOrigin(source, body.reason, user_id=org.user_id)
@@ -94,14 +96,14 @@ async def add_do_not_call(body: DoNotCallAdd, org: RequireMember, session: Sessi
     if entries:
         target = f"do_not_call:{entries[0].id}" if len(entries) == 1 else "do_not_call"
         await write_audit_entry(session, org, "do_not_call.added", target, {"count": len(entries), "source": source})
-    return {"added": len(entries), "already_listed": len(numbers) - len(entries), "entries": entries}
+    return DoNotCallAdded(added=len(entries), already_listed=len(numbers) - len(entries), entries=entries)
 
 
 @router.delete("", response_model=DoNotCallEntryResponse, operation_id="remove_do_not_call_number")
 async def remove_do_not_call_number(
     org: RequireMember, session: Session, phone_number: Annotated[E164, Query(max_length=32)]
-) -> Any:
-    """Takes this number off the list."""
+) -> DoNotCallEntry:
+    """Removes a phone number from the list."""
     removed = await do_not_call_list.remove_entry(session, org.organization_id, number=phone_number)
     await write_audit_entry(
         session, org, "do_not_call.removed", f"do_not_call:{removed.id}", {"source": removed.source}
@@ -110,7 +112,8 @@ async def remove_do_not_call_number(
 
 
 @router.delete("/{entry_id}", response_model=DoNotCallEntryResponse, operation_id="remove_do_not_call")
-async def remove_do_not_call(entry_id: LongId, org: RequireMember, session: Session) -> Any:
+async def remove_do_not_call(entry_id: LongId, org: RequireMember, session: Session) -> DoNotCallEntry:
+    """Removes an entry from the list."""
     removed = await do_not_call_list.remove_entry(session, org.organization_id, entry_id=entry_id)
     await write_audit_entry(session, org, "do_not_call.removed", f"do_not_call:{entry_id}", {"source": removed.source})
     return removed

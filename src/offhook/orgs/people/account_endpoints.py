@@ -1,11 +1,12 @@
 """A person's own account over HTTP: invitations to accept, organizations to switch between, password, sessions."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from offhook.kit.crypto import hash_token
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import LongId
 from offhook.kit.json_numbers import WholeNumber
@@ -18,7 +19,8 @@ from offhook.orgs.dependencies import (
     RequirePerson,
 )
 from offhook.orgs.endpoints import signed_in_response
-from offhook.orgs.people import accounts, members
+from offhook.orgs.people import accounts, repository
+from offhook.orgs.people.invitations import InvitationPreview
 from offhook.orgs.schemas import LogoutResponse, Name, Password, Role, SignedInResponse
 from offhook.orgs.sign_in.authentication import bearer_token
 from offhook.orgs.sign_in.sign_in_service import SignIn
@@ -35,14 +37,15 @@ class InvitationToken(BaseModel):
 
 
 class InvitationAccept(InvitationToken):
-    """``password``: of your account or, without one, for it; not needed while you are signed in with the address."""
+    """``password`` is your account's password, or the password of the account to create. It is not needed while you are
+    signed in with the invited address."""
 
     password: Password | None = None
     name: Name | None = None
 
 
 class InvitedResponse(BaseModel):
-    """``has_account``: whether the address has an account, whose password is then asked for."""
+    """``has_account`` is true when the address has an account; accepting then requires its password."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -67,14 +70,14 @@ class MembershipResponse(BaseModel):
 
 
 class PasswordChange(BaseModel):
-    """``current_password`` may be left out while there is none (an account that signs in by link)."""
+    """``current_password`` is not needed when the account has no password yet (sign-in by link only)."""
 
     current_password: Annotated[str, StringConstraints(max_length=1024)] | None = None
     new_password: Password
 
 
 class SessionResponse(BaseModel):
-    """``is_impersonated``: a superuser acts in your name with it."""
+    """``is_impersonated`` is true when a superuser acts on your behalf in this session."""
 
     id: int
     organization_id: int
@@ -85,8 +88,8 @@ class SessionResponse(BaseModel):
 
 
 @router.post("/invitations/look", response_model=InvitedResponse, operation_id="look_at_invitation")
-async def look_at_invitation(body: InvitationToken, sign_in: SignInService, ip: ClientAddress) -> Any:
-    """What the link invites to; accepts nothing."""
+async def look_at_invitation(body: InvitationToken, sign_in: SignInService, ip: ClientAddress) -> InvitationPreview:
+    """Shows what the link invites to without accepting the invitation."""
     return await sign_in.look_at_invitation(body.token, ip)
 
 
@@ -94,18 +97,20 @@ async def look_at_invitation(body: InvitationToken, sign_in: SignInService, ip: 
 async def accept_invitation(
     body: InvitationAccept, sign_in: SignInService, ip: ClientAddress, caller: OptionalOrg
 ) -> SignedInResponse:
-    """Joins the organization, with a new account or the one of the invited address, and signs in to it."""
+    """Joins the organization with a new account or the account of the invited address, and signs in to it."""
     result = await sign_in.accept_invitation(body.token, password=body.password, name=body.name, caller=caller, ip=ip)
     return signed_in_response(result)
 
 
 @router.get("/organizations", response_model=list[MembershipResponse], operation_id="list_my_organizations")
-async def list_my_organizations(org: RequirePerson, session: Session) -> list[dict[str, Any]]:
-    """Where the signed-in person belongs."""
+async def list_my_organizations(org: RequirePerson, session: Session) -> list[MembershipResponse]:
+    """Lists the organizations of the signed-in person."""
     assert org.user_id is not None
     return [
-        {"id": mine.id, "name": mine.name, "role": role, "is_current": mine.id == org.organization_id}
-        for mine, role in await members.organizations_of(session, org.user_id)
+        MembershipResponse(
+            id=organization.id, name=organization.name, role=role, is_current=organization.id == org.organization_id
+        )
+        for organization, role in await repository.organizations_of(session, org.user_id)
     ]
 
 
@@ -113,7 +118,7 @@ async def list_my_organizations(org: RequirePerson, session: Session) -> list[di
 async def switch_organization(
     body: SwitchRequest, org: RequirePerson, session: Session, now: Now, authorization: Authorization = None
 ) -> SignedInResponse:
-    """Answers a token for the other organization; the one that was sent ends."""
+    """Returns a token for the other organization and revokes the current one."""
     result = await accounts.switch_organization(session, org, bearer_token(authorization), body.organization_id, now)
     await write_audit_entry(
         session, org, "user.switched_organization", f"user:{org.user_id}", {"to": body.organization_id}
@@ -125,7 +130,7 @@ async def switch_organization(
 async def change_password(
     body: PasswordChange, org: RequirePerson, sign_in: SignInService, authorization: Authorization = None
 ) -> LogoutResponse:
-    """Sets the password and ends every other session of the person."""
+    """Sets the password and revokes all other sessions of the person."""
     await sign_in.change_password(
         org, bearer_token(authorization), current=body.current_password, new=body.new_password
     )
@@ -135,25 +140,26 @@ async def change_password(
 @router.get("/sessions", response_model=list[SessionResponse], operation_id="list_sessions")
 async def list_sessions(
     org: RequirePerson, session: Session, now: Now, authorization: Authorization = None
-) -> list[dict[str, Any]]:
+) -> list[SessionResponse]:
+    """Lists your valid sessions, newest first."""
     assert org.user_id is not None
-    token = bearer_token(authorization)
+    current = hash_token(bearer_token(authorization))
     return [
-        {
-            "id": record.id,
-            "organization_id": record.organization_id,
-            "created_at": record.created_at,
-            "expires_at": record.expires_at,
-            "is_current": accounts.is_session_of(record, token),
-            "is_impersonated": record.impersonator_id is not None,
-        }
-        for record in await accounts.list_sessions(session, org.user_id, now)
+        SessionResponse(
+            id=record.id,
+            organization_id=record.organization_id,
+            created_at=record.created_at,
+            expires_at=record.expires_at,
+            is_current=record.token_sha256 == current,
+            is_impersonated=record.impersonator_id is not None,
+        )
+        for record in await repository.list_sessions(session, org.user_id, now)
     ]
 
 
 @router.delete("/sessions/{session_id}", response_model=LogoutResponse, operation_id="end_session")
 async def end_session(session_id: LongId, org: RequirePerson, session: Session, now: Now) -> LogoutResponse:
-    """The token of that session opens nothing from now on."""
+    """Revokes the session."""
     assert org.user_id is not None
     await accounts.end_session(session, org.user_id, session_id, now)
     await write_audit_entry(session, org, "user.session_ended", f"session:{session_id}")

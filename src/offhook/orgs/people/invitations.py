@@ -1,18 +1,17 @@
 """Invitations: a link that lets one person join an organization once, with or without an account."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.crypto import hash_token, new_token
 from offhook.orgs.caller import Caller
 from offhook.orgs.errors import AlreadyMember, InvitationNotFound, InvitationRefused
+from offhook.orgs.people import repository
 from offhook.orgs.people.members import check_may_grant
-from offhook.orgs.tables import Invitation, Member, Organization, User
+from offhook.orgs.tables import Invitation
 
 INVITATION_LIFETIME: Final = timedelta(days=7)
 
@@ -27,7 +26,7 @@ class NewInvitation:
 
 @dataclass(frozen=True, slots=True)
 class InvitationPreview:
-    """What someone who holds the link may know before he accepts."""
+    """Holds what the holder of a link may know before they accept."""
 
     organization_id: int
     organization_name: str
@@ -41,18 +40,14 @@ class InvitationPreview:
 async def create_invitation(
     session: AsyncSession, caller: Caller, *, email: str, name: str | None, role: str, now: datetime
 ) -> NewInvitation:
-    """Invite an address; an earlier open invitation of it ends. :class:`AlreadyMember` (409), ``OwnerOnly`` (403)."""
+    """Invites an address and revokes its earlier open invitation.
+
+    Raises :class:`AlreadyMember` (409) and ``OwnerOnly`` (403).
+    """
     check_may_grant(caller, role)
-    same_address = func.lower(User.email) == func.lower(email)
-    is_member = select(Member.user_id).join(User, User.id == Member.user_id).where(same_address)
-    if await session.scalar(is_member.where(Member.organization_id == caller.organization_id)) is not None:
+    if await repository.has_member_with_email(session, caller.organization_id, email):
         raise AlreadyMember
-    await session.execute(
-        update(Invitation)
-        .where(Invitation.organization_id == caller.organization_id, func.lower(Invitation.email) == func.lower(email))
-        .where(Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
-        .values(revoked_at=now)
-    )
+    await repository.revoke_invitations_of(session, caller.organization_id, email, now)
     token = new_token()
     record = Invitation(
         organization_id=caller.organization_id,
@@ -69,61 +64,38 @@ async def create_invitation(
     return NewInvitation(record, token)
 
 
-async def list_open_invitations(session: AsyncSession, organization_id: int, now: datetime) -> Sequence[Invitation]:
-    """Those that can still be accepted, newest first."""
-    found = await session.scalars(
-        select(Invitation)
-        .where(Invitation.organization_id == organization_id, Invitation.expires_at > now)
-        .where(Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
-        .order_by(Invitation.id.desc())
-    )
-    return found.all()
-
-
 async def revoke_invitation(
     session: AsyncSession, organization_id: int, invitation_id: int, now: datetime
 ) -> tuple[Invitation, bool]:
-    """The invitation, which opens nothing any more, and whether that changed anything. 404 when there is none."""
-    found = await session.scalar(
-        select(Invitation)
-        .where(Invitation.organization_id == organization_id, Invitation.id == invitation_id)
-        .where(Invitation.accepted_at.is_(None))
-        .with_for_update()
-    )
-    if found is None:
+    """Revokes an invitation; returns it and whether that changed anything. 404 when there is none."""
+    invitation = await repository.lock_invitation(session, organization_id, invitation_id)
+    if invitation is None:
         raise InvitationNotFound
-    changed = found.revoked_at is None
-    found.revoked_at = found.revoked_at or now
-    return found, changed
+    changed = invitation.revoked_at is None
+    invitation.revoked_at = invitation.revoked_at or now
+    return invitation, changed
 
 
 async def preview_invitation(session: AsyncSession, token: str, now: datetime) -> InvitationPreview:
-    """Raises :class:`InvitationRefused` (401) when the link is unknown, used, revoked or too old."""
-    has_account = select(User.id).where(func.lower(User.email) == func.lower(Invitation.email)).exists()
-    found = await session.execute(
-        select(Invitation, Organization.name, has_account)
-        .join(Organization, Organization.id == Invitation.organization_id)
-        .where(Invitation.token_sha256 == hash_token(token), Invitation.expires_at > now)
-        .where(Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
-    )
-    row = found.first()
+    """Raises :class:`InvitationRefused` (401) when the link is unknown, used, revoked or expired."""
+    row = await repository.find_invitation_by_token(session, hash_token(token), now)
     if row is None:
         raise InvitationRefused
-    record = row[0]
+    invitation, organization_name, has_account = row
     return InvitationPreview(
-        record.organization_id, row[1], record.email, record.name, record.role, record.expires_at, bool(row[2])
+        invitation.organization_id,
+        organization_name,
+        invitation.email,
+        invitation.name,
+        invitation.role,
+        invitation.expires_at,
+        bool(has_account),
     )
 
 
 async def mark_accepted(session: AsyncSession, token: str, now: datetime) -> Invitation:
-    """The invitation, now accepted; of two who come at once one gets it, the other :class:`InvitationRefused`."""
-    spent: Invitation | None = await session.scalar(
-        update(Invitation)
-        .where(Invitation.token_sha256 == hash_token(token), Invitation.expires_at > now)
-        .where(Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
-        .values(accepted_at=now)
-        .returning(Invitation)
-    )
-    if spent is None:
+    """Accepts the invitation; of two requests at once, one gets it and the other :class:`InvitationRefused`."""
+    accepted = await repository.accept_invitation(session, hash_token(token), now)
+    if accepted is None:
         raise InvitationRefused
-    return spent
+    return accepted

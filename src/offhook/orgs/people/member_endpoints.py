@@ -1,7 +1,6 @@
 """Members and invitations over HTTP."""
 
 from datetime import datetime
-from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
@@ -11,9 +10,10 @@ from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
 from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
 from offhook.orgs.dependencies import CurrentOrg, Now, RequireAdmin
-from offhook.orgs.people import invitations, members
+from offhook.orgs.people import invitations, members, repository
 from offhook.orgs.schemas import Email, MemberList, MemberResponse, Name, Role
-from offhook.root import Root
+from offhook.orgs.tables import Invitation, Member, User
+from offhook.root import base_url
 
 router = APIRouter(prefix="/organizations", tags=["members"])
 
@@ -38,7 +38,7 @@ class InvitationResponse(BaseModel):
 
 
 class InvitationCreated(InvitationResponse):
-    """``token`` and ``url`` (which carries it) are in this answer and never again: pass the link on to the person."""
+    """``token`` and ``url`` (which contains it) are returned only once; send the link to the person."""
 
     token: str
     url: str
@@ -53,54 +53,56 @@ class RoleChange(BaseModel):
 
 
 @router.get("/members", response_model=MemberList, operation_id="list_members")
-async def list_members(org: RequireAdmin, session: Session) -> dict[str, Any]:
-    return {"members": [_member_json(row) for row in await members.list_members(session, org.organization_id)]}
+async def list_members(org: RequireAdmin, session: Session) -> MemberList:
+    """Lists the members in the order in which they joined."""
+    rows = await repository.list_members(session, org.organization_id)
+    return MemberList(members=[_member_response(user, member) for user, member in rows])
 
 
 @router.post("/members", response_model=InvitationCreated, operation_id="invite_member")
 async def invite_member(
     body: InvitationCreate, org: RequireAdmin, session: Session, now: Now, request: Request
 ) -> InvitationCreated:
-    """Invites a person, who joins by the link in the answer; it works once, within seven days. An earlier invitation
-    of the same address ends."""
+    """Creates an invitation. The person joins with the link in the response, which works once within seven days.
+    An earlier invitation of the same address is revoked."""
     new = await invitations.create_invitation(session, org, email=body.email, name=body.name, role=body.role, now=now)
     data = {"email": body.email, "role": body.role}
     await write_audit_entry(session, org, "invitation.created", f"invitation:{new.record.id}", data)
     shown = InvitationResponse.model_validate(new.record).model_dump()
-    return InvitationCreated(**shown, token=new.token, url=f"{_base(request)}/invitation?token={new.token}")
+    return InvitationCreated(**shown, token=new.token, url=f"{base_url(request)}/invitation?token={new.token}")
 
 
 @router.patch("/members/{user_id}", response_model=MemberResponse, operation_id="change_member_role")
-async def change_member_role(user_id: Id, body: RoleChange, org: RequireAdmin, session: Session) -> dict[str, Any]:
-    """Only an owner makes or unmakes owners, and the last one stays one."""
-    row, before = await members.change_role(session, org, user_id, body.role)
+async def change_member_role(user_id: Id, body: RoleChange, org: RequireAdmin, session: Session) -> MemberResponse:
+    """Changes a member's role. Only owners can grant or revoke ownership; the last owner cannot be removed."""
+    (user, member), before = await members.change_role(session, org, user_id, body.role)
     if before == body.role:
         skip_audit_entry(session)
     else:
         await write_audit_entry(
             session, org, "member.role_changed", f"user:{user_id}", {"from": before, "to": body.role}
         )
-    return _member_json(row)
+    return _member_response(user, member)
 
 
 @router.delete("/members/{user_id}", response_model=MemberResponse, operation_id="remove_member")
-async def remove_member(user_id: Id, org: CurrentOrg, session: Session) -> dict[str, Any]:
-    """Removes a member (admin) or lets you leave; the sessions of that person here end at once."""
-    row = await members.remove_member(session, org, user_id)
+async def remove_member(user_id: Id, org: CurrentOrg, session: Session) -> MemberResponse:
+    """Removes a member (admins) or lets you leave. The person's sessions in this organization end immediately."""
+    user, member = await members.remove_member(session, org, user_id)
     action = "member.left" if user_id == org.user_id else "member.removed"
-    await write_audit_entry(session, org, action, f"user:{user_id}", {"role": row[1].role})
-    return _member_json(row)
+    await write_audit_entry(session, org, action, f"user:{user_id}", {"role": member.role})
+    return _member_response(user, member)
 
 
 @router.get("/invitations", response_model=InvitationList, operation_id="list_invitations")
-async def list_invitations(org: RequireAdmin, session: Session, now: Now) -> dict[str, Any]:
-    """The invitations that can still be accepted, newest first."""
-    return {"invitations": await invitations.list_open_invitations(session, org.organization_id, now)}
+async def list_invitations(org: RequireAdmin, session: Session, now: Now) -> InvitationList:
+    """Lists the invitations that can still be accepted, newest first."""
+    return InvitationList(invitations=await repository.list_open_invitations(session, org.organization_id, now))
 
 
 @router.delete("/invitations/{invitation_id}", response_model=InvitationResponse, operation_id="revoke_invitation")
-async def revoke_invitation(invitation_id: Id, org: RequireAdmin, session: Session, now: Now) -> Any:
-    """The link opens nothing from now on; one that was accepted is 404."""
+async def revoke_invitation(invitation_id: Id, org: RequireAdmin, session: Session, now: Now) -> Invitation:
+    """Revokes an invitation, so that its link no longer works. Returns 404 when it was already accepted."""
     record, changed = await invitations.revoke_invitation(session, org.organization_id, invitation_id, now)
     if changed:
         await write_audit_entry(
@@ -111,17 +113,7 @@ async def revoke_invitation(invitation_id: Id, org: RequireAdmin, session: Sessi
     return record
 
 
-def _member_json(row: Any) -> dict[str, Any]:
-    user, member = row
-    return {
-        "user_id": user.id,
-        "email": user.email,
-        "name": user.name,
-        "role": member.role,
-        "created_at": member.created_at,
-    }
-
-
-def _base(request: Request) -> str:
-    root: Root = request.app.state.root
-    return (root.settings.public_url or str(request.base_url)).rstrip("/")
+def _member_response(user: User, member: Member) -> MemberResponse:
+    return MemberResponse(
+        user_id=user.id, email=user.email, name=user.name, role=member.role, created_at=member.created_at
+    )

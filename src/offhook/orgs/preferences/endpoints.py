@@ -1,6 +1,6 @@
 """The organization itself, its preferences and its limits over HTTP."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel
@@ -9,12 +9,11 @@ from starlette.requests import Request
 from offhook.kit.database.database import Session
 from offhook.kit.phone_numbers import E164
 from offhook.orgs import service
-from offhook.orgs.audit_trail.recorder import write_audit_entry
-from offhook.orgs.caller import Caller
 from offhook.orgs.dependencies import CurrentOrg, RequireAdmin, RequireMember
 from offhook.orgs.preferences import preferences
 from offhook.orgs.preferences.preferences import TimeZoneName
 from offhook.orgs.schemas import Name, OrganizationResponse, Role
+from offhook.orgs.tables import Organization
 from offhook.root import Root
 from offhook.settings import Settings
 
@@ -31,28 +30,28 @@ class OrganizationUpdate(BaseModel):
 
 
 class PreferencesUpdate(BaseModel):
-    """What is left out stays as it is; ``test_phone_number: null`` takes it away."""
+    """Omitted fields keep their value; ``test_phone_number: null`` removes the number."""
 
     timezone: TimeZoneName = "UTC"
     test_phone_number: E164 | None = None
 
 
 class PreferencesResponse(BaseModel):
-    """``timezone`` decides where a day of the usage report begins; ``test_phone_number`` is what a test call dials."""
+    """``timezone`` sets where a day of the usage report begins; test calls dial ``test_phone_number``."""
 
     timezone: str
     test_phone_number: str | None
 
 
 class LimitsResponse(BaseModel):
-    """``source``: ``organization`` (its own limit) or ``installation`` (the default of all)."""
+    """``source`` is ``organization`` (its own limit) or ``installation`` (the default)."""
 
     concurrent_calls: int
     source: str
 
 
 class ContextResponse(BaseModel):
-    """What a page needs to know first: where you are, what you may do there, and how much of it."""
+    """Everything a page needs first: the organization, your role in it, and its limits."""
 
     organization: OrganizationResponse
     preferences: PreferencesResponse
@@ -65,52 +64,45 @@ class ContextResponse(BaseModel):
 
 
 @router.get("/current", response_model=OrganizationResponse, operation_id="get_current_organization")
-async def get_current_organization(org: CurrentOrg, session: Session) -> Any:
+async def get_current_organization(org: CurrentOrg, session: Session) -> Organization:
     return await service.get_organization(session, org.organization_id)
 
 
 @router.patch("/current", response_model=OrganizationResponse, operation_id="update_current_organization")
-async def update_current(body: OrganizationUpdate, org: RequireAdmin, session: Session) -> Any:
+async def update_current(body: OrganizationUpdate, org: RequireAdmin, session: Session) -> Organization:
     """Renames the organization."""
-    return await _change_organization(session, org, {"name": body.name}, "organization.renamed")
+    return await preferences.change_organization(session, org, {"name": body.name}, "organization.renamed")
 
 
 @router.get("/preferences", response_model=PreferencesResponse, operation_id="get_preferences")
-async def get_preferences(org: CurrentOrg, session: Session) -> dict[str, Any]:
-    return _preferences_json(await service.get_organization(session, org.organization_id))
+async def get_preferences(org: CurrentOrg, session: Session) -> PreferencesResponse:
+    return _preferences_response(await service.get_organization(session, org.organization_id))
 
 
 @router.put("/preferences", response_model=PreferencesResponse, operation_id="put_preferences")
-async def put_preferences(body: PreferencesUpdate, org: RequireMember, session: Session) -> dict[str, Any]:
+async def put_preferences(body: PreferencesUpdate, org: RequireMember, session: Session) -> PreferencesResponse:
     sent = body.model_dump(exclude_unset=True)
     values = {"time_zone" if name == "timezone" else name: value for name, value in sent.items()}
-    return _preferences_json(await _change_organization(session, org, values, "preferences.updated"))
+    return _preferences_response(await preferences.change_organization(session, org, values, "preferences.updated"))
 
 
 @router.get("/context", response_model=ContextResponse, operation_id="get_organization_context")
 async def get_context(
     org: CurrentOrg, session: Session, settings: Annotated[Settings, Depends(_app_settings)]
-) -> dict[str, Any]:
+) -> ContextResponse:
     organization = await service.get_organization(session, org.organization_id)
     limits = preferences.organization_limits(organization, settings)
-    return {
-        "organization": OrganizationResponse.model_validate(organization),
-        "preferences": _preferences_json(organization),
-        "limits": {"concurrent_calls": limits.concurrent_calls, "source": limits.source},
-        "role": org.role,
-        "user_id": org.user_id,
-        "is_superuser": org.is_superuser,
-        "impersonated": org.impersonator_id is not None,
-        "signup_enabled": settings.signup_enabled,
-    }
+    return ContextResponse(
+        organization=organization,
+        preferences=_preferences_response(organization),
+        limits=LimitsResponse(concurrent_calls=limits.concurrent_calls, source=limits.source),
+        role=org.role,
+        user_id=org.user_id,
+        is_superuser=org.is_superuser,
+        impersonated=org.impersonator_id is not None,
+        signup_enabled=settings.signup_enabled,
+    )
 
 
-async def _change_organization(session: Session, org: Caller, values: dict[str, Any], action: str) -> Any:
-    organization, changed = await preferences.change_organization(session, org.organization_id, values)
-    if changed:
-        await write_audit_entry(session, org, action, f"organization:{organization.id}", {"fields": changed})
-    return organization
-
-
-def _preferences_json(organization: Any) -> dict[str, Any]:
-    return {"timezone": organization.time_zone, "test_phone_number": organization.test_phone_number}
+def _preferences_response(organization: Organization) -> PreferencesResponse:
+    return PreferencesResponse(timezone=organization.time_zone, test_phone_number=organization.test_phone_number)

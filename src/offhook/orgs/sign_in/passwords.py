@@ -19,9 +19,9 @@ class PasswordService:
         return await anyio.to_thread.run_sync(_HASHER.hash, _encode_password(password), limiter=self._limiter)
 
     async def verify_password(self, password_hash: str | None, password: str) -> bool:
-        """Whether it is the one; without a hash it takes as long, so that time does not tell which addresses exist."""
+        """Returns whether the password matches; takes as long without a hash, so that timing does not reveal accounts."""
         if self._dummy_hash is None:
-            self._dummy_hash = await self.hash_password("nobody has this password")
+            self._dummy_hash = await self.hash_password("no account has this password")
         verified = await anyio.to_thread.run_sync(
             _verify_hash, password_hash or self._dummy_hash, _encode_password(password), limiter=self._limiter
         )

@@ -1,6 +1,7 @@
 """Signing in and up: passwords, one-time links, and the limits on guessing either."""
 
 from offhook.kit.clock import Clock
+from offhook.kit.crypto import hash_token
 from offhook.kit.database.database import Database
 from offhook.kit.http.rate_limits import RateLimiter
 from offhook.orgs import repository, service
@@ -15,6 +16,7 @@ from offhook.orgs.errors import (
     WrongPassword,
 )
 from offhook.orgs.people import accounts, invitations
+from offhook.orgs.people import repository as people
 from offhook.orgs.people.invitations import InvitationPreview
 from offhook.orgs.schemas import LoginRequest, SignupRequest
 from offhook.orgs.service import SignInResult
@@ -28,7 +30,7 @@ ADDRESS_ATTEMPTS, ADDRESS_WINDOW_S = 100, 300
 
 
 class SignIn:
-    """Hashing takes its time, so no transaction is open during it: this opens its own, before and after."""
+    """Signs people in and up. Hashing is slow, so no transaction is open during it: each one opens before or after."""
 
     def __init__(self, database: Database, clock: Clock, settings: Settings) -> None:
         self._db = database
@@ -39,7 +41,7 @@ class SignIn:
         self._per_address = RateLimiter(clock, limit=ADDRESS_ATTEMPTS, window_s=ADDRESS_WINDOW_S)
 
     async def sign_up(self, request: SignupRequest, ip: str | None) -> SignInResult:
-        """A user with an organization of their own; raises ``SignupDisabled`` (403) or ``EmailTaken`` (409)."""
+        """Creates a user with an organization of their own; raises ``SignupDisabled`` (403) or ``EmailTaken`` (409)."""
         if not self._settings.signup_enabled:
             raise SignupDisabled
         password_hash = await self._passwords.hash_password(request.password)
@@ -53,7 +55,7 @@ class SignIn:
         return signed_in
 
     async def log_in(self, request: LoginRequest, ip: str | None) -> SignInResult:
-        """A session for the right password; raises ``InvalidCredentials`` (401), too many tries ``TooManyRequests``."""
+        """Starts a session for the right password; raises ``InvalidCredentials`` (401) or ``TooManyRequests`` (429)."""
         account, address = request.email.lower(), ip or ""
         self._per_address.spend(address)
         self._per_account.spend(account)
@@ -72,7 +74,7 @@ class SignIn:
         return signed_in
 
     async def follow_link(self, token: str, ip: str | None) -> SignInResult:
-        """A session for a one-time link; raises ``SignInLinkRefused`` (401)."""
+        """Starts a session for a one-time link; raises ``SignInLinkRefused`` (401)."""
         address = ip or ""
         self._per_address.spend(address)
         async with self._db.transaction() as session:
@@ -84,7 +86,7 @@ class SignIn:
         return signed_in
 
     async def look_at_invitation(self, token: str, ip: str | None) -> InvitationPreview:
-        """What the link is for; raises ``InvitationRefused`` (401)."""
+        """Returns what the link is for; raises ``InvitationRefused`` (401)."""
         address = ip or ""
         self._per_address.spend(address)
         async with self._db.transaction() as session:
@@ -95,10 +97,10 @@ class SignIn:
     async def accept_invitation(
         self, token: str, *, password: str | None, name: str | None, caller: Caller | None, ip: str | None
     ) -> SignInResult:
-        """Join, signed in to the organization.
+        """Joins the organization and signs in to it.
 
-        Whoever has an account proves it, by being signed in (``caller``) or by its password; anyone else gets one with
-        ``password``. Works where sign-up is switched off: being invited is the permission.
+        The holder of an account proves it by being signed in (``caller``) or by its password; anyone else gets an account
+        with ``password``. Works with sign-up disabled: the invitation is the permission.
         """
         invited = await self.look_at_invitation(token, ip)
         async with self._db.transaction() as session:
@@ -128,7 +130,7 @@ class SignIn:
         return signed_in
 
     async def change_password(self, caller: Caller, token: str, *, current: str | None, new: str) -> None:
-        """Set it and end every other session of this person. ``current`` is needed where there is one already."""
+        """Sets the password and revokes the person's other sessions. ``current`` is required when a password exists."""
         assert caller.user_id is not None
         async with self._db.transaction() as session:
             user = await accounts.get_user(session, caller.user_id)
@@ -139,14 +141,13 @@ class SignIn:
                 raise WrongPassword from None
         password_hash = await self._passwords.hash_password(new)
         async with self._db.transaction() as session:
-            await accounts.set_password(session, user.id, password_hash)
-            ended = await accounts.end_other_sessions(session, user.id, token, self._clock.now())
-            await write_audit_entry(
-                session, caller, "user.password_changed", f"user:{user.id}", {"sessions_ended": ended}
-            )
+            await people.set_password(session, user.id, password_hash)
+            revoked = await people.revoke_other_sessions(session, user.id, hash_token(token), self._clock.now())
+            data = {"sessions_ended": revoked}
+            await write_audit_entry(session, caller, "user.password_changed", f"user:{user.id}", data)
 
     async def _check_password(self, user: User, password: str, ip: str | None) -> None:
-        """Raises ``InvalidCredentials`` unless it is this person's password; guesses are limited as in signing in."""
+        """Raises ``InvalidCredentials`` unless it is this person's password; attempts are limited as in sign-in."""
         account, address = user.email.lower(), ip or ""
         self._per_address.spend(address)
         self._per_account.spend(account)

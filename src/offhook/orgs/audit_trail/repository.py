@@ -1,9 +1,9 @@
-"""Reading the audit log: one organization's entries with the names of who acted."""
+"""Statements on the audit log."""
 
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import RowMapping, and_, func, select
+from sqlalchemy import RowMapping, and_, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
@@ -26,7 +26,7 @@ AUDIT_FILTERS: Final[dict[str, FilterField]] = {
 async def list_entries(
     session: AsyncSession, organization_id: int, filters: str | None, page: PageRequest
 ) -> tuple[Sequence[RowMapping], int]:
-    """A page of entries, newest first, and how many match in all. Raises ``FilterInvalid`` (422)."""
+    """Returns a page of entries, newest first, and how many match in total. Raises ``FilterInvalid`` (422)."""
     conditions: list[Any] = [AuditEntry.organization_id == organization_id, *parse_filters(filters, AUDIT_FILTERS)]
     total = await session.scalar(select(func.count()).select_from(AuditEntry).where(*conditions))
     impersonator = aliased(User)
@@ -48,3 +48,8 @@ async def list_entries(
         .offset(page.offset)
     )
     return rows.mappings().all(), total or 0
+
+
+async def has_written(session: AsyncSession) -> bool:
+    """Returns whether the transaction has written: PostgreSQL numbers a transaction at its first write."""
+    return bool(await session.scalar(text("SELECT pg_current_xact_id_if_assigned() IS NOT NULL")))

@@ -1,0 +1,179 @@
+"""Statements on members, invitations and personal accounts."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import ColumnElement, Row, delete, func, select, update
+from sqlalchemy.engine import CursorResult
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.orgs.tables import Invitation, Member, Organization, User, UserSession
+
+_IS_OPEN: Final = (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
+
+
+async def list_members(session: AsyncSession, organization_id: int) -> list[Row[User, Member]]:
+    """Returns everyone, in the order in which they joined."""
+    statement = (
+        select(User, Member)
+        .join(Member, Member.user_id == User.id)
+        .where(Member.organization_id == organization_id)
+        .order_by(Member.created_at, Member.user_id)
+    )
+    return list((await session.execute(statement)).all())
+
+
+async def find_member(session: AsyncSession, organization_id: int, user_id: int) -> Row[User, Member] | None:
+    statement = (
+        select(User, Member)
+        .join(Member, Member.user_id == User.id)
+        .where(Member.organization_id == organization_id, Member.user_id == user_id)
+    )
+    return (await session.execute(statement)).first()
+
+
+async def delete_member(session: AsyncSession, organization_id: int, user_id: int) -> None:
+    """Deletes the membership and revokes what depends on it: the member's sessions and open invitations."""
+    await session.execute(delete(Member).where(Member.organization_id == organization_id, Member.user_id == user_id))
+    await session.execute(
+        update(UserSession)
+        .where(UserSession.organization_id == organization_id, UserSession.user_id == user_id)
+        .where(UserSession.revoked_at.is_(None))
+        .values(revoked_at=func.now())
+    )
+    # A link that they kept for themselves would let them in again.
+    await session.execute(
+        update(Invitation)
+        .where(Invitation.organization_id == organization_id, Invitation.invited_by == user_id, *_IS_OPEN)
+        .values(revoked_at=func.now())
+    )
+
+
+async def lock_organization(session: AsyncSession, organization_id: int) -> None:
+    """Serializes changes of owners: of two who leave at the same time, the second one sees that the first is gone."""
+    await session.execute(select(Organization.id).where(Organization.id == organization_id).with_for_update())
+
+
+async def count_members(session: AsyncSession, organization_id: int, role: str) -> int:
+    statement = select(func.count()).where(Member.organization_id == organization_id, Member.role == role)
+    return await session.scalar(statement) or 0
+
+
+async def has_member_with_email(session: AsyncSession, organization_id: int, email: str) -> bool:
+    statement = (
+        select(Member.user_id)
+        .join(User, User.id == Member.user_id)
+        .where(func.lower(User.email) == func.lower(email), Member.organization_id == organization_id)
+    )
+    return await session.scalar(statement) is not None
+
+
+async def revoke_invitations_of(session: AsyncSession, organization_id: int, email: str, now: datetime) -> None:
+    """Revokes the open invitations of an address."""
+    await session.execute(
+        update(Invitation)
+        .where(Invitation.organization_id == organization_id, func.lower(Invitation.email) == func.lower(email))
+        .where(*_IS_OPEN)
+        .values(revoked_at=now)
+    )
+
+
+async def list_open_invitations(session: AsyncSession, organization_id: int, now: datetime) -> Sequence[Invitation]:
+    """Returns the invitations that can still be accepted, newest first."""
+    invitations = await session.scalars(
+        select(Invitation)
+        .where(Invitation.organization_id == organization_id, Invitation.expires_at > now, *_IS_OPEN)
+        .order_by(Invitation.id.desc())
+    )
+    return invitations.all()
+
+
+async def lock_invitation(session: AsyncSession, organization_id: int, invitation_id: int) -> Invitation | None:
+    """Returns an invitation that was not accepted, locked until the transaction ends."""
+    return await session.scalar(
+        select(Invitation)
+        .where(Invitation.organization_id == organization_id, Invitation.id == invitation_id)
+        .where(Invitation.accepted_at.is_(None))
+        .with_for_update()
+    )
+
+
+# Below: reads and writes across organizations, by a link's secret or for a person, who belongs to several.
+
+
+def _acceptable(token_sha256: bytes, now: datetime) -> tuple[ColumnElement[bool], ...]:
+    return Invitation.token_sha256 == token_sha256, Invitation.expires_at > now, *_IS_OPEN
+
+
+async def find_invitation_by_token(
+    session: AsyncSession, token_sha256: bytes, now: datetime
+) -> Row[Invitation, str, bool] | None:
+    """Returns an open invitation, the organization's name, and whether the address has an account."""
+    has_account = select(User.id).where(func.lower(User.email) == func.lower(Invitation.email)).exists()
+    rows = await session.execute(
+        select(Invitation, Organization.name, has_account)
+        .join(Organization, Organization.id == Invitation.organization_id)
+        .where(*_acceptable(token_sha256, now))
+    )
+    return rows.first()
+
+
+async def accept_invitation(session: AsyncSession, token_sha256: bytes, now: datetime) -> Invitation | None:
+    """Marks an open invitation as accepted and returns it; of two requests at once, one gets it."""
+    return await session.scalar(
+        update(Invitation).where(*_acceptable(token_sha256, now)).values(accepted_at=now).returning(Invitation)
+    )
+
+
+async def organizations_of(session: AsyncSession, user_id: int) -> list[Row[Organization, str]]:
+    """Returns every organization of a person with the role there, in the order in which they were joined."""
+    statement = (
+        select(Organization, Member.role)
+        .join(Member, Member.organization_id == Organization.id)
+        .where(Member.user_id == user_id)
+        .order_by(Member.created_at, Organization.id)
+    )
+    return list((await session.execute(statement)).all())
+
+
+async def find_user(session: AsyncSession, user_id: int) -> User | None:
+    return await session.get(User, user_id)
+
+
+async def set_password(session: AsyncSession, user_id: int, password_hash: str) -> None:
+    await session.execute(update(User).where(User.id == user_id).values(password_hash=password_hash))
+
+
+async def list_sessions(session: AsyncSession, user_id: int, now: datetime) -> Sequence[UserSession]:
+    """Returns the valid sessions, newest first, including those with which a superuser acts for this person."""
+    sessions = await session.scalars(
+        select(UserSession)
+        .where(UserSession.user_id == user_id, UserSession.revoked_at.is_(None), UserSession.expires_at > now)
+        .order_by(UserSession.id.desc())
+    )
+    return sessions.all()
+
+
+async def revoke_session(session: AsyncSession, user_id: int, session_id: int, now: datetime) -> bool:
+    """Revokes one valid session of this person; False when there is none."""
+    revoked_id = await session.scalar(
+        update(UserSession)
+        .where(UserSession.id == session_id, UserSession.user_id == user_id, UserSession.revoked_at.is_(None))
+        .where(UserSession.expires_at > now)
+        .values(revoked_at=now)
+        .returning(UserSession.id)
+    )
+    return revoked_id is not None
+
+
+async def revoke_other_sessions(session: AsyncSession, user_id: int, token_sha256: bytes, now: datetime) -> int:
+    """Revokes every session of this person except the one of this token and returns their count."""
+    result = await session.execute(
+        update(UserSession)
+        .where(UserSession.user_id == user_id, UserSession.revoked_at.is_(None), UserSession.expires_at > now)
+        .where(UserSession.token_sha256 != token_sha256)
+        .values(revoked_at=now)
+    )
+    assert isinstance(result, CursorResult)
+    return result.rowcount

@@ -1,0 +1,45 @@
+"""Statements of authentication: credentials by their hash, and when an API key was last used."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+import asyncpg
+from sqlalchemy import or_, select, update
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from offhook.kit.database.direct_reads import DirectReadPool
+from offhook.orgs.tables import ApiKey
+
+TOUCH_AFTER: Final = timedelta(seconds=60)
+
+_KEY: Final = "SELECT id, organization_id, role, archived_at, last_used_at FROM api_keys WHERE key_sha256 = $1"
+_SESSION: Final = """
+SELECT s.organization_id, s.user_id, s.impersonator_id, m.role, u.is_superuser
+FROM user_sessions s
+JOIN users u ON u.id = s.user_id
+JOIN members m ON m.user_id = s.user_id AND m.organization_id = s.organization_id
+WHERE s.token_sha256 = $1 AND s.revoked_at IS NULL AND s.expires_at > $2
+"""
+
+
+async def find_key(reads: DirectReadPool, key_sha256: bytes) -> asyncpg.Record | None:
+    """Returns the key's ``id``, ``organization_id``, ``role``, ``archived_at`` and ``last_used_at``."""
+    return await reads.fetch_row(_KEY, key_sha256)
+
+
+async def find_session(reads: DirectReadPool, token_sha256: bytes, now: datetime) -> asyncpg.Record | None:
+    """Returns ``organization_id``, ``user_id``, ``impersonator_id``, ``role`` and ``is_superuser`` of a valid session."""
+    return await reads.fetch_row(_SESSION, token_sha256, now)
+
+
+async def mark_key_used(engine: AsyncEngine, key_id: int, now: datetime, *, skip_locked: bool) -> bool:
+    """Sets ``last_used_at`` if it is older than a minute; ``engine`` commits by itself.
+
+    With ``skip_locked`` a row that another transaction holds is left alone. Returns whether the row was written.
+    """
+    is_due = (ApiKey.id == key_id, or_(ApiKey.last_used_at.is_(None), ApiKey.last_used_at <= now - TOUCH_AFTER))
+    free = select(ApiKey.id).where(*is_due).with_for_update(skip_locked=True).scalar_subquery()
+    conditions = (ApiKey.id == free,) if skip_locked else is_due
+    statement = update(ApiKey).where(*conditions).values(last_used_at=now).returning(ApiKey.id)
+    async with engine.connect() as connection:
+        return (await connection.execute(statement)).scalar_one_or_none() is not None
