@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Accept Invitation
-         * @description Joins the organization, with a new account or the one of the invited address, and signs in to it.
+         * @description Joins the organization with a new account or the account of the invited address, and signs in to it.
          */
         post: operations["accept_invitation"];
         delete?: never;
@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Look At Invitation
-         * @description What the link invites to; accepts nothing.
+         * @description Shows what the link invites to without accepting the invitation.
          */
         post: operations["look_at_invitation"];
         delete?: never;
@@ -89,7 +89,7 @@ export interface paths {
         put?: never;
         /**
          * Logout
-         * @description Revokes the session of the token that was sent; an API key has none and stays as it is.
+         * @description Revokes the session of the current token; API keys have no session and stay valid.
          */
         post: operations["logout"];
         delete?: never;
@@ -124,7 +124,7 @@ export interface paths {
         };
         /**
          * List My Organizations
-         * @description Where the signed-in person belongs.
+         * @description Lists the organizations of the signed-in person.
          */
         get: operations["list_my_organizations"];
         put?: never;
@@ -146,7 +146,7 @@ export interface paths {
         put?: never;
         /**
          * Change Password
-         * @description Sets the password and ends every other session of the person.
+         * @description Sets the password and revokes all other sessions of the person.
          */
         post: operations["change_password"];
         delete?: never;
@@ -162,7 +162,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Sessions */
+        /**
+         * List Sessions
+         * @description Lists your valid sessions, newest first.
+         */
         get: operations["list_sessions"];
         put?: never;
         post?: never;
@@ -184,7 +187,7 @@ export interface paths {
         post?: never;
         /**
          * End Session
-         * @description The token of that session opens nothing from now on.
+         * @description Revokes the session.
          */
         delete: operations["end_session"];
         options?: never;
@@ -220,7 +223,7 @@ export interface paths {
         put?: never;
         /**
          * Switch Organization
-         * @description Answers a token for the other organization; the one that was sent ends.
+         * @description Returns a token for the other organization and revokes the current one.
          */
         post: operations["switch_organization"];
         delete?: never;
@@ -890,8 +893,8 @@ export interface paths {
         };
         /**
          * Get Audit Log
-         * @description Newest first. Fields to filter: `id`, `action`, `target`, `actor_user_id`, `actor_key_id`, `impersonator_id`,
-         *     `ip`, `created_at`.
+         * @description Lists audit log entries, newest first. Filterable fields: `id`, `action`, `target`, `actor_user_id`, `actor_key_id`,
+         *     `impersonator_id`, `ip`, `created_at`.
          */
         get: operations["get_audit_log"];
         put?: never;
@@ -947,17 +950,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Do Not Call */
+        /**
+         * List Do Not Call
+         * @description Lists the numbers, newest first.
+         */
         get: operations["list_do_not_call"];
         put?: never;
         /**
          * Add Do Not Call
-         * @description All numbers or, when one of them is no phone number, none.
+         * @description Adds all numbers, or none of them when one is invalid.
          */
         post: operations["add_do_not_call"];
         /**
          * Remove Do Not Call Number
-         * @description Takes this number off the list.
+         * @description Removes a phone number from the list.
          */
         delete: operations["remove_do_not_call_number"];
         options?: never;
@@ -975,7 +981,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove Do Not Call */
+        /**
+         * Remove Do Not Call
+         * @description Removes an entry from the list.
+         */
         delete: operations["remove_do_not_call"];
         options?: never;
         head?: never;
@@ -991,7 +1000,7 @@ export interface paths {
         };
         /**
          * List Invitations
-         * @description The invitations that can still be accepted, newest first.
+         * @description Lists the invitations that can still be accepted, newest first.
          */
         get: operations["list_invitations"];
         put?: never;
@@ -1014,7 +1023,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke Invitation
-         * @description The link opens nothing from now on; one that was accepted is 404.
+         * @description Revokes an invitation, so that its link no longer works. Returns 404 when it was already accepted.
          */
         delete: operations["revoke_invitation"];
         options?: never;
@@ -1029,13 +1038,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Members */
+        /**
+         * List Members
+         * @description Lists the members in the order in which they joined.
+         */
         get: operations["list_members"];
         put?: never;
         /**
          * Invite Member
-         * @description Invites a person, who joins by the link in the answer; it works once, within seven days. An earlier invitation
-         *     of the same address ends.
+         * @description Creates an invitation. The person joins with the link in the response, which works once within seven days.
+         *     An earlier invitation of the same address is revoked.
          */
         post: operations["invite_member"];
         delete?: never;
@@ -1056,14 +1068,14 @@ export interface paths {
         post?: never;
         /**
          * Remove Member
-         * @description Removes a member (admin) or lets you leave; the sessions of that person here end at once.
+         * @description Removes a member (admins) or lets you leave. The person's sessions in this organization end immediately.
          */
         delete: operations["remove_member"];
         options?: never;
         head?: never;
         /**
          * Change Member Role
-         * @description Only an owner makes or unmakes owners, and the last one stays one.
+         * @description Changes a member's role. Only owners can grant or revoke ownership; the last owner cannot be removed.
          */
         patch: operations["change_member_role"];
         trace?: never;
@@ -2497,10 +2509,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List User Keys */
+        /**
+         * List User Keys
+         * @description Lists the organization's API keys, newest first.
+         */
         get: operations["list_user_api_keys"];
         put?: never;
-        /** Create User Key */
+        /**
+         * Create User Key
+         * @description Creates an API key and returns its secret.
+         */
         post: operations["create_user_api_key"];
         delete?: never;
         options?: never;
@@ -3287,7 +3305,7 @@ export interface components {
         };
         /**
          * ApiKeyCreated
-         * @description ``key`` is the secret: it is in this answer and never again.
+         * @description ``key`` is the secret and is returned only once.
          */
         ApiKeyCreated: {
             /** Archived At */
@@ -3364,9 +3382,9 @@ export interface components {
         };
         /**
          * AuditEntryResponse
-         * @description Who is a person (``actor_user_id``) or an API key (``actor_key_id``); neither: the platform itself.
+         * @description The actor is a person (``actor_user_id``), an API key (``actor_key_id``) or, with neither, the platform itself.
          *
-         *     ``impersonator_id`` is the superuser who really acted in that person's name.
+         *     ``impersonator_id`` is the superuser who acted on that person's behalf.
          */
         AuditEntryResponse: {
             /** Action */
@@ -3902,7 +3920,7 @@ export interface components {
         };
         /**
          * ContextResponse
-         * @description What a page needs to know first: where you are, what you may do there, and how much of it.
+         * @description Everything a page needs first: the organization, your role in it, and its limits.
          */
         ContextResponse: {
             /** Impersonated */
@@ -4407,7 +4425,7 @@ export interface components {
         };
         /**
          * DoNotCallAdd
-         * @description One number or a list of them, each with its country code; they are stored in E.164 form.
+         * @description One phone number or a list, each with its country code; they are stored in E.164 format.
          */
         DoNotCallAdd: {
             /** Phone Number */
@@ -4419,7 +4437,7 @@ export interface components {
         };
         /**
          * DoNotCallAdded
-         * @description ``entries`` are the new ones; numbers that were listed before keep their entries and are only counted.
+         * @description ``entries`` holds the new entries; numbers that were already listed are only counted.
          */
         DoNotCallAdded: {
             /** Added */
@@ -4940,7 +4958,8 @@ export interface components {
         };
         /**
          * InvitationAccept
-         * @description ``password``: of your account or, without one, for it; not needed while you are signed in with the address.
+         * @description ``password`` is your account's password, or the password of the account to create. It is not needed while you are
+         *     signed in with the invited address.
          */
         InvitationAccept: {
             /** Name */
@@ -4965,7 +4984,7 @@ export interface components {
         };
         /**
          * InvitationCreated
-         * @description ``token`` and ``url`` (which carries it) are in this answer and never again: pass the link on to the person.
+         * @description ``token`` and ``url`` (which contains it) are returned only once; send the link to the person.
          */
         InvitationCreated: {
             /**
@@ -5038,7 +5057,7 @@ export interface components {
         };
         /**
          * InvitedResponse
-         * @description ``has_account``: whether the address has an account, whose password is then asked for.
+         * @description ``has_account`` is true when the address has an account; accepting then requires its password.
          */
         InvitedResponse: {
             /** Email */
@@ -5142,7 +5161,7 @@ export interface components {
         };
         /**
          * LimitsResponse
-         * @description ``source``: ``organization`` (its own limit) or ``installation`` (the default of all).
+         * @description ``source`` is ``organization`` (its own limit) or ``installation`` (the default).
          */
         LimitsResponse: {
             /** Concurrent Calls */
@@ -5292,7 +5311,7 @@ export interface components {
         };
         /**
          * MeResponse
-         * @description The caller: a person, or an API key without one.
+         * @description The caller: a person, or an API key, which has no ``user``.
          */
         MeResponse: {
             /** Email */
@@ -5605,7 +5624,7 @@ export interface components {
         };
         /**
          * PasswordChange
-         * @description ``current_password`` may be left out while there is none (an account that signs in by link).
+         * @description ``current_password`` is not needed when the account has no password yet (sign-in by link only).
          */
         PasswordChange: {
             /** Current Password */
@@ -5747,7 +5766,7 @@ export interface components {
         };
         /**
          * PreferencesResponse
-         * @description ``timezone`` decides where a day of the usage report begins; ``test_phone_number`` is what a test call dials.
+         * @description ``timezone`` sets where a day of the usage report begins; test calls dial ``test_phone_number``.
          */
         PreferencesResponse: {
             /** Test Phone Number */
@@ -5757,7 +5776,7 @@ export interface components {
         };
         /**
          * PreferencesUpdate
-         * @description What is left out stays as it is; ``test_phone_number: null`` takes it away.
+         * @description Omitted fields keep their value; ``test_phone_number: null`` removes the number.
          */
         PreferencesUpdate: {
             /** Test Phone Number */
@@ -6689,7 +6708,7 @@ export interface components {
         };
         /**
          * SessionResponse
-         * @description ``is_impersonated``: a superuser acts in your name with it.
+         * @description ``is_impersonated`` is true when a superuser acts on your behalf in this session.
          */
         SessionResponse: {
             /**
@@ -6713,7 +6732,7 @@ export interface components {
         };
         /**
          * SignedInResponse
-         * @description ``token`` goes into ``Authorization: Bearer <token>``; it lives 30 days.
+         * @description Send ``token`` as ``Authorization: Bearer <token>``; it is valid for 30 days.
          */
         SignedInResponse: {
             /** Token */
@@ -7732,7 +7751,7 @@ export interface components {
         };
         /**
          * UserApiKeyCreated
-         * @description ``api_key`` is the secret: it is in this answer and never again.
+         * @description ``api_key`` is the secret and is returned only once.
          */
         UserApiKeyCreated: {
             /** Api Key */
@@ -8277,7 +8296,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -8666,7 +8685,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -8754,7 +8773,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -8842,7 +8861,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -8930,7 +8949,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -9031,7 +9050,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -9119,7 +9138,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -9305,7 +9324,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -9409,7 +9428,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -9495,11 +9514,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body within 24 h act once and get the same answer */
+                /** @description Requests with the same key and body within 24 hours act once and return the same response */
                 "Idempotency-Key"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -9600,7 +9619,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -9690,7 +9709,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -9800,7 +9819,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -9890,7 +9909,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -9981,7 +10000,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -10071,7 +10090,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -10161,7 +10180,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -10251,7 +10270,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -10341,7 +10360,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -10449,7 +10468,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -10539,7 +10558,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -10638,7 +10657,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -10728,7 +10747,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -10816,11 +10835,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body within 24 h act once and get the same answer */
+                /** @description Requests with the same key and body within 24 hours act once and return the same response */
                 "Idempotency-Key"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -10910,7 +10929,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -11003,7 +11022,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -11091,7 +11110,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -11192,7 +11211,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -11282,7 +11301,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -11385,7 +11404,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -11481,7 +11500,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -11572,7 +11591,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -11660,7 +11679,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -11761,7 +11780,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -11864,7 +11883,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -11980,7 +11999,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -12068,7 +12087,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -12182,7 +12201,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -12270,7 +12289,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -12371,7 +12390,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -12461,7 +12480,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -12551,7 +12570,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -12654,7 +12673,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -12744,7 +12763,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -12832,7 +12851,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -12924,7 +12943,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -13012,7 +13031,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -13113,7 +13132,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -13203,7 +13222,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -13298,7 +13317,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -13386,7 +13405,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -13474,7 +13493,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -13562,7 +13581,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -13660,7 +13679,7 @@ export interface operations {
     list_do_not_call: {
         parameters: {
             query?: {
-                /** @description A part of the number */
+                /** @description Part of the phone number */
                 search?: string | null;
                 page?: number;
                 limit?: number;
@@ -13668,7 +13687,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -13756,7 +13775,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -13859,7 +13878,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -13947,7 +13966,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -14037,7 +14056,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -14125,7 +14144,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -14215,7 +14234,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -14303,7 +14322,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -14404,7 +14423,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -14494,7 +14513,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -14597,7 +14616,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -14685,7 +14704,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -14786,7 +14805,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -14887,7 +14906,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -14975,7 +14994,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -15063,7 +15082,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -15151,7 +15170,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -15270,7 +15289,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -15358,7 +15377,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -15459,7 +15478,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -15547,7 +15566,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -15638,7 +15657,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -15748,7 +15767,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -15841,7 +15860,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -15962,7 +15981,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -16052,7 +16071,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -16145,7 +16164,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -16266,7 +16285,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -16357,7 +16376,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -16461,7 +16480,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -16552,7 +16571,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -16643,7 +16662,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -16742,7 +16761,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -16832,7 +16851,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -16920,7 +16939,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -17008,7 +17027,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -17098,7 +17117,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -17188,7 +17207,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -17279,7 +17298,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -17367,7 +17386,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -17455,7 +17474,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -17561,7 +17580,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -17669,7 +17688,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -17769,7 +17788,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -17857,7 +17876,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -17945,7 +17964,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -18046,7 +18065,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -18136,7 +18155,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -18226,7 +18245,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -18334,7 +18353,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -18424,7 +18443,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -18515,7 +18534,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -18606,7 +18625,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -18696,7 +18715,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -18786,7 +18805,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -18874,11 +18893,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body within 24 h act once and get the same answer */
+                /** @description Requests with the same key and body within 24 hours act once and return the same response */
                 "Idempotency-Key"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -19084,7 +19103,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -19297,7 +19316,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -19385,7 +19404,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -19489,7 +19508,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -19577,7 +19596,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -19667,7 +19686,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -19768,11 +19787,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body within 24 h act once and get the same answer */
+                /** @description Requests with the same key and body within 24 hours act once and return the same response */
                 "Idempotency-Key"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -19884,7 +19903,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -19979,7 +19998,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -20071,7 +20090,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -20171,7 +20190,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -20427,7 +20446,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -20769,11 +20788,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body within 24 h act once and get the same answer */
+                /** @description Requests with the same key and body within 24 hours act once and return the same response */
                 "Idempotency-Key"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -20892,7 +20911,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -21157,11 +21176,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and body within 24 h act once and get the same answer */
+                /** @description Requests with the same key and body within 24 hours act once and return the same response */
                 "Idempotency-Key"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -21274,7 +21293,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -22131,7 +22150,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -22219,7 +22238,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -22320,7 +22339,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -22410,7 +22429,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -22513,7 +22532,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -22603,7 +22622,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -22693,7 +22712,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -22796,7 +22815,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -22888,7 +22907,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -22976,7 +22995,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -23077,7 +23096,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -23167,7 +23186,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -23264,7 +23283,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -23352,7 +23371,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -23453,7 +23472,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -23572,7 +23591,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -23780,7 +23799,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -23883,7 +23902,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -23974,7 +23993,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -24065,7 +24084,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -24153,7 +24172,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -24254,7 +24273,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -24378,7 +24397,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -24466,7 +24485,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -24561,7 +24580,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path?: never;
@@ -24651,7 +24670,7 @@ export interface operations {
                 "if-match"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -24754,7 +24773,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -24846,7 +24865,7 @@ export interface operations {
                 "if-match"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -24949,7 +24968,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -25039,7 +25058,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -25144,7 +25163,7 @@ export interface operations {
                 "if-match"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -25241,7 +25260,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -25340,7 +25359,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -25430,7 +25449,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -25542,7 +25561,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -25636,7 +25655,7 @@ export interface operations {
                 "Last-Event-ID"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -25731,7 +25750,7 @@ export interface operations {
                 Range?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -25833,7 +25852,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -25925,7 +25944,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -26028,7 +26047,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -26140,7 +26159,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -26231,7 +26250,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -26344,7 +26363,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -26457,7 +26476,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -26561,7 +26580,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -26654,7 +26673,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
@@ -26744,7 +26763,7 @@ export interface operations {
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
-                /** @description An API key; decides when both are sent */
+                /** @description An API key; takes precedence when both are sent */
                 "X-API-Key"?: string | null;
             };
             path: {
