@@ -12,6 +12,7 @@ import offhook.models.tables
 import offhook.orgs.tables
 import offhook.recordings.tables
 import offhook.runs.tables
+import offhook.telephony.providers.sandbox.tables
 import offhook.telephony.tables
 import offhook.tools.tables
 import offhook.usage.tables
@@ -73,6 +74,7 @@ TABLES = (
     offhook.models.tables,
     offhook.runs.tables,
     offhook.telephony.tables,
+    offhook.telephony.providers.sandbox.tables,
     offhook.tools.tables,
     offhook.campaigns.tables,
 )

@@ -29,8 +29,8 @@ class Settings(BaseSettings):
     trusted_proxies: str = "127.0.0.1,::1"
     # Other REST addresses of carriers, by name, as JSON: {"twilio": "http://127.0.0.1:9001"} (an emulator's).
     carrier_urls: dict[str, str] = Field(default_factory=dict)
-    # Whose numbers quick-connect buys: sandbox, twilio or telnyx; the account's fields as JSON.
-    platform_carrier: Literal["sandbox", "twilio", "telnyx"] = "sandbox"
+    # Whose numbers quick-connect buys: a carrier that sells numbers, else the simulated one; the account's fields as JSON.
+    platform_carrier: str | None = None
     platform_carrier_account: SecretStr | None = None
     signup_enabled: bool = True
     secret_key: SecretStr | None = None

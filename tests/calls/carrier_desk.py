@@ -1,6 +1,5 @@
 """An organization's account at an emulated carrier: its configuration, its number, and where the carrier finds us."""
 
-from offhook.kit.crypto import Keyring
 from offhook.root import Root
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.ports import CarrierRegistry
@@ -26,8 +25,8 @@ async def open_account(
     carrier.callback_sender.tunnels.append(ProxyTunnel(PUBLIC, server_url))
     spec = root.get(CarrierRegistry).find(carrier.name)
     assert spec is not None
-    assert spec.config is not None
-    names = {field.name for field in spec.config.fields if "secret" in field.kind}
+    assert spec.account.config is not None
+    names = {field.name for field in spec.account.config.fields if "secret" in field.kind}
     secrets = {name: value for name, value in carrier.credentials.items() if name in names}
     plain = {name: value for name, value in carrier.credentials.items() if name not in names}
     async with root.db.transaction() as session:
@@ -36,8 +35,10 @@ async def open_account(
             name=carrier.name,
             provider=carrier.name,
             config={**plain, "max_concurrent_calls": 10, "amd_enabled": True},
-            account_reference=spec.config.canonical_account(str(carrier.credentials[spec.config.account_field])),
-            secrets=CarrierAccounts(root.get(Keyring), root.settings).seal_secrets(organization_id, secrets),
+            account_reference=spec.account.config.canonical_account(
+                str(carrier.credentials[spec.account.config.account_field])
+            ),
+            secrets=root.get(CarrierAccounts).seal_secrets(organization_id, secrets),
         )
         session.add(row)
         await session.flush()

@@ -15,7 +15,7 @@ from offhook.campaigns.tables import Attempt, Campaign, Contact
 from offhook.jobs.worker import run_worker
 from offhook.root import Root
 from offhook.runs.tables import Run
-from offhook.telephony.tables import SandboxCall
+from offhook.telephony.providers.sandbox.tables import SandboxCall
 from tests.campaigns.conftest import MakeCampaign, instant_sandbox
 from tests.fixtures_orgs import OrgFixture
 

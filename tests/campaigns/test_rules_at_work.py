@@ -14,7 +14,7 @@ from offhook.campaigns.rules.hours import DAYS
 from offhook.campaigns.tables import Campaign, Contact
 from offhook.root import Root
 from offhook.runs.tables import Run
-from offhook.telephony.tables import SandboxCall
+from offhook.telephony.providers.sandbox.tables import SandboxCall
 from tests.campaigns.conftest import MakeCampaign, instant_sandbox
 from tests.campaigns.desk import Desk, numbers
 from tests.campaigns.test_engine import rows, until_over

@@ -9,18 +9,23 @@ import hmac
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from offhook.root import Root
 from offhook.runs.finishing import carrier_charges
 from offhook.telephony.ports import (
+    AccountCapabilities,
     AvailableNumber,
     CallBilled,
+    CallCapabilities,
+    CallDialer,
     CallLinks,
     CarrierAccount,
     CarrierDocument,
     CarrierFailed,
     CarrierNews,
+    CarrierRegistry,
     CarrierSpec,
     CarrierWebhook,
     ConfigField,
@@ -29,10 +34,13 @@ from offhook.telephony.ports import (
     InboundCall,
     LookupResult,
     MachineVerdict,
+    MediaCapabilities,
+    NumberCapabilities,
     StatusUpdate,
     TransferLeg,
     TransferNews,
     TransferOrder,
+    WebhookCapabilities,
     WebhookProof,
     WebhookUnreadable,
 )
@@ -73,38 +81,40 @@ class FakeCarrier:
     for_sale: list[str] = field(default_factory=lambda: ["+12015550140", "+12015550141", "+12015550142"])
     asked: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def spec(self, name: str = NAME, **more: Any) -> CarrierSpec:
-        parts: dict[str, Any] = {
-            "dialer": self,
-            "answerer": self,
-            "verifier": self,
-            "statuses": self,
-            "callbacks": ("events",),
-            "workflow_callbacks": ("hangup-callback",),
-            "account_callbacks": ("cdr",),
-            "inbound": self,
-            "follow_up": self,
-            "wire": TwilioWire,
-            "transfer_legs": self,
-            "blind_transfer": self,
-            "catalog": self,
-            "routing": self,
-            "lookup": self,
-            "config": ConfigSpec(
-                display_name="Fakecom",
-                fields=(
-                    ConfigField("account", "Account"),
-                    ConfigField("token", "Token", kind="secret"),
-                    ConfigField("webhook_key", "Webhook key", kind="secret", is_required=False, is_missed=True),
-                    ConfigField("amd_enabled", "Machine detection", kind="boolean", is_required=False),
-                ),
-                account_field="account",
-                canonical_account=str.lower,
+    def spec(self, name: str = NAME, **calls: Any) -> CarrierSpec:
+        """``calls`` replaces parts of its call capabilities."""
+        return CarrierSpec(
+            name,
+            calls=replace(
+                CallCapabilities(dialer=self, transfer_legs=self, blind_transfer=self, calls_per_second=2.0), **calls
             ),
-            "account_check": self,
-            "calls_per_second": 2.0,
-        }
-        return CarrierSpec(name, **(parts | more))
+            webhooks=WebhookCapabilities(
+                answerer=self,
+                verifier=self,
+                statuses=self,
+                callbacks=("events",),
+                workflow_callbacks=("hangup-callback",),
+                account_callbacks=("cdr",),
+                inbound=self,
+                follow_up=self,
+            ),
+            media=MediaCapabilities(wire=TwilioWire),
+            numbers=NumberCapabilities(catalog=self, routing=self, lookup=self),
+            account=AccountCapabilities(
+                config=ConfigSpec(
+                    display_name="Fakecom",
+                    fields=(
+                        ConfigField("account", "Account"),
+                        ConfigField("token", "Token", kind="secret"),
+                        ConfigField("webhook_key", "Webhook key", kind="secret", is_required=False, is_missed=True),
+                        ConfigField("amd_enabled", "Machine detection", kind="boolean", is_required=False),
+                    ),
+                    account_field="account",
+                    canonical_account=str.lower,
+                ),
+                check=self,
+            ),
+        )
 
     def _do(self, operation: str, **details: Any) -> None:
         self.done.append((operation, details))
@@ -264,3 +274,10 @@ class FakeCarrier:
     async def check_account(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
         self._do("check", config=dict(account.config))
         return {"application_id": "made-by-the-carrier"}
+
+
+def replace_sandbox_dialer(root: Root, dialer: CallDialer) -> None:
+    """Lets ``dialer`` stand in the place of the sandbox's network."""
+    carriers = root.get(CarrierRegistry)
+    sandbox = carriers.built_in
+    carriers.add(replace(sandbox, calls=replace(sandbox.calls, dialer=dialer, finder=None)))

@@ -11,13 +11,12 @@ from httpx2 import AsyncClient
 
 from offhook.orgs import Caller
 from offhook.root import Root
-from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, CarrierSpec, DialRequest
-from offhook.telephony.providers.sandbox.wire import SandboxWire
+from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, DialRequest
 from offhook.telephony.webhooks.endpoints import carrier_routes
 from offhook.workflows import publication, service
 from offhook.workflows.ports import NoTools
 from tests.applications import lend_application
-from tests.fakes.carrier import FakeCarrier
+from tests.fakes.carrier import FakeCarrier, replace_sandbox_dialer
 from tests.fixtures_orgs import OrgFixture
 from tests.telephony.fakecom import Account, make_account
 from tests.telephony.platform_desk import Platform, platform_of
@@ -49,7 +48,7 @@ class NotedCarrier:
 def carrier(root: Root) -> NotedCarrier:
     """In the place of the sandbox's network."""
     noted = NotedCarrier()
-    root.get(CarrierRegistry).add(CarrierSpec("sandbox", dialer=noted, wire=SandboxWire))
+    replace_sandbox_dialer(root, noted)
     return noted
 
 

@@ -12,7 +12,7 @@ from websockets.asyncio.server import ServerConnection
 
 from offhook.kit.audio import MULAW_8K
 from offhook.telephony.carrier_kit.http import CarrierHttp
-from offhook.telephony.carriers import all_carriers
+from offhook.telephony.carriers import build_remote_carriers
 from offhook.telephony.ports import (
     CallLinks,
     CarrierAccount,
@@ -59,7 +59,7 @@ class Desk:
     audio: bytearray = field(default_factory=bytearray)
 
     def __post_init__(self) -> None:
-        spec = all_carriers(self.http).find(self.carrier.name)
+        spec = build_remote_carriers(self.http).find(self.carrier.name)
         assert spec is not None
         self.spec: Any = spec
         config = {"application_id": getattr(self.carrier, "application_id", None), **self.carrier.credentials}
@@ -81,7 +81,7 @@ class Desk:
 
     async def talks(self, socket: ServerConnection, messages: list[Any]) -> None:
         """Say a second of a tone and a mark, and note everything that comes."""
-        wire: MediaWire = self.spec.wire()
+        wire: MediaWire = self.spec.media.wire()
         at = 0
         while True:
             while at < len(messages):
@@ -108,7 +108,7 @@ class Desk:
     async def dial(self, **more: Any) -> EmulatedCall:
         self.serve(f"/answer/{self.carrier.name}/7", await connecting(self))
         request = DialRequest(7, THEIRS, OURS, "tok", ring_timeout_s=20, links=self.links, **more)
-        call_id = await self.spec.dialer.place_call(self.account, request)
+        call_id = await self.spec.calls.dialer.place_call(self.account, request)
         call = self.carrier.find_call(call_id)
         assert call is not None
         return call
@@ -120,17 +120,17 @@ class Desk:
 
     def proof(self, sent: OutgoingCallback) -> WebhookProof | None:
         now = self.carrier.clock.now().timestamp()
-        return self.spec.verifier.verify(self.account, self.webhook(sent), now)  # type: ignore[no-any-return]
+        return self.spec.webhooks.verifier.verify(self.account, self.webhook(sent), now)  # type: ignore[no-any-return]
 
     def news(self, call: EmulatedCall) -> list[Any]:
         """What was said of the call at the run's addresses, every word of it proven."""
         found = []
         for sent in self.carrier.callbacks:
-            kind = next((kind for kind in self.spec.callbacks if f"/{kind}/7" in sent.url), None)
+            kind = next((kind for kind in self.spec.webhooks.callbacks if f"/{kind}/7" in sent.url), None)
             if kind is None:
                 continue
             assert self.proof(sent) is not None, sent
-            news = self.spec.statuses.parse_status(kind, self.webhook(sent))
+            news = self.spec.webhooks.statuses.parse_status(kind, self.webhook(sent))
             if news is not None and news.call_id in {None, call.id}:
                 found.append(news)
         return found
@@ -152,5 +152,7 @@ def run(name: str, test: Callable[[Desk], Awaitable[None]]) -> None:
 async def connecting(desk: Desk) -> Any:
     """The document that connects a call; Telnyx asks for none: it is told by a request."""
     return (
-        None if desk.carrier.name == "telnyx" else await desk.spec.answerer.answer_call(desk.account, "x", desk.links)
+        None
+        if desk.carrier.name == "telnyx"
+        else await desk.spec.webhooks.answerer.answer_call(desk.account, "x", desk.links)
     )

@@ -7,7 +7,6 @@ from typing import Any
 
 from httpx2 import AsyncClient, Response
 
-from offhook.kit.crypto import Keyring
 from offhook.root import Root
 from offhook.runs import Run
 from offhook.runs import service as runs
@@ -96,7 +95,7 @@ async def make_account(
             provider=NAME,
             config={"account": reference},
             account_reference=reference,
-            secrets=CarrierAccounts(root.get(Keyring), root.settings).seal_secrets(org.id, {"token": token}),
+            secrets=root.get(CarrierAccounts).seal_secrets(org.id, {"token": token}),
         )
         session.add(row)
         await session.flush()

@@ -1,7 +1,6 @@
 """What carriers say that calls cost: the telephony line of a run's bill, once, however often and in whatever order."""
 
 import json
-from dataclasses import replace
 from decimal import Decimal
 from itertools import permutations
 from typing import Any
@@ -116,7 +115,7 @@ async def test_a_carrier_that_is_asked_until_it_knows(account: Account, root: Ro
         CarrierCallBill(Decimal(61)),
         CarrierCallBill(Decimal(61), None, Decimal("0.0170")),
     )
-    root.get(CarrierRegistry).add(replace(account.carrier.spec(), bills=rated))
+    root.get(CarrierRegistry).add(account.carrier.spec(bills=rated))
     run_id = await account.dial()
     await account.says(f"/fakecom/events/{run_id}", {"status": "completed", "call_id": "FC1"})
     bills = ChargeCollector(root.db, root.get(CarrierRegistry), root.get(CarrierAccounts))

@@ -35,8 +35,8 @@ def parts(http: Any) -> Any:
 class TestCalls:
     async def test_dialling_and_hanging_up(self) -> None:
         async with rest("cloudonix", json_reply({"token": "se9", "direction": "outbound-api"})) as (http, server):
-            assert await parts(http).dialer.place_call(MINE, REQUEST) == "se9"
-            await parts(http).dialer.hang_up(MINE, "se9")
+            assert await parts(http).calls.dialer.place_call(MINE, REQUEST) == "se9"
+            await parts(http).calls.dialer.hang_up(MINE, "se9")
 
         dialled, ended = server.seen
         assert dialled.target == "/calls/example.cloudonix.net/application"
@@ -58,20 +58,20 @@ class TestCalls:
     async def test_a_dial_that_fails(self) -> None:
         async with rest("cloudonix", Reply(401, b"insufficient authority")) as (http, _):
             with pytest.raises(CarrierFailed, match="insufficient authority") as failed:
-                await parts(http).dialer.place_call(MINE, REQUEST)
+                await parts(http).calls.dialer.place_call(MINE, REQUEST)
             await_gone = json_reply({}, 404)
         assert failed.value.code == "unauthorized"
         async with rest("cloudonix", await_gone) as (http, _):
-            await parts(http).dialer.hang_up(MINE, "se9")
+            await parts(http).calls.dialer.hang_up(MINE, "se9")
 
     async def test_transfers_switch_the_session(self) -> None:
         order = TransferOrder("t1", "se9", "+15005550006", "+12015550100", 20, "https://x/result", "https://x/room")
         async with rest("cloudonix", json_reply({"token": "se10"})) as (http, server):
-            legs = parts(http).transfer_legs
+            legs = parts(http).calls.transfer_legs
             leg = TransferLeg("t1", "se9", await legs.start_leg(MINE, order))
             await legs.seat_destination(MINE, leg)
             await legs.join_caller(MINE, leg)
-            await parts(http).blind_transfer.redirect_caller(MINE, "se9", "+15005550006", "+12015550100", 25, "")
+            await parts(http).calls.blind_transfer.redirect_caller(MINE, "se9", "+15005550006", "+12015550100", 25, "")
 
         dialled, joined, forwarded = server.seen
         assert dialled.json["callback"] == "https://x/result"
@@ -82,13 +82,13 @@ class TestCalls:
 
     async def test_the_domain(self) -> None:
         async with rest("cloudonix", json_reply({"id": 1})) as (http, server):
-            await parts(http).routing.route_number(MINE, "+12015550100", "https://x/inbound/run")
-            assert await parts(http).account_check.check_account(MINE, "https://x") == {}
+            await parts(http).numbers.routing.route_number(MINE, "+12015550100", "https://x/inbound/run")
+            assert await parts(http).account.check.check_account(MINE, "https://x") == {}
         assert server.seen[0].target == "/customers/self/domains/example.cloudonix.net/applications/voice"
         assert server.seen[0].json == {"url": "https://x/inbound/run", "method": "POST"}
         async with rest("cloudonix", json_reply({}, 404)) as (http, _):
             with pytest.raises(CarrierFailed, match="no domain"):
-                await parts(http).account_check.check_account(MINE, "https://x")
+                await parts(http).account.check.check_account(MINE, "https://x")
         assert CONFIG.canonical_account(" Example ") == "example.cloudonix.net"
         assert CONFIG.canonical_account("voice.example.org") == "voice.example.org"
 
@@ -143,7 +143,7 @@ class TestWebhooks:
     )
     async def test_news_of_a_transfer(self, body: Any, news: TransferNews | None) -> None:
         async with rest("cloudonix", Reply()) as (http, _):
-            assert parts(http).transfer_legs.parse_transfer(posted("https://x", body)) == news
+            assert parts(http).calls.transfer_legs.parse_transfer(posted("https://x", body)) == news
 
     def test_an_inbound_call(self) -> None:
         fields = {

@@ -1,7 +1,7 @@
 """A dial whose answer was lost: the call is found and adopted, or it was never placed; nothing is dialled again."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import pytest
@@ -32,7 +32,7 @@ class Lists:
 @pytest.fixture
 def lists(root: Root, account: Account) -> Lists:
     found = Lists()
-    root.get(CarrierRegistry).add(replace(account.carrier.spec(), finder=found))
+    root.get(CarrierRegistry).add(account.carrier.spec(finder=found))
     return found
 
 

@@ -49,7 +49,7 @@ class TestCalls:
     async def test_dialling(self, make: Any, mine: CarrierAccount) -> None:
         reply = json_reply({"api_id": "x", "request_uuid": "u9", "message": "call fired"}, 201)
         async with rest(mine.provider, reply) as (http, server):
-            assert await parts(make(http)).dialer.place_call(mine, REQUEST) == "u9"
+            assert await parts(make(http)).calls.dialer.place_call(mine, REQUEST) == "u9"
 
         [seen] = server.seen
         assert (seen.method, seen.target) == ("POST", f"{BASE[mine.provider]}/Call/")
@@ -84,14 +84,14 @@ class TestCalls:
     async def test_a_dial_that_fails(self, make: Any, mine: CarrierAccount, status: int, error: str, code: str) -> None:
         async with rest(mine.provider, json_reply({"error": error}, status)) as (http, _):
             with pytest.raises(CarrierFailed) as failed:
-                await parts(make(http)).dialer.place_call(mine, REQUEST)
+                await parts(make(http)).calls.dialer.place_call(mine, REQUEST)
 
         assert (failed.value.code, failed.value.is_fate_unknown) == (code, status == 500)
 
     @BOTH
     async def test_hanging_up_a_call_that_is_gone(self, make: Any, mine: CarrierAccount) -> None:
         async with rest(mine.provider, json_reply({"error": "not found"}, 404)) as (http, server):
-            await parts(make(http)).dialer.hang_up(mine, "u9")
+            await parts(make(http)).calls.dialer.hang_up(mine, "u9")
 
         ways = ["/Call/u9/", "/Request/u9/"] if mine is PLIVO else ["/Call/u9/"]
         assert [seen.target for seen in server.seen] == [f"{BASE[mine.provider]}{way}" for way in ways]
@@ -101,11 +101,11 @@ class TestCalls:
         order = TransferOrder("t1", "u9", "+15005550006", "+12015550100", 20, "https://x/result", "https://x/room")
         async with rest(mine.provider, json_reply({"request_uuid": "u10"}, 201)) as (http, server):
             spec = parts(make(http))
-            destination = await spec.transfer_legs.start_leg(mine, order)
+            destination = await spec.calls.transfer_legs.start_leg(mine, order)
             leg = TransferLeg("t1", "u9", destination, answer_url="https://x/room")
-            assert await spec.transfer_legs.seat_destination(mine, leg) is None
-            await spec.transfer_legs.join_caller(mine, leg)
-            await spec.blind_transfer.redirect_caller(
+            assert await spec.calls.transfer_legs.seat_destination(mine, leg) is None
+            await spec.calls.transfer_legs.join_caller(mine, leg)
+            await spec.calls.blind_transfer.redirect_caller(
                 mine, "u9", "+15005550006", "+12015550100", 25, "https://x/forward"
             )
 
@@ -116,15 +116,15 @@ class TestCalls:
         assert [seen.json for seen in server.seen[1:]] == [
             {"legs": "aleg", "aleg_url": f"https://x/{page}", "aleg_method": "POST"} for page in ("room", "forward")
         ]
-        assert spec.answerer.forward_document("+15005550006", "+12015550100", 25).body.endswith(
+        assert spec.webhooks.answerer.forward_document("+15005550006", "+12015550100", 25).body.endswith(
             b'<Response><Dial callerId="12015550100" timeout="25"><Number>15005550006</Number></Dial><Hangup/></Response>'
         )
-        assert b">t1</Conference>" in spec.answerer.conference_document("t1").body
+        assert b">t1</Conference>" in spec.webhooks.answerer.conference_document("t1").body
 
     @BOTH
     async def test_documents(self, make: Any, mine: CarrierAccount) -> None:
         async with rest(mine.provider, Reply()) as (http, _):
-            answerer = parts(make(http)).answerer
+            answerer = parts(make(http)).webhooks.answerer
         connected = await answerer.answer_call(mine, "u9", LINKS)
         refused = await answerer.refuse_call(mine, "u9", "Closed & <gone>")
 
@@ -196,7 +196,7 @@ class TestWebhooks:
         self, make: Any, mine: CarrierAccount, fields: dict[str, str], news: TransferNews | None
     ) -> None:
         async with rest(mine.provider, Reply()) as (http, _):
-            legs = parts(make(http)).transfer_legs
+            legs = parts(make(http)).calls.transfer_legs
         assert legs.parse_transfer(form("https://x", {"CallUUID": "u1", **fields})) == news
 
     def test_an_inbound_call(self) -> None:
@@ -310,12 +310,12 @@ class TestNumbers:
     async def test_from_search_to_release(self, make: Any, mine: CarrierAccount) -> None:
         async with rest(mine.provider, self.answers) as (http, server):
             spec = parts(make(http))
-            [found] = await spec.catalog.search_numbers(mine, "US", "415", None, 5)
-            carrier_id = await spec.catalog.buy_number(mine, "+14155550199", "US")
-            assert await spec.catalog.find_owned(mine, "+14155550199") == carrier_id
-            assert await spec.catalog.find_owned(mine, "+14155550000") is None
-            await spec.routing.route_number(mine, "+14155550199", "https://x/inbound/run")
-            await spec.catalog.release_number(mine, "+14155550199", carrier_id)
+            [found] = await spec.numbers.catalog.search_numbers(mine, "US", "415", None, 5)
+            carrier_id = await spec.numbers.catalog.buy_number(mine, "+14155550199", "US")
+            assert await spec.numbers.catalog.find_owned(mine, "+14155550199") == carrier_id
+            assert await spec.numbers.catalog.find_owned(mine, "+14155550000") is None
+            await spec.numbers.routing.route_number(mine, "+14155550199", "https://x/inbound/run")
+            await spec.numbers.catalog.release_number(mine, "+14155550199", carrier_id)
 
         assert isinstance(found, AvailableNumber)
         assert (found.phone_number, found.country, found.monthly_cost_cents) == ("+14155550199", "US", 80)
@@ -346,10 +346,10 @@ class TestNumbers:
         unknown = account(mine.provider, **{**CREDENTIALS, "application_id": "gone"})
         async with rest(mine.provider, self.answers) as (http, _):
             spec = parts(make(http))
-            assert await spec.account_check.check_account(mine, "https://x") == {}
-            assert await spec.account_check.check_account(without, "https://x") == {"application_id": "app2"}
+            assert await spec.account.check.check_account(mine, "https://x") == {}
+            assert await spec.account.check.check_account(without, "https://x") == {"application_id": "app2"}
             with pytest.raises(CarrierFailed) as failed:
-                await spec.account_check.check_account(unknown, "https://x")
+                await spec.account.check.check_account(unknown, "https://x")
             assert failed.value.code == "carrier_misconfigured"
-            if spec.lookup is not None:
-                assert await spec.lookup.look_up(mine, "+14155550199") == LookupResult("T", "landline")
+            if spec.numbers.lookup is not None:
+                assert await spec.numbers.lookup.look_up(mine, "+14155550199") == LookupResult("T", "landline")

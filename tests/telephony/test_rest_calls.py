@@ -93,18 +93,21 @@ async def _calls(desk: Desk, asking: Asking) -> None:
     await call.answered.wait()
     with asking.to("talk, and hear keys"):
         await asyncio.sleep(2.0)
-    url = desk.serve("/forward", desk.spec.answerer.forward_document(AGENT, OURS, 20))
+    url = desk.serve("/forward", desk.spec.webhooks.answerer.forward_document(AGENT, OURS, 20))
     with asking.to("blind", call=call.id, forward=url):
-        await desk.spec.blind_transfer.redirect_caller(desk.account, call.id, AGENT, OURS, 20, url)
+        await desk.spec.calls.blind_transfer.redirect_caller(desk.account, call.id, AGENT, OURS, 20, url)
         await asyncio.sleep(2.0)
     with asking.to("hang up"):
-        await desk.spec.dialer.hang_up(desk.account, call.id)
+        await desk.spec.calls.dialer.hang_up(desk.account, call.id)
         await desk.carrier.wait_settled()
 
 
 async def _transfer(desk: Desk, asking: Asking) -> None:
     desk.carrier.phones[THEIRS] = phones.silent()
-    legs, room = desk.spec.transfer_legs, desk.serve("/room", desk.spec.answerer.conference_document("t1"))
+    legs, room = (
+        desk.spec.calls.transfer_legs,
+        desk.serve("/room", desk.spec.webhooks.answerer.conference_document("t1")),
+    )
     call = await desk.dial()
     await call.answered.wait()
     result = f"{desk.us.base_url}/transfer-result/t1"
@@ -135,28 +138,29 @@ async def _calls_in(desk: Desk, asking: Asking) -> None:
         facts["call"] = call.id
         await asyncio.sleep(0.5)
         if is_told:
-            await desk.spec.answerer.answer_call(desk.account, call.id, desk.links)
+            await desk.spec.webhooks.answerer.answer_call(desk.account, call.id, desk.links)
         await desk.carrier.wait_settled()
     assert call.answered.is_set()
     with asking.to("refuse") as facts:
         if not is_told:
             desk.serve(
-                "/inbound/run", await desk.spec.answerer.refuse_call(desk.account, "x", "We are closed & sorry.")
+                "/inbound/run",
+                await desk.spec.webhooks.answerer.refuse_call(desk.account, "x", "We are closed & sorry."),
             )
         call = desk.carrier.call_in(THEIRS, OURS, phones.silent())
         facts["call"] = call.id
         await asyncio.sleep(0.5)
         if is_told:
-            await desk.spec.answerer.refuse_call(desk.account, call.id, "We are closed & sorry.")
+            await desk.spec.webhooks.answerer.refuse_call(desk.account, call.id, "We are closed & sorry.")
             while not (spoken := desk.carrier.callbacks_of("event:call.speak.ended")):
                 await asyncio.sleep(0.1)
-            await desk.spec.follow_up.follow_up(desk.account, desk.webhook(spoken[0]))
+            await desk.spec.webhooks.follow_up.follow_up(desk.account, desk.webhook(spoken[0]))
         await desk.carrier.wait_settled()
     assert call.spoken == ["We are closed & sorry."]
 
 
 async def _numbers(desk: Desk, asking: Asking) -> None:
-    catalog, mine = desk.spec.catalog, desk.account
+    catalog, mine = desk.spec.numbers.catalog, desk.account
     number = OURS
     if catalog is not None:
         country, area = ("IN", None) if desk.carrier.name == "vobiz" else ("US", "212")
@@ -166,10 +170,10 @@ async def _numbers(desk: Desk, asking: Asking) -> None:
             number_id = await catalog.buy_number(mine, number, country)
         number_id = await catalog.find_owned(mine, number)
     with asking.to("point", number_id=str(number_id) if catalog is not None else ""):
-        await desk.spec.routing.route_number(mine, number, INBOUND)
+        await desk.spec.numbers.routing.route_number(mine, number, INBOUND)
     if catalog is not None:
         with asking.to("release"):
             await catalog.release_number(mine, number, number_id)
-    if desk.spec.lookup is not None:
+    if desk.spec.numbers.lookup is not None:
         with asking.to("look up"):
-            await desk.spec.lookup.look_up(mine, THEIRS)
+            await desk.spec.numbers.lookup.look_up(mine, THEIRS)

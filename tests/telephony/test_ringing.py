@@ -6,8 +6,9 @@ from sqlalchemy import select
 
 from offhook.root import Root
 from offhook.runs.tables import Run
-from offhook.telephony import CallOrder, CarrierRegistry, OutboundCalls
-from offhook.telephony.ports import CarrierAccount, CarrierSpec, DialRequest
+from offhook.telephony import CallOrder, OutboundCalls
+from offhook.telephony.ports import CarrierAccount, DialRequest
+from tests.fakes.carrier import replace_sandbox_dialer
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import MakeWorkflow, make_workflow
 
@@ -34,7 +35,7 @@ async def test_the_run_is_leased_before_the_phone_rings(
 ) -> None:
     """So that the sweeper ends it within seconds: nobody renews the lease of a process that is gone."""
     phones = NeverRings()
-    root.get(CarrierRegistry).add(CarrierSpec("sandbox", dialer=phones))
+    replace_sandbox_dialer(root, phones)
     order = CallOrder(org.id, await make_workflow(org.id), "+12015550101", use_draft=False)
     placing = asyncio.create_task(root.get(OutboundCalls).place_call(order))
     await phones.asked.wait()

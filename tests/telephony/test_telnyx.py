@@ -65,7 +65,7 @@ class TestCalls:
 
     async def test_dialling(self) -> None:
         async with rest("telnyx", self.answers) as (http, server):
-            dialer = telnyx.build_carrier(http).dialer
+            dialer = telnyx.build_carrier(http).calls.dialer
             assert dialer is not None
             assert await dialer.place_call(ACCOUNT, REQUEST) == "v3:9"
             await dialer.hang_up(ACCOUNT, "v3:9")
@@ -97,7 +97,7 @@ class TestCalls:
     async def test_a_dial_that_fails(self, status: int, code: str, expected: str) -> None:
         reply = json_reply({"errors": [{"code": code, "title": "No", "detail": "Not so."}]}, status)
         async with rest("telnyx", reply) as (http, _):
-            dialer = telnyx.build_carrier(http).dialer
+            dialer = telnyx.build_carrier(http).calls.dialer
             assert dialer is not None
             with pytest.raises(CarrierFailed, match=r"Telnyx: Not so\.") as failed:
                 await dialer.place_call(ACCOUNT, REQUEST)
@@ -108,17 +108,17 @@ class TestCalls:
         over = json_reply({"errors": [{"code": "90018", "title": "Call has already ended"}]}, 422)
         async with rest("telnyx", over) as (http, _):
             spec = telnyx.build_carrier(http)
-            assert spec.dialer is not None
-            assert spec.answerer is not None
-            await spec.dialer.hang_up(ACCOUNT, "v3:9")
+            assert spec.calls.dialer is not None
+            assert spec.webhooks.answerer is not None
+            await spec.calls.dialer.hang_up(ACCOUNT, "v3:9")
             with pytest.raises(CarrierFailed) as failed:
-                await spec.answerer.answer_call(ACCOUNT, "v3:9", LINKS)
+                await spec.webhooks.answerer.answer_call(ACCOUNT, "v3:9", LINKS)
 
         assert failed.value.code == "not_found"
 
     async def test_answering(self) -> None:
         async with rest("telnyx", self.answers) as (http, server):
-            answerer = telnyx.build_carrier(http).answerer
+            answerer = telnyx.build_carrier(http).webhooks.answerer
             assert answerer is not None
             document = await answerer.answer_call(ACCOUNT, "v3:1", LINKS)
 
@@ -129,14 +129,14 @@ class TestCalls:
     async def test_a_refusal_is_spoken_and_then_hung_up(self) -> None:
         async with rest("telnyx", self.answers) as (http, server):
             spec = telnyx.build_carrier(http)
-            assert spec.answerer is not None
-            assert spec.follow_up is not None
-            await spec.answerer.refuse_call(ACCOUNT, "v3:1", "We are closed.")
+            assert spec.webhooks.answerer is not None
+            assert spec.webhooks.follow_up is not None
+            await spec.webhooks.answerer.refuse_call(ACCOUNT, "v3:1", "We are closed.")
             state = server.seen[-1].json["client_state"]
-            await spec.follow_up.follow_up(ACCOUNT, event("call.speak.ended", client_state="another"))
-            await spec.follow_up.follow_up(ACCOUNT, event("call.speak.started", client_state=state))
+            await spec.webhooks.follow_up.follow_up(ACCOUNT, event("call.speak.ended", client_state="another"))
+            await spec.webhooks.follow_up.follow_up(ACCOUNT, event("call.speak.started", client_state=state))
             assert len(server.seen) == 2
-            await spec.follow_up.follow_up(ACCOUNT, event("call.speak.ended", client_state=state))
+            await spec.webhooks.follow_up.follow_up(ACCOUNT, event("call.speak.ended", client_state=state))
 
         assert [seen.target.rpartition("/")[2] for seen in server.seen] == ["answer", "speak", "hangup"]
         assert server.seen[1].json["payload"] == "We are closed."
@@ -145,7 +145,7 @@ class TestCalls:
         order = TransferOrder("t1", "v3:1", "+15005550006", "+12015550100", 20, "https://x/result", "https://x/room")
         async with rest("telnyx", self.answers) as (http, server):
             spec = telnyx.build_carrier(http)
-            legs = spec.transfer_legs
+            legs = spec.calls.transfer_legs
             assert legs is not None
             destination = await legs.start_leg(ACCOUNT, order)
             conference = await legs.seat_destination(ACCOUNT, TransferLeg("t1", "v3:1", destination))
@@ -161,7 +161,7 @@ class TestCalls:
 
     async def test_a_blind_transfer(self) -> None:
         async with rest("telnyx", self.answers) as (http, server):
-            blind = telnyx.build_carrier(http).blind_transfer
+            blind = telnyx.build_carrier(http).calls.blind_transfer
             assert blind is not None
             await blind.redirect_caller(ACCOUNT, "v3:1", "+15005550006", "+12015550100", 25)
 
@@ -226,7 +226,7 @@ class TestWebhooks:
     )
     async def test_news_of_a_transfer(self, webhook: CarrierWebhook, news: TransferNews | None) -> None:
         async with rest("telnyx", Reply()) as (http, _):
-            legs = telnyx.build_carrier(http).transfer_legs
+            legs = telnyx.build_carrier(http).calls.transfer_legs
         assert legs is not None
         assert legs.parse_transfer(webhook) == news
 
@@ -355,7 +355,7 @@ class TestNumbers:
     async def test_from_search_to_release(self) -> None:
         async with rest("telnyx", self.answers) as (http, server):
             spec = telnyx.build_carrier(http)
-            catalog, routing = spec.catalog, spec.routing
+            catalog, routing = spec.numbers.catalog, spec.numbers.routing
             assert catalog is not None
             assert routing is not None
             found = await catalog.search_numbers(ACCOUNT, "US", "415", None, 5)
@@ -382,14 +382,14 @@ class TestNumbers:
     async def test_look_up_and_check(self) -> None:
         async with rest("telnyx", self.answers) as (http, _):
             spec = telnyx.build_carrier(http)
-            assert spec.lookup is not None
-            assert spec.account_check is not None
-            assert await spec.lookup.look_up(ACCOUNT, "+14155550199") == LookupResult("T", "landline")
-            assert await spec.account_check.check_account(ACCOUNT, "https://x") == {}
-            made = await spec.account_check.check_account(account("telnyx", api_key="KEY1"), "https://x")
+            assert spec.numbers.lookup is not None
+            assert spec.account.check is not None
+            assert await spec.numbers.lookup.look_up(ACCOUNT, "+14155550199") == LookupResult("T", "landline")
+            assert await spec.account.check.check_account(ACCOUNT, "https://x") == {}
+            made = await spec.account.check.check_account(account("telnyx", api_key="KEY1"), "https://x")
             assert made == {"connection_id": "78"}
             with pytest.raises(CarrierFailed) as failed:
-                await spec.account_check.check_account(
+                await spec.account.check.check_account(
                     account("telnyx", api_key="KEY1", connection_id="79"), "https://x"
                 )
             assert failed.value.code == "carrier_misconfigured"

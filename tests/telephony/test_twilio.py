@@ -29,7 +29,7 @@ STATUS_URL = "https://voice.example.org/api/v1/telephony/carrier/status-callback
 class TestCalls:
     async def test_dialling(self) -> None:
         async with rest("twilio", json_reply({"sid": "CA9", "status": "queued"}, 201)) as (http, server):
-            dialer = twilio.build_carrier(http).dialer
+            dialer = twilio.build_carrier(http).calls.dialer
             assert dialer is not None
             assert await dialer.place_call(ACCOUNT, REQUEST) == "CA9"
 
@@ -62,7 +62,7 @@ class TestCalls:
     )
     async def test_a_dial_that_fails(self, reply: Reply, code: str, is_retryable: bool, is_unknown: bool) -> None:
         async with rest("twilio", reply) as (http, server):
-            dialer = twilio.build_carrier(http).dialer
+            dialer = twilio.build_carrier(http).calls.dialer
             assert dialer is not None
             with pytest.raises(CarrierFailed) as failed:
                 await dialer.place_call(ACCOUNT, REQUEST)
@@ -74,7 +74,7 @@ class TestCalls:
     async def test_a_carrier_that_is_not_there_was_not_asked(self) -> None:
         async with rest("twilio", Reply()) as (http, server):
             pass
-        dialer = twilio.build_carrier(http).dialer
+        dialer = twilio.build_carrier(http).calls.dialer
         assert dialer is not None
 
         with pytest.raises(CarrierFailed) as failed:
@@ -85,7 +85,7 @@ class TestCalls:
     async def test_when_to_ask_again(self) -> None:
         reply = Reply(429, b"{}", {"retry-after": "7"})
         async with rest("twilio", reply) as (http, _):
-            dialer = twilio.build_carrier(http).dialer
+            dialer = twilio.build_carrier(http).calls.dialer
             assert dialer is not None
             with pytest.raises(CarrierFailed) as failed:
                 await dialer.hang_up(ACCOUNT, "CA9")
@@ -94,7 +94,7 @@ class TestCalls:
 
     async def test_hanging_up_a_call_that_is_gone(self) -> None:
         async with rest("twilio", json_reply({"code": 20404, "message": "gone"}, 404)) as (http, server):
-            dialer = twilio.build_carrier(http).dialer
+            dialer = twilio.build_carrier(http).calls.dialer
             assert dialer is not None
             await dialer.hang_up(ACCOUNT, "CA9")
 
@@ -107,7 +107,7 @@ class TestCalls:
         order = TransferOrder("t1", "CA9", "+15005550006", "+12015550100", 20, "https://x/result/t1", "https://x/room")
         async with rest("twilio", json_reply({"sid": "CA10"}, 201)) as (http, server):
             spec = twilio.build_carrier(http)
-            legs, answerer = spec.transfer_legs, spec.answerer
+            legs, answerer = spec.calls.transfer_legs, spec.webhooks.answerer
             assert legs is not None
             assert answerer is not None
             destination = await legs.start_leg(ACCOUNT, order)
@@ -126,7 +126,7 @@ class TestCalls:
 
     async def test_a_blind_transfer(self) -> None:
         async with rest("twilio", json_reply({"sid": "CA9"})) as (http, server):
-            blind = twilio.build_carrier(http).blind_transfer
+            blind = twilio.build_carrier(http).calls.blind_transfer
             assert blind is not None
             await blind.redirect_caller(ACCOUNT, "CA9", "+15005550006", "+12015550100", 25)
 
@@ -139,7 +139,7 @@ class TestCalls:
 class TestDocuments:
     async def test_nothing_that_is_said_becomes_markup(self) -> None:
         async with rest("twilio", Reply()) as (http, _):
-            answerer = twilio.build_carrier(http).answerer
+            answerer = twilio.build_carrier(http).webhooks.answerer
         assert answerer is not None
 
         connected = await answerer.answer_call(ACCOUNT, "CA9", LINKS)
@@ -209,7 +209,7 @@ class TestWebhooks:
     )
     async def test_news_of_a_transfer(self, status: str, news: TransferNews | None) -> None:
         async with rest("twilio", Reply()) as (http, _):
-            legs = twilio.build_carrier(http).transfer_legs
+            legs = twilio.build_carrier(http).calls.transfer_legs
         assert legs is not None
         assert legs.parse_transfer(form("https://x", {"CallSid": "CA1", "CallStatus": status})) == news
 
@@ -262,7 +262,7 @@ class TestNumbers:
     async def test_from_search_to_release(self) -> None:
         async with rest("twilio", self.answers) as (http, server):
             spec = twilio.build_carrier(http)
-            catalog, routing = spec.catalog, spec.routing
+            catalog, routing = spec.numbers.catalog, spec.numbers.routing
             assert catalog is not None
             assert routing is not None
             found = await catalog.search_numbers(ACCOUNT, "US", "415", None, 5)
@@ -284,9 +284,9 @@ class TestNumbers:
     async def test_look_up_and_check(self) -> None:
         async with rest("twilio", self.answers) as (http, _):
             spec = twilio.build_carrier(http)
-            assert spec.lookup is not None
-            assert spec.account_check is not None
-            assert await spec.lookup.look_up(ACCOUNT, "+14155550199") == LookupResult("T", "voip")
-            assert await spec.account_check.check_account(ACCOUNT, "https://x") == {}
+            assert spec.numbers.lookup is not None
+            assert spec.account.check is not None
+            assert await spec.numbers.lookup.look_up(ACCOUNT, "+14155550199") == LookupResult("T", "voip")
+            assert await spec.account.check.check_account(ACCOUNT, "https://x") == {}
             with pytest.raises(CarrierFailed, match="no account_sid"):
-                await spec.account_check.check_account(account("twilio"), "https://x")
+                await spec.account.check.check_account(account("twilio"), "https://x")

@@ -52,8 +52,8 @@ def parts(http: Any) -> Any:
 class TestCalls:
     async def test_dialling(self, mine: CarrierAccount) -> None:
         async with rest("vonage", json_reply({"uuid": "u9", "status": "started"}, 201)) as (http, server):
-            assert await parts(http).dialer.place_call(mine, REQUEST) == "u9"
-            await parts(http).dialer.hang_up(mine, "u9")
+            assert await parts(http).calls.dialer.place_call(mine, REQUEST) == "u9"
+            await parts(http).calls.dialer.hang_up(mine, "u9")
 
         dialled, ended = server.seen
         assert (dialled.method, dialled.target) == ("POST", "/v1/calls")
@@ -87,19 +87,19 @@ class TestCalls:
     async def test_a_dial_that_fails(self, mine: CarrierAccount, status: int, body: Any, code: str) -> None:
         async with rest("vonage", json_reply(body, status)) as (http, _):
             with pytest.raises(CarrierFailed) as failed:
-                await parts(http).dialer.place_call(mine, REQUEST)
+                await parts(http).calls.dialer.place_call(mine, REQUEST)
         assert failed.value.code == code
 
     async def test_a_key_that_is_none(self) -> None:
         wrong = account("vonage", api_key="a1", api_secret="s1", application_id="app1", private_key="PEM")
         async with rest("vonage", Reply()) as (http, server):
             with pytest.raises(CarrierFailed) as failed:
-                await parts(http).account_check.check_account(wrong, "https://x")
+                await parts(http).account.check.check_account(wrong, "https://x")
         assert (failed.value.code, server.seen) == ("carrier_misconfigured", [])
 
     async def test_documents(self, mine: CarrierAccount) -> None:
         async with rest("vonage", Reply()) as (http, _):
-            answerer = parts(http).answerer
+            answerer = parts(http).webhooks.answerer
         [action] = json.loads((await answerer.answer_call(mine, "u9", LINKS)).body)
 
         assert action["endpoint"] == [
@@ -117,11 +117,11 @@ class TestCalls:
     async def test_transfers(self, mine: CarrierAccount) -> None:
         order = TransferOrder("t1", "u9", "+15005550006", "+12015550100", 20, "https://x/result", "https://x/room")
         async with rest("vonage", json_reply({"uuid": "u10"}, 201)) as (http, server):
-            legs = parts(http).transfer_legs
+            legs = parts(http).calls.transfer_legs
             leg = TransferLeg("t1", "u9", await legs.start_leg(mine, order))
             await legs.seat_destination(mine, leg)
             await legs.join_caller(mine, leg)
-            await parts(http).blind_transfer.redirect_caller(mine, "u9", "+15005550006", "+12015550100", 25, "")
+            await parts(http).calls.blind_transfer.redirect_caller(mine, "u9", "+15005550006", "+12015550100", 25, "")
 
         dialled, joined, forwarded = (seen.json for seen in server.seen)
         room = {"action": "conversation", "name": "t1", "startOnEnter": True, "endOnExit": True}
@@ -178,7 +178,7 @@ class TestWebhooks:
     )
     async def test_news_of_a_transfer(self, status: str, news: TransferNews | None) -> None:
         async with rest("vonage", Reply()) as (http, _):
-            legs = parts(http).transfer_legs
+            legs = parts(http).calls.transfer_legs
         assert legs.parse_transfer(posted("https://x", {"uuid": "u1", "status": status})) == news
 
     def test_an_inbound_call(self) -> None:
@@ -253,14 +253,14 @@ class TestNumbers:
     async def test_from_search_to_release(self, mine: CarrierAccount) -> None:
         async with rest("vonage", self.answers) as (http, server):
             spec = parts(http)
-            [found] = await spec.catalog.search_numbers(mine, "US", "415", None, 5)
-            assert await spec.catalog.buy_number(mine, "+14155550199", "US") == "14155550199"
-            assert await spec.catalog.find_owned(mine, "+14155550199") == "14155550199"
-            assert await spec.catalog.find_owned(mine, "+14155550000") is None
-            await spec.routing.route_number(mine, "+14155550199", "https://x/api/v1/telephony/inbound/run")
-            await spec.catalog.release_number(mine, "+14155550199", None)
-            assert await spec.lookup.look_up(mine, "+14155550199") == LookupResult("T", "mobile")
-            assert await spec.account_check.check_account(mine, "https://x") == {}
+            [found] = await spec.numbers.catalog.search_numbers(mine, "US", "415", None, 5)
+            assert await spec.numbers.catalog.buy_number(mine, "+14155550199", "US") == "14155550199"
+            assert await spec.numbers.catalog.find_owned(mine, "+14155550199") == "14155550199"
+            assert await spec.numbers.catalog.find_owned(mine, "+14155550000") is None
+            await spec.numbers.routing.route_number(mine, "+14155550199", "https://x/api/v1/telephony/inbound/run")
+            await spec.numbers.catalog.release_number(mine, "+14155550199", None)
+            assert await spec.numbers.lookup.look_up(mine, "+14155550199") == LookupResult("T", "mobile")
+            assert await spec.account.check.check_account(mine, "https://x") == {}
 
         assert (found.phone_number, found.number_type, found.monthly_cost_cents) == ("+14155550199", "mobile", 90)
         forms = [(seen.target, seen.body) for seen in server.seen if seen.target.startswith("/number/") and seen.body]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from offhook.runs.states import LIVE_STATES
-from offhook.telephony.carriers import all_carriers
+from offhook.telephony.carriers import build_remote_carriers
 from offhook.telephony.ports import (
     CarrierAccount,
     CarrierFailed,
@@ -50,9 +50,9 @@ def test_an_outbound_call_until_we_hang_up(name: str) -> None:
         while not any(isinstance(event, MarkReached) for event in desk.heard) or len(desk.audio) < 8000:
             await asyncio.sleep(0.1)
         await asyncio.sleep(2.0)
-        await desk.spec.dialer.hang_up(desk.account, call.id)
+        await desk.spec.calls.dialer.hang_up(desk.account, call.id)
         await desk.carrier.wait_settled()
-        await desk.spec.dialer.hang_up(desk.account, call.id)  # over already: no error
+        await desk.spec.calls.dialer.hang_up(desk.account, call.id)  # over already: no error
 
         assert call.errors == []
         assert call.stream is not None
@@ -97,7 +97,7 @@ def test_a_machine_answers(name: str) -> None:
         verdicts = [one for one in desk.news(call) if isinstance(one, MachineVerdict)]
         answered = [sent for sent in desk.carrier.callbacks_of("answer") if sent.url == desk.links.answer_url]
         for sent in answered:
-            told = desk.spec.statuses.parse_status("answer", desk.webhook(sent))
+            told = desk.spec.webhooks.statuses.parse_status("answer", desk.webhook(sent))
             verdicts += [told] if isinstance(told, MachineVerdict) else []
         assert verdicts
         assert all(verdict.is_machine for verdict in verdicts)
@@ -114,7 +114,7 @@ def test_an_inbound_call(name: str) -> None:
         call = desk.carrier.call_in(THEIRS, OURS, phones.scripted(_caller))
         inbound = await _asked(desk)
         if name == "telnyx":
-            await desk.spec.answerer.answer_call(desk.account, inbound.call_id, desk.links)
+            await desk.spec.webhooks.answerer.answer_call(desk.account, inbound.call_id, desk.links)
         await desk.carrier.wait_settled()
 
         assert (inbound.call_id, inbound.from_number, inbound.to_number) == (call.id, THEIRS, OURS)
@@ -134,12 +134,12 @@ async def _caller(phone: phones.EmulatedPhone) -> None:
 
 async def _asked(desk: Desk) -> InboundCall:
     """What the carrier asks at the inbound address, proven and recognized by its own parts and by nobody else's."""
-    carriers = all_carriers(desk.http)
+    carriers = build_remote_carriers(desk.http)
     while True:
         for sent in desk.carrier.callbacks:
             webhook = desk.webhook(sent)
             assert desk.proof(sent) is not None, sent
-            found = desk.spec.inbound.parse_inbound(webhook)
+            found = desk.spec.webhooks.inbound.parse_inbound(webhook)
             if found is None:
                 continue
             assert isinstance(found, InboundCall)
@@ -147,12 +147,12 @@ async def _asked(desk: Desk) -> InboundCall:
                 other
                 for other in carriers.names
                 if (spec := carriers.find(other)) is not None
-                and spec.inbound is not None
-                and spec.inbound.is_from_carrier(webhook)
+                and spec.webhooks.inbound is not None
+                and spec.webhooks.inbound.is_from_carrier(webhook)
             ]
             assert recognizing == [desk.carrier.name]
-            reference = desk.spec.inbound.account_reference(webhook)
-            config = desk.spec.config
+            reference = desk.spec.webhooks.inbound.account_reference(webhook)
+            config = desk.spec.account.config
             assert reference is not None
             assert config.canonical_account(reference) == config.canonical_account(
                 desk.account.config[config.account_field]
@@ -167,15 +167,16 @@ def test_a_refusal_is_spoken(name: str) -> None:
         desk.carrier.point_at(f"{desk.us.base_url}/inbound/run")
         if name != "telnyx":
             desk.serve(
-                "/inbound/run", await desk.spec.answerer.refuse_call(desk.account, "x", "We are closed & sorry.")
+                "/inbound/run",
+                await desk.spec.webhooks.answerer.refuse_call(desk.account, "x", "We are closed & sorry."),
             )
         call = desk.carrier.call_in(THEIRS, OURS, phones.silent())
         inbound = await _asked(desk)
         if name == "telnyx":
-            await desk.spec.answerer.refuse_call(desk.account, inbound.call_id, "We are closed & sorry.")
+            await desk.spec.webhooks.answerer.refuse_call(desk.account, inbound.call_id, "We are closed & sorry.")
             while not (spoken := desk.carrier.callbacks_of("event:call.speak.ended")):
                 await asyncio.sleep(0.1)
-            await desk.spec.follow_up.follow_up(desk.account, desk.webhook(spoken[0]))
+            await desk.spec.webhooks.follow_up.follow_up(desk.account, desk.webhook(spoken[0]))
         await desk.carrier.wait_settled()
 
         assert call.spoken == ["We are closed & sorry."]
@@ -192,11 +193,11 @@ def test_a_blind_transfer(name: str) -> None:
         call = await desk.dial()
         await call.answered.wait()
         await asyncio.sleep(2.0)
-        forward = desk.spec.answerer.forward_document(AGENT, OURS, 20)
+        forward = desk.spec.webhooks.answerer.forward_document(AGENT, OURS, 20)
         url = desk.serve("/forward", forward)
-        await desk.spec.blind_transfer.redirect_caller(desk.account, call.id, AGENT, OURS, 20, url)
+        await desk.spec.calls.blind_transfer.redirect_caller(desk.account, call.id, AGENT, OURS, 20, url)
         await asyncio.sleep(5.0)
-        await desk.spec.dialer.hang_up(desk.account, call.id)
+        await desk.spec.calls.dialer.hang_up(desk.account, call.id)
         await desk.carrier.wait_settled()
 
         [other] = [leg for leg in desk.carrier.calls if leg is not call]
@@ -219,8 +220,8 @@ def test_a_warm_transfer(name: str) -> None:
         call = await desk.dial()
         await call.answered.wait()
         await asyncio.sleep(2.0)
-        legs = desk.spec.transfer_legs
-        room = desk.serve("/room", desk.spec.answerer.conference_document("t1"))
+        legs = desk.spec.calls.transfer_legs
+        room = desk.serve("/room", desk.spec.webhooks.answerer.conference_document("t1"))
         order = TransferOrder("t1", call.id, AGENT, OURS, 20, f"{desk.us.base_url}/transfer-result/t1", room)
         destination_id = await legs.start_leg(desk.account, order)
         destination = desk.carrier.find_call(destination_id)
@@ -233,7 +234,7 @@ def test_a_warm_transfer(name: str) -> None:
         await legs.join_caller(desk.account, TransferLeg("t1", call.id, destination_id, conference_id, room))
         await destination.ended.wait()
         if name == "telnyx":  # whose caller stays in the conference until the platform hears that it is empty
-            await desk.spec.dialer.hang_up(desk.account, call.id)
+            await desk.spec.calls.dialer.hang_up(desk.account, call.id)
         await desk.carrier.wait_settled()
 
         kinds = []
@@ -254,7 +255,7 @@ def test_a_warm_transfer(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(set(EMULATORS) - {"cloudonix"}))
 def test_numbers_from_search_to_release(name: str) -> None:
     async def test(desk: Desk) -> None:
-        catalog, mine = desk.spec.catalog, desk.account
+        catalog, mine = desk.spec.numbers.catalog, desk.account
         country = "IN" if name == "vobiz" else "US"
         offered = await catalog.search_numbers(mine, country, None, None, 5)
         assert offered
@@ -265,13 +266,13 @@ def test_numbers_from_search_to_release(name: str) -> None:
         with pytest.raises(CarrierFailed) as refused:  # it is sold
             await catalog.buy_number(mine, number, country)
         assert (refused.value.retryable, refused.value.is_fate_unknown) == (False, False)
-        await desk.spec.routing.route_number(mine, number, f"{desk.us.base_url}/api/v1/telephony/inbound/run")
+        await desk.spec.numbers.routing.route_number(mine, number, f"{desk.us.base_url}/api/v1/telephony/inbound/run")
         await catalog.release_number(mine, number, carrier_id)
         await catalog.release_number(mine, number, carrier_id)
         if name != "vobiz":  # where it takes a day
             assert await catalog.find_owned(mine, number) is None
-        if desk.spec.lookup is not None:
-            assert isinstance(await desk.spec.lookup.look_up(mine, THEIRS), LookupResult)
+        if desk.spec.numbers.lookup is not None:
+            assert isinstance(await desk.spec.numbers.lookup.look_up(mine, THEIRS), LookupResult)
 
     run(name, test)
 
@@ -281,7 +282,7 @@ def test_a_call_whose_dial_lost_its_answer_is_found(name: str) -> None:
     async def test(desk: Desk) -> None:
         desk.carrier.phones[THEIRS] = phones.hangs_up_after(2.0)
         sought = LostCallQuery(7, THEIRS, OURS, desk.carrier.clock.now())
-        finder = desk.spec.finder
+        finder = desk.spec.calls.finder
         if name == "telnyx":  # which lists live calls only
             with pytest.raises(CarrierFailed, match="Telnyx has no such call"):
                 await finder.find_calls(desk.account, sought)
@@ -309,11 +310,11 @@ def test_what_a_call_cost_is_told_to_whoever_asks(name: str, bill: tuple[str, st
     async def test(desk: Desk) -> None:
         desk.carrier.phones[THEIRS] = phones.hangs_up_after(2.0)
         call = await desk.dial()
-        assert (await desk.spec.bills.read_bill(desk.account, call.id)).cost is None, "it is not rated yet"
+        assert (await desk.spec.calls.bills.read_bill(desk.account, call.id)).cost is None, "it is not rated yet"
         await desk.carrier.wait_settled()
         assert call.ended_at is not None
         call.ended_at -= timedelta(seconds=5)  # its rating is a matter of the wall's clock
-        found = await desk.spec.bills.read_bill(desk.account, call.id)
+        found = await desk.spec.calls.bills.read_bill(desk.account, call.id)
         assert (found.duration_s, str(found.cost), found.currency) == (call.duration_s, *bill)
 
     run(name, test)
@@ -331,7 +332,7 @@ def test_what_a_call_cost_is_said_at_its_end(name: str) -> None:
         await desk.carrier.wait_settled()
         bills = [bill for one in desk.news(call) if (bill := getattr(one, "bill", None)) is not None]
         records = [sent for sent in desk.carrier.callbacks if sent.url.endswith("/cdr")]
-        bills += [desk.spec.statuses.parse_status("cdr", desk.webhook(sent)).bill for sent in records]
+        bills += [desk.spec.webhooks.statuses.parse_status("cdr", desk.webhook(sent)).bill for sent in records]
         currency = {"vobiz": "INR", "vonage": "EUR"}.get(name, "USD")
         assert {bill.currency for bill in bills} == {currency}
         assert (bills[-1].cost is None) == (name == "cloudonix"), "whose records have no price"
@@ -344,11 +345,11 @@ def test_what_a_call_cost_is_said_at_its_end(name: str) -> None:
 @EACH
 def test_right_and_wrong_credentials(name: str) -> None:
     async def test(desk: Desk) -> None:
-        await desk.spec.account_check.check_account(desk.account, f"{desk.us.base_url}/inbound/run")
+        await desk.spec.account.check.check_account(desk.account, f"{desk.us.base_url}/inbound/run")
         secret = {"telnyx": "api_key", "vonage": "api_secret", "cloudonix": "bearer_token"}.get(name, "auth_token")
         wrong = CarrierAccount(1, name, 5, {**desk.account.config, secret: "wrong"})
         with pytest.raises(CarrierFailed) as failed:
-            await desk.spec.account_check.check_account(wrong, f"{desk.us.base_url}/inbound/run")
+            await desk.spec.account.check.check_account(wrong, f"{desk.us.base_url}/inbound/run")
         assert (failed.value.code, failed.value.retryable) == ("unauthorized", False)
 
     run(name, test)

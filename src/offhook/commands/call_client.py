@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from offhook.commands.console import CommandError
 from offhook.telephony.media.simulated_phone import SimulatedPhone
+from offhook.telephony.providers.twilio.api import NAME
 from offhook.telephony.providers.twilio.peer import TwilioPeer
 
 READY_TIMEOUT_S: Final = 30.0
@@ -53,7 +54,7 @@ class CallClient:
 
     async def open_stream(self, workflow_id: int) -> tuple[int, str]:
         """A run that waits for a carrier's media: ``(run id, socket address)``."""
-        made = await self._post_json(f"/workflow/{workflow_id}/runs", {"mode": "twilio"})
+        made = await self._post_json(f"/workflow/{workflow_id}/runs", {"mode": NAME})
         return int(made["workflow_run_id"]), str(made["media_url"])
 
     async def hang_up(self, run_id: int) -> None:

@@ -19,6 +19,7 @@ from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.live.event_writer import EventWriter
 from offhook.runs.live.sweeper import RunSweeper
 from offhook.runs.live.tool_registry import ToolRegistry
+from offhook.runs.modes import RunModes
 from offhook.runs.records.deletion import RunEraser, refuse_while_live
 from offhook.runs.tables import Run
 from offhook.usage import service as usage
@@ -31,6 +32,7 @@ __all__ = [
     "LiveCallRegistry",
     "Run",
     "RunFinished",
+    "RunModes",
     "RunStarted",
     "RunStreams",
     "RunSweeper",
@@ -71,6 +73,7 @@ def register(root: Root) -> None:
     root.provide(RunStreams, streams)
     root.provide(ToolRegistry, tools)
     root.provide(LiveCallRegistry, live)
+    root.provide(RunModes, RunModes())
     root.provide(RunSweeper, sweeper)
     root.provide(RunCounter, _WorkflowRunCounter())  # type: ignore[type-abstract]  # found by its port
     root.provide(BillingPolicy, _OrganizationBillingTerms())  # type: ignore[type-abstract]  # found by its port

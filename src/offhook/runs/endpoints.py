@@ -10,17 +10,17 @@ from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, RequireMember
-from offhook.root import database_of
+from offhook.root import database_of, use_service
 from offhook.runs import repository, service
-from offhook.runs.artifacts.links import BROWSER, RunLinks, links_of
+from offhook.runs.artifacts.links import RunLinks, links_of
 from offhook.runs.call_limits import TEXT_CHAT
-from offhook.runs.errors import UnknownMode
 from offhook.runs.finishing import reviews
 from offhook.runs.lists import listing, usage_list
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
 from offhook.runs.lists.listing import page_of_runs
 from offhook.runs.lists.usage_list import UsageQuery
 from offhook.runs.live import media_tokens
+from offhook.runs.modes import RunModes
 from offhook.runs.records import event_store
 from offhook.runs.records.projections import build_transcript, summarize_progress, tally_events
 from offhook.runs.schemas import CreateWorkflowRunRequest, CreateWorkflowRunResponse, RunDetail, RunList
@@ -29,7 +29,6 @@ from offhook.workflows import service as workflows
 
 router = APIRouter(prefix="/workflow", tags=["runs"])
 
-MODES = (BROWSER, TEXT_CHAT, "sandbox", "cloudonix", "plivo", "telnyx", "twilio", "vobiz", "vonage")
 # More than a conversation of an hour makes; the event stream has the rest.
 MAX_EVENTS = 10_000
 
@@ -46,11 +45,11 @@ async def create_workflow_run(
     org: RequireMember,
     session: Session,
     links: Annotated[RunLinks, Depends(links_of)],
+    modes: Annotated[RunModes, Depends(use_service(RunModes))],
 ) -> dict[str, Any]:
     """Start a run on the draft if there is one. Modes with a socket answer with its address; it opens once, within
     five minutes."""
-    if body.mode not in MODES:
-        raise UnknownMode(f"Unknown mode {body.mode!r}: use one of {', '.join(MODES)}.")
+    modes.require_known(body.mode)
     run = await service.create_run(
         session,
         organization_id=org.organization_id,

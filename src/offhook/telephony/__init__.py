@@ -3,15 +3,13 @@
 from typing import Final
 
 from offhook.kit.crypto import Keyring
-from offhook.kit.files.data_folder import DataFolder
-from offhook.models.ports import ModelSource, Tts
 from offhook.root import Root
-from offhook.runs import LiveCallRegistry, RunFinished
+from offhook.runs import LiveCallRegistry, RunFinished, RunModes
 from offhook.runs.live.call_tools import CallTransferService
 from offhook.telephony.accounts import endpoints as account_endpoints
 from offhook.telephony.accounts import number_endpoints
 from offhook.telephony.accounts.account_numbers import AccountNumbers
-from offhook.telephony.accounts.credentials import SANDBOX, CarrierAccounts
+from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.number_lookup import CarrierLookup
 from offhook.telephony.accounts.number_purchasing import ManagedNumbers
 from offhook.telephony.accounts.public_urls import PublicAddress
@@ -25,18 +23,12 @@ from offhook.telephony.calls.lost_calls import LostCallFinder
 from offhook.telephony.calls.outbound import CallOrder, OutboundCalls, PlacedCall
 from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.carrier_kit.http import CarrierHttp
-from offhook.telephony.carriers import all_carriers
+from offhook.telephony.carriers import build_remote_carriers, register_in_process_carriers
 from offhook.telephony.events import CallEnded, OutcomeCorrected
-from offhook.telephony.media.admission import MediaAdmission, SandboxCallLog, SandboxExchange
+from offhook.telephony.media.admission import MediaAdmission
 from offhook.telephony.media.carrier_signals import CarrierCallControl
 from offhook.telephony.media.no_media_sweeper import NoMediaSweeper
-from offhook.telephony.ports import CarrierRegistry, CarrierSpec, ConfigSpec
-from offhook.telephony.providers.sandbox.caller_voice import TtsVoice
-from offhook.telephony.providers.sandbox.catalog import SandboxCatalog
-from offhook.telephony.providers.sandbox.network import SandboxNetwork
-from offhook.telephony.providers.sandbox.numbers import SandboxNumberBook
-from offhook.telephony.providers.sandbox.transfers import SandboxTransfers
-from offhook.telephony.providers.sandbox.wire import SandboxWire
+from offhook.telephony.ports import CarrierRegistry
 from offhook.telephony.transfers.callbacks import TransferResults
 from offhook.telephony.transfers.service import CallTransfers
 from offhook.telephony.transfers.warm_transfers import WarmTransfers
@@ -61,9 +53,6 @@ __all__ = [
     "register",
 ]
 
-# Unlike the agent's, so that the two can be told apart by ear, and the one that our own ears understand best: over a
-# telephone band 19 of 20 phrases of the demo agents in a grammar of 32, where the plain voice gets 14.
-CALLER_VOICE: Final = "en-us+klatt3"
 FORGET_EVERY_S: Final = 3600.0
 UNHEARD_EVERY_S: Final = 10.0
 SETTLE_EVERY_S: Final = 30.0
@@ -73,37 +62,15 @@ def register(root: Root) -> None:
     """Add the carriers, the media socket and the endpoints that place calls."""
     reports = CallReports(root.db, root.events)
     http = CarrierHttp(root.settings.carrier_urls)
-    carriers = all_carriers(http)
+    carriers = build_remote_carriers(http)
     keyring = root.get(Keyring)
-    accounts, address = CarrierAccounts(keyring, root.settings), PublicAddress(root.settings, keyring)
+    accounts, address = CarrierAccounts(keyring, root.settings, carriers), PublicAddress(root.settings, keyring)
     signals = CallSignals(root.db)
     line = CarrierCallControl(root.db, carriers, accounts, signals)
     gate = MediaAdmission(root.db, carriers, root.get(LiveCallRegistry), reports, line)
-
-    def caller_tts() -> Tts:
-        source: ModelSource = root.services[ModelSource]
-        voice = {"provider": "builtin", "voice_id": CALLER_VOICE}
-        return source.for_call({"models": {"tts": voice}}).tts[0]
-
-    def find_server_url() -> str | None:
-        running = DataFolder(root.settings.data_dir).running_server()
-        return root.settings.server_url or (running.url if running else None) or root.settings.public_url
-
-    exchange = SandboxExchange(root.db, gate, reports, root.get(LiveCallRegistry), find_server_url)
-    network = SandboxNetwork(exchange, TtsVoice(caller_tts), SandboxCallLog(root.db))
-    transfers = SandboxTransfers()
-    carriers.add(
-        CarrierSpec(
-            SANDBOX,
-            dialer=network,
-            finder=network,
-            wire=SandboxWire,
-            transferrer=transfers,
-            catalog=SandboxCatalog(SandboxNumberBook(root.db)),
-            config=ConfigSpec("Sandbox", (), account_field=""),
-        )
-    )
-    root.on_work.append(exchange.use_remote_server)
+    register_in_process_carriers(root, carriers, gate, reports)
+    accounts.require_platform_catalog()
+    root.get(RunModes).add(carriers.names)
     warm = WarmTransfers(root.db, address, signals)
     desk = CallTransfers(root.db, carriers, accounts, warm, address, root.clock)
     root.provide(CallTransferService, desk)  # type: ignore[type-abstract]  # found by its port
@@ -117,8 +84,8 @@ def register(root: Root) -> None:
     root.api.include_router(public)
     _register_callbacks(root, carriers, line)
     _register_accounts(root, carriers)
-    root.on_stop += [http.aclose, signals.close, network.close]
-    root.on_stop += [spec.close for name in carriers.names if (spec := carriers.find(name)) and spec.close]
+    root.on_stop += [http.aclose, signals.close]
+    root.on_stop += [spec.close for spec in carriers.specs if spec.close is not None]
 
 
 def _register_calls(root: Root, carriers: CarrierRegistry) -> None:

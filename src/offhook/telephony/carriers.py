@@ -1,12 +1,19 @@
 """The carriers that there are: a new one is a folder under ``providers`` and a line here."""
 
+from collections.abc import Sequence
 from typing import Final
 
-from offhook.telephony.carrier_kit.http import CarrierHttp
-from offhook.telephony.ports import CarrierRegistry
-from offhook.telephony.providers import cloudonix, plivo, telnyx, twilio, vobiz, vonage
+from sqlalchemy.ext.asyncio import AsyncSession
 
-_MAKERS: Final = (
+from offhook.root import Root
+from offhook.telephony.calls.status_reports import CallReports
+from offhook.telephony.carrier_kit.http import CarrierHttp
+from offhook.telephony.media.admission import MediaAdmission
+from offhook.telephony.ports import CarrierRegistry
+from offhook.telephony.providers import cloudonix, plivo, sandbox, telnyx, twilio, vobiz, vonage
+from offhook.telephony.providers.sandbox.repository import count_sandbox_calls
+
+_REMOTE: Final = (
     cloudonix.build_carrier,
     plivo.build_carrier,
     telnyx.build_carrier,
@@ -14,8 +21,22 @@ _MAKERS: Final = (
     vobiz.build_carrier,
     vonage.build_carrier,
 )
+_IN_PROCESS: Final = (sandbox.register_carrier,)
 
 
-def all_carriers(http: CarrierHttp) -> CarrierRegistry:
-    """All but the sandbox, which is made of the platform's own parts."""
-    return CarrierRegistry([make(http) for make in _MAKERS])
+def build_remote_carriers(http: CarrierHttp) -> CarrierRegistry:
+    """Returns the carriers that are reached over HTTP."""
+    return CarrierRegistry([build(http) for build in _REMOTE])
+
+
+def register_in_process_carriers(
+    root: Root, carriers: CarrierRegistry, admission: MediaAdmission, reports: CallReports
+) -> None:
+    """Adds the carriers that are made of the platform's own parts."""
+    for register in _IN_PROCESS:
+        register(root, carriers, admission, reports)
+
+
+async def count_recorded_calls(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, int]:
+    """Returns how many calls of each run stand in the records of carriers in this process, without runs that have none."""
+    return await count_sandbox_calls(session, organization_id, run_ids)

@@ -172,33 +172,3 @@ class NumberPurchase(Base):
     error: Mapped[str | None] = mapped_column(String(500))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
-
-
-class SandboxNumber(Base):
-    """A number that the simulated network has sold: its own book, as every carrier keeps one."""
-
-    __tablename__ = "sandbox_numbers"
-
-    phone_number: Mapped[str] = mapped_column(String(32), primary_key=True)
-    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"), index=True)
-    carrier_id: Mapped[str] = mapped_column(String(40))
-    bought_at: Mapped[datetime] = mapped_column(server_default=func.now())
-
-
-class SandboxCall(Base):
-    """The sandbox network's own record of a call, as every carrier keeps one: written before the phone rings.
-
-    It is not the platform's: campaigns are checked against it, and it is what the sandbox answers when it is asked
-    what became of a call. ``status`` is the last that was reported.
-    """
-
-    __tablename__ = "sandbox_calls"
-
-    call_id: Mapped[str] = mapped_column(String(40), primary_key=True)
-    run_id: Mapped[int] = mapped_column(BigInteger, index=True)
-    organization_id: Mapped[int]
-    to_number: Mapped[str] = mapped_column(String(32))
-    process: Mapped[str] = mapped_column(String(64))
-    status: Mapped[str] = mapped_column(String(16))
-    dialled_at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)
-    ended_at: Mapped[datetime | None]

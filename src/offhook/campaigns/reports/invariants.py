@@ -16,7 +16,7 @@ from offhook.campaigns.rules.destinations import check_destination, parse_destin
 from offhook.campaigns.rules.hours import calling_window, parse_calling_hours
 from offhook.campaigns.tables import Campaign
 from offhook.runs.records import bulk
-from offhook.telephony.calls import status_reports as telephony
+from offhook.telephony.carriers import count_recorded_calls
 
 ATTEMPT_BATCH: Final = 5000
 MAX_EVIDENCE: Final = 20
@@ -105,7 +105,7 @@ class _AttemptInvariants:
         organization_id = self._campaign.organization_id
         run_ids = [row.run_id for row in rows if row.run_id is not None]
         ends = {end.run_id: end for end in await bulk.load_run_ends(session, organization_id, run_ids)}
-        rang = await telephony.count_sandbox_calls(session, organization_id, run_ids)
+        rang = await count_recorded_calls(session, organization_id, run_ids)
         for row in rows:
             self._check_run(row, ends.get(row.run_id), rang.get(row.run_id, 0), now)
 

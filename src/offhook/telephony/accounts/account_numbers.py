@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.database.database import Database
 from offhook.orgs import Caller, write_audit_entry
 from offhook.telephony.accounts import repository
-from offhook.telephony.accounts.credentials import SANDBOX, CarrierAccounts
+from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress, PublicAddressMissing
 from offhook.telephony.accounts.service import AccountHooks
 from offhook.telephony.carrier_kit.number_formats import PSTN, normalize_address
@@ -170,11 +170,11 @@ class AccountNumbers:
     async def route_number(self, account: CarrierAccount, address: str) -> ProviderSync | None:
         """Let calls to this number come to us; None where the carrier's addresses are set by hand."""
         spec = self._carriers.find(account.provider)
-        if spec is None or spec.routing is None or account.provider == SANDBOX:
+        if spec is None or spec.numbers.routing is None:
             return None
         try:
             async with asyncio.timeout(SYNC_TIMEOUT_S):
-                await spec.routing.route_number(account, address, self._address.inbound_url)
+                await spec.numbers.routing.route_number(account, address, self._address.inbound_url)
         except PublicAddressMissing as error:
             return ProviderSync(False, error.message)
         except CarrierFailed as failure:
@@ -193,10 +193,10 @@ class AccountNumbers:
 
     async def _require_owned(self, account: CarrierAccount, address: str, kind: str) -> str | None:
         spec: CarrierSpec | None = self._carriers.find(account.provider)
-        if spec is None or spec.catalog is None or kind != PSTN:
+        if spec is None or spec.numbers.catalog is None or kind != PSTN:
             return None
         try:
-            found = await spec.catalog.find_owned(account, address)
+            found = await spec.numbers.catalog.find_owned(account, address)
         except CarrierFailed as failure:
             raise CarrierUnavailable(failure.message) from None
         if found is None:

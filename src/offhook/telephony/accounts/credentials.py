@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -11,19 +11,29 @@ from offhook.runs import Run
 from offhook.settings import Settings, SettingsError
 from offhook.telephony.accounts import repository
 from offhook.telephony.errors import AccountUnreadable, ConfigurationNotFound, PhoneNumberNotFound
-from offhook.telephony.ports import CarrierAccount
+from offhook.telephony.ports import CarrierAccount, CarrierRegistry
 from offhook.telephony.tables import TelephonyConfiguration
-
-SANDBOX: Final = "sandbox"
 
 
 class CarrierAccounts:
     """Carrier accounts of organizations; opened secrets live in a CarrierAccount and nowhere else."""
 
-    def __init__(self, keyring: Keyring, settings: Settings) -> None:
+    def __init__(self, keyring: Keyring, settings: Settings, carriers: CarrierRegistry) -> None:
         self._keyring = keyring
-        self.platform_carrier = settings.platform_carrier
+        self._carriers = carriers
+        self._platform_carrier = settings.platform_carrier
         self._platform_config = _platform_config(settings)
+
+    @property
+    def platform_carrier(self) -> str:
+        """The carrier whose numbers quick-connect buys."""
+        return self._platform_carrier or self._carriers.built_in.name
+
+    def require_platform_catalog(self) -> None:
+        """Raises SettingsError unless the platform's carrier is one that sells numbers."""
+        sellers = [spec.name for spec in self._carriers.specs if spec.numbers.catalog is not None]
+        if self.platform_carrier not in sellers:
+            raise SettingsError(f"OFFHOOK_PLATFORM_CARRIER must be one of: {', '.join(sellers)}.")
 
     async def account_for(
         self,
@@ -33,7 +43,7 @@ class CarrierAccounts:
         configuration_id: int | None = None,
         provider: str | None = None,
     ) -> CarrierAccount:
-        """The account that places a call: the one that is named, else the default, else the built-in sandbox.
+        """The account that places a call: the one that is named, else the default, else the built-in carrier's.
 
         ``provider`` narrows it to one carrier (a run that was made for it). ConfigurationNotFound (404).
         """
@@ -44,11 +54,12 @@ class CarrierAccounts:
             return await self.open_account(session, row)
         row = await repository.default_for_dialing(session, organization_id)
         if row is None or (provider is not None and row.provider != provider):
-            row = await repository.oldest_of(session, organization_id, provider or SANDBOX)
+            row = await repository.oldest_of(session, organization_id, provider or self._carriers.built_in.name)
         if row is not None:
             return await self.open_account(session, row)
-        if provider in {None, SANDBOX}:
-            return CarrierAccount(organization_id, SANDBOX)
+        spec = self._carriers.built_in if provider is None else self._carriers.find(provider)
+        if spec is not None and spec.account.is_optional:
+            return CarrierAccount(organization_id, spec.name)
         raise ConfigurationNotFound(f"Your organization has no account at {provider}.")
 
     async def account_of_run(self, session: AsyncSession, run: Run) -> CarrierAccount:

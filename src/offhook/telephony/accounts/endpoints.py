@@ -46,17 +46,17 @@ async def providers_metadata(org: CurrentOrg, accounts: ConfigurationsDep) -> di
 
 
 def _render_provider(spec: CarrierSpec) -> dict[str, Any]:
-    assert spec.config is not None
-    can_wait = spec.transferrer is not None or spec.transfer_legs is not None
+    assert spec.account.config is not None
+    can_wait = spec.calls.transferrer is not None or spec.calls.transfer_legs is not None
     return {
         "provider": spec.name,
-        "display_name": spec.config.display_name,
-        "fields": list(spec.config.fields),
-        "docs_url": spec.config.docs_url or None,
-        "can_dial": spec.dialer is not None,
-        "can_sell_numbers": spec.catalog is not None,
-        "can_look_up": spec.lookup is not None,
-        "transfers": ["warm"] * can_wait + ["blind"] * (spec.blind_transfer is not None),
+        "display_name": spec.account.config.display_name,
+        "fields": list(spec.account.config.fields),
+        "docs_url": spec.account.config.docs_url or None,
+        "can_dial": spec.calls.dialer is not None,
+        "can_sell_numbers": spec.numbers.catalog is not None,
+        "can_look_up": spec.numbers.lookup is not None,
+        "transfers": ["warm"] * can_wait + ["blind"] * (spec.calls.blind_transfer is not None),
     }
 
 

@@ -7,7 +7,7 @@ import structlog
 from offhook.kit.database.database import Database
 from offhook.kit.phone_numbers import parse_phone_number
 from offhook.telephony.accounts import repository
-from offhook.telephony.accounts.credentials import SANDBOX, CarrierAccounts
+from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, NumberLookup
 
 OFFLINE = "offline"
@@ -52,10 +52,10 @@ class CarrierLookup:
             rows = await repository.list_configurations(session, organization_id)
             for row in sorted(rows, key=lambda one: (not one.is_default_outbound, one.id)):
                 spec = self._carriers.find(row.provider)
-                if row.provider != SANDBOX and spec is not None and spec.lookup is not None and not row.inactive_since:
-                    return spec.lookup, await self._accounts.open_account(session, row)
+                if spec is not None and spec.numbers.lookup is not None and not row.inactive_since:
+                    return spec.numbers.lookup, await self._accounts.open_account(session, row)
         platform = self._accounts.platform_account(organization_id)
         spec = self._carriers.find(platform.provider)
-        if platform.provider == SANDBOX or spec is None or spec.lookup is None:
+        if spec is None or spec.numbers.lookup is None:
             return None
-        return spec.lookup, platform
+        return spec.numbers.lookup, platform

@@ -161,9 +161,9 @@ class ManagedNumbers:
 
     def _get_catalog(self) -> NumberCatalog:
         spec = self._carriers.find(self._accounts.platform_carrier)
-        if spec is None or spec.catalog is None:
+        if spec is None or spec.numbers.catalog is None:
             raise CarrierUnavailable("The platform's carrier sells no numbers.")
-        return spec.catalog
+        return spec.numbers.catalog
 
     async def _pick_first_number(self, account: CarrierAccount, wish: PurchaseRequest) -> str:
         found = await self._search_catalog(account, wish.country, wish.area_code, None)
@@ -257,7 +257,11 @@ class ManagedNumbers:
             return found
         spec = self._carriers.find(provider)
         config = self._accounts.platform_account(organization_id).config
-        reference = config.get(spec.config.account_field) if spec is not None and spec.config is not None else None
+        reference = (
+            config.get(spec.account.config.account_field)
+            if spec is not None and spec.account.config is not None
+            else None
+        )
         names = {row.name for row in await repository.list_configurations(session, organization_id)}
         name = next(
             name
@@ -269,8 +273,8 @@ class ManagedNumbers:
             name=name,
             provider=provider,
             is_managed=True,
-            account_reference=spec.config.canonical_account(str(reference))
-            if reference and spec is not None and spec.config is not None
+            account_reference=spec.account.config.canonical_account(str(reference))
+            if reference and spec is not None and spec.account.config is not None
             else None,
         )
         session.add(row)

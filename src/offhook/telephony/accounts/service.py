@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from pydantic import ValidationError
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -13,7 +12,7 @@ from offhook.kit.database.database import Database
 from offhook.orgs import Caller, write_audit_entry
 from offhook.telephony.accounts import repository
 from offhook.telephony.accounts.config_fields import field_problem, mask_secret, read_fields
-from offhook.telephony.accounts.credentials import SANDBOX, CarrierAccounts
+from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.telephony.errors import (
     CarrierCheckFailed,
@@ -25,7 +24,6 @@ from offhook.telephony.errors import (
     ProviderChange,
 )
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, CarrierSpec
-from offhook.telephony.providers.sandbox.config import SandboxConfig
 from offhook.telephony.tables import TelephonyConfiguration
 
 # Raises a Conflict (409) while the account, by organization and id, may not be removed.
@@ -100,7 +98,7 @@ class CarrierConfigurations:
     def list_configurable(self) -> list[CarrierSpec]:
         """Carriers of which an organization can have accounts, by name."""
         found = [self._carriers.find(name) for name in sorted(self._carriers.names)]
-        return [spec for spec in found if spec is not None and spec.config is not None]
+        return [spec for spec in found if spec is not None and spec.account.config is not None]
 
     async def list_configurations(self, organization_id: int) -> list[ConfigurationView]:
         async with self._db.transaction() as session:
@@ -218,18 +216,18 @@ class CarrierConfigurations:
         found = {
             f"{spec.name}_missing_{one.name}_count": 0
             for spec in self.list_configurable()
-            if spec.config is not None
-            for one in spec.config.fields
+            if spec.account.config is not None
+            for one in spec.account.config.fields
             if one.is_missed
         }
         async with self._db.transaction() as session:
             rows = await repository.list_configurations(session, organization_id)
         for row in rows:
             spec = self._carriers.find(row.provider)
-            if row.is_managed or spec is None or spec.config is None:
+            if row.is_managed or spec is None or spec.account.config is None:
                 continue
             config = self._accounts.open_config(row)
-            for one in spec.config.fields:
+            for one in spec.account.config.fields:
                 if one.is_missed and not config.get(one.name):
                     found[f"{spec.name}_missing_{one.name}_count"] += 1
         return found
@@ -238,7 +236,7 @@ class CarrierConfigurations:
 
     def _get_spec(self, provider: str) -> CarrierSpec:
         spec = self._carriers.find(provider)
-        if spec is None or spec.config is None:
+        if spec is None or spec.account.config is None:
             known = ", ".join(one.name for one in self.list_configurable())
             raise ConfigurationInvalid(detail=[field_problem("provider", f"The provider must be one of: {known}.")])
         return spec
@@ -253,25 +251,27 @@ class CarrierConfigurations:
         *,
         verify: bool,
     ) -> _CheckedFields:
-        assert spec.config is not None
-        if spec.name == SANDBOX:
-            return _CheckedFields(_validate_sandbox(raw), {}, None)
-        config, secrets = read_fields(spec.config, raw, stored)
-        if verify and spec.account_check is not None:
+        assert spec.account.config is not None
+        if spec.account.config.validate is not None:
+            return _CheckedFields(spec.account.config.validate(raw), {}, None)
+        config, secrets = read_fields(spec.account.config, raw, stored)
+        if verify and spec.account.check is not None:
             account = CarrierAccount(organization_id, spec.name, configuration_id, {**config, **secrets})
             config |= {
                 name: value
                 for name, value in (await self._verify_with_carrier(spec, account)).items()
                 if name not in secrets
             }
-        reference = config.get(spec.config.account_field) or secrets.get(spec.config.account_field)
-        return _CheckedFields(config, secrets, spec.config.canonical_account(str(reference)) if reference else None)
+        reference = config.get(spec.account.config.account_field) or secrets.get(spec.account.config.account_field)
+        return _CheckedFields(
+            config, secrets, spec.account.config.canonical_account(str(reference)) if reference else None
+        )
 
     async def _verify_with_carrier(self, spec: CarrierSpec, account: CarrierAccount) -> Mapping[str, Any]:
-        if spec.account_check is None:
+        if spec.account.check is None:
             return {}
         try:
-            return await spec.account_check.check_account(
+            return await spec.account.check.check_account(
                 account, self._address.inbound_url if self._address.base else ""
             )
         except CarrierFailed as failure:
@@ -317,30 +317,16 @@ class CarrierConfigurations:
     def _outbound_blocker(self, row: TelephonyConfiguration, can_call: int) -> str | None:
         """A stable word for why calls cannot leave by this account."""
         spec = self._carriers.find(row.provider)
-        if spec is None or spec.dialer is None:
+        if spec is None or spec.calls.dialer is None:
             return "carrier_cannot_dial"
         if row.inactive_since is not None:
             return "inactive"
-        if row.provider == SANDBOX:
-            return None
-        if self._address.base is None:
+        if spec.needs_public_url and self._address.base is None:
             return "public_url_missing"
-        return None if can_call or row.config.get("from_number") else "no_phone_number"
+        has_number = can_call or row.config.get("from_number") or spec.calls.default_caller_number
+        return None if has_number else "no_phone_number"
 
 
 def _refuse_managed(row: TelephonyConfiguration) -> None:
     if row.is_managed:
         raise ManagedConfiguration
-
-
-def _validate_sandbox(raw: Mapping[str, Any]) -> dict[str, Any]:
-    values = {name: value for name, value in raw.items() if name != "provider"}
-    try:
-        SandboxConfig.model_validate(values)
-    except ValidationError as error:
-        problems = [
-            {"loc": ["body", "config", *one["loc"]], "msg": one["msg"], "type": one["type"]}
-            for one in error.errors(include_input=False, include_url=False, include_context=False)
-        ]
-        raise ConfigurationInvalid(detail=problems) from None
-    return values

@@ -6,32 +6,34 @@ from collections.abc import Mapping
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.call_limits import count_calls_by_number
-from offhook.telephony.accounts.credentials import SANDBOX
 from offhook.telephony.errors import NoNumberToCallFrom
-from offhook.telephony.ports import CarrierAccount
-from offhook.telephony.providers.sandbox.config import SandboxConfig
+from offhook.telephony.ports import CallCapabilities, CarrierAccount
 
 
-def call_capacity(account: CarrierAccount) -> int | None:
-    """How many calls of campaigns the account carries at once. A number carries one at a time unless the account says
-    more; None for the sandbox, which has as many as are wanted."""
-    if account.provider == SANDBOX:
+def call_capacity(carrier: CallCapabilities, account: CarrierAccount) -> int | None:
+    """Returns how many calls of campaigns the account carries at once: one for each number unless the account says
+    more, None where numbers do not limit."""
+    if not carrier.limits_by_number:
         return None
     return _calls_at_once(account) or max(1, len(account.numbers))
 
 
-async def choose_for_call(session: AsyncSession, account: CarrierAccount) -> str:
-    """Of a call by itself: it is never refused because numbers have calls. NoNumberToCallFrom (409)."""
-    only = account.caller_number or _single_number(account)
+async def choose_for_call(session: AsyncSession, carrier: CallCapabilities, account: CarrierAccount) -> str:
+    """Returns the number of a call by itself, which is never refused because numbers have calls. NoNumberToCallFrom
+    (409)."""
+    only = account.caller_number or _single_number(carrier, account)
     if only is not None:
         return only
     return rotate_numbers(account, await count_calls_by_number(session, account.organization_id, account.numbers), 1)[0]
 
 
-async def choose_for_campaign(session: AsyncSession, account: CarrierAccount, count: int) -> list[str]:
-    """Of so many calls of campaigns, which :func:`call_capacity` has room for: no number has two at once unless the account says
-    that it carries more. The caller holds the organization's call slots."""
-    only = _single_number(account) if is_one_call_each(account) else account.caller_number or _single_number(account)
+async def choose_for_campaign(
+    session: AsyncSession, carrier: CallCapabilities, account: CarrierAccount, count: int
+) -> list[str]:
+    """Returns a number for each of ``count`` calls of campaigns, which :func:`call_capacity` has room for: no number has
+    two at once unless the account says that it carries more. The caller holds the organization's call slots."""
+    is_one_call_each = carrier.limits_by_number and _calls_at_once(account) is None
+    only = (None if is_one_call_each else account.caller_number) or _single_number(carrier, account)
     if only is not None:
         return [only] * count
     return rotate_numbers(
@@ -39,13 +41,8 @@ async def choose_for_campaign(session: AsyncSession, account: CarrierAccount, co
     )
 
 
-def is_one_call_each(account: CarrierAccount) -> bool:
-    """Whether a number with a live call is not to be used by campaigns for another."""
-    return account.provider != SANDBOX and _calls_at_once(account) is None
-
-
 def rotate_numbers(account: CarrierAccount, live: Mapping[str, int], count: int) -> list[str]:
-    """The default where it has the fewest ``live`` calls, else any of those that have the fewest."""
+    """Returns the default where it has the fewest ``live`` calls, else any of those that have the fewest."""
     calls = {number: live.get(number, 0) for number in account.numbers}
     chosen = []
     for _ in range(count):
@@ -57,22 +54,23 @@ def rotate_numbers(account: CarrierAccount, live: Mapping[str, int], count: int)
     return chosen
 
 
-def require_number(account: CarrierAccount) -> None:
-    """NoNumberToCallFrom (409)."""
+def require_number(carrier: CallCapabilities, account: CarrierAccount) -> None:
+    """Raises NoNumberToCallFrom (409) where calls cannot come from any number."""
     if not account.numbers:
-        _single_number(account)
+        _single_number(carrier, account)
 
 
-def _single_number(account: CarrierAccount) -> str | None:
-    """The number of an account that has one, or none but what its configuration names; None where there are several."""
+def _single_number(carrier: CallCapabilities, account: CarrierAccount) -> str | None:
+    """Returns the number of an account that has one, or none but what its configuration names; None where there are
+    several."""
     if account.numbers:
         return account.numbers[0] if len(account.numbers) == 1 else None
     configured = account.config.get("from_number")
     if isinstance(configured, str) and configured:
         return configured
-    if account.provider != SANDBOX:
+    if carrier.default_caller_number is None:
         raise NoNumberToCallFrom
-    return SandboxConfig().from_number
+    return carrier.default_caller_number
 
 
 def _calls_at_once(account: CarrierAccount) -> int | None:

@@ -28,7 +28,7 @@ class ChargeCollector:
 
     async def on_run_finished(self, news: RunFinished) -> None:
         spec = self._carriers.find(news.mode)
-        if spec is not None and spec.bills is not None:
+        if spec is not None and spec.calls.bills is not None:
             payload = {"organization_id": news.organization_id, "run_id": news.run_id}
             async with self._db.transaction() as session:
                 await POLL_SCHEDULE.start(session, news.run_id, payload)
@@ -41,9 +41,9 @@ class ChargeCollector:
                 run = await runs.get_run(session, organization_id, run_id)
                 account = await self._accounts.account_of_run(session, run)
             spec = self._carriers.find(run.mode)
-            if spec is None or spec.bills is None or run.call_id is None:
+            if spec is None or spec.calls.bills is None or run.call_id is None:
                 return
-            bill = await spec.bills.read_bill(account, run.call_id)
+            bill = await spec.calls.bills.read_bill(account, run.call_id)
         except CarrierFailed as failure:
             log.warning("carrier_bill_unavailable", run_id=run_id, code=failure.code)
             if failure.retryable:

@@ -14,7 +14,7 @@ from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.records import carrier_calls
 from offhook.runs.states import INITIATED
-from offhook.telephony.accounts.credentials import SANDBOX, CarrierAccounts
+from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.ports import CarrierFailed, CarrierRegistry, CarrierSpec, LostCallQuery, StatusUpdate
 from offhook.telephony.transfers import repository
@@ -39,7 +39,7 @@ class LostCallFinder:
 
     async def watch_dial(self, session: AsyncSession, spec: CarrierSpec, run: Run) -> None:
         """In the transaction before a dial, so that a process that dies while it asks is made up for, too."""
-        if spec.finder is not None and spec.name != SANDBOX:
+        if spec.calls.finder is not None and not spec.is_in_process:
             await POLL_SCHEDULE.start(session, run.id, {"organization_id": run.organization_id, "run_id": run.id})
 
     async def find_call(self, organization_id: int, run_id: int) -> StatusUpdate | None:
@@ -49,16 +49,17 @@ class LostCallFinder:
             run = await runs.get_run(session, organization_id, run_id)
             account = await self._accounts.account_of_run(session, run)
         spec = self._carriers.find(run.mode)
-        if spec is None or spec.finder is None:
+        if spec is None or spec.calls.finder is None:
             raise CarrierFailed("carrier_cannot_say", f"{run.mode} cannot be asked for calls.", retryable=False)
         dialled_at = run.started_at or run.created_at
         sought = LostCallQuery(run_id, run.called_number or "", run.caller_number or "", dialled_at)
-        found = await spec.finder.find_calls(account, sought)
+        found = await spec.calls.finder.find_calls(account, sought)
         async with self._db.transaction() as session:
             update = await self._pick_unclaimed(session, run, found)
             if update is not None and update.call_id is not None and run.call_id is None:
                 await runs.set_call_id(session, organization_id, run_id, update.call_id)
-        if update is None and spec.name != SANDBOX and self._clock.now() - dialled_at < CERTAIN_AFTER:
+        is_early = not spec.is_in_process and self._clock.now() - dialled_at < CERTAIN_AFTER
+        if update is None and is_early:
             raise CarrierFailed("carrier_cannot_say", "It is too early to say that there is no call.", retryable=True)
         return update
 

@@ -17,7 +17,7 @@ from offhook.runs import service as runs
 from offhook.runs.live import leases, media_tokens
 from offhook.runs.records import bulk
 from offhook.runs.states import FINAL_STATES, INITIATED
-from offhook.telephony.accounts.credentials import SANDBOX, CarrierAccounts
+from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress, PublicAddressMissing
 from offhook.telephony.calls import caller_id
 from offhook.telephony.calls.lost_calls import LostCallFinder
@@ -31,6 +31,7 @@ from offhook.telephony.errors import (
     RunNotDialable,
 )
 from offhook.telephony.ports import (
+    CallCapabilities,
     CallDialer,
     CallLinks,
     CarrierAccount,
@@ -98,6 +99,7 @@ class CarrierRoute:
     account: CarrierAccount
     numbers: int | None
     calls_per_second: float | None
+    carrier: CarrierSpec = field(repr=False)
     dialer: CallDialer = field(repr=False)
 
 
@@ -174,23 +176,28 @@ class OutboundCalls:
         version = await workflows.get_published_version(session, organization_id, workflow_id)
         account = await self._accounts.account_for(session, organization_id, configuration_id=configuration_id)
         spec, dialer = self._get_dialer(account)
-        caller_id.require_number(account)
+        caller_id.require_number(spec.calls, account)
         return CarrierRoute(
-            version, account, caller_id.call_capacity(account), _calls_per_second(account, spec), dialer
+            version,
+            account,
+            caller_id.call_capacity(spec.calls, account),
+            _calls_per_second(spec.calls, account),
+            spec,
+            dialer,
         )
 
     def _get_dialer(self, account: CarrierAccount) -> tuple[CarrierSpec, CallDialer]:
         """CarrierCannotDial (422); PublicAddressMissing (409) where the carrier would have to reach us and cannot."""
         spec = self._carriers.find(account.provider)
-        if spec is None or spec.dialer is None:
+        if spec is None or spec.calls.dialer is None:
             raise CarrierCannotDial(f"{account.provider} cannot place calls.")
-        if account.provider != SANDBOX and self._address.base is None:
+        if spec.needs_public_url and self._address.base is None:
             raise PublicAddressMissing
-        return spec, spec.dialer
+        return spec, spec.calls.dialer
 
-    def _call_links(self, account: CarrierAccount, run_id: int, media_token: str) -> CallLinks | None:
-        """What a carrier outside of this process is told of the call."""
-        return None if account.provider == SANDBOX else self._address.call_links(account.provider, run_id, media_token)
+    def _call_links(self, spec: CarrierSpec, run_id: int, media_token: str) -> CallLinks | None:
+        """Returns the addresses that a carrier outside of this process needs for the call."""
+        return self._address.call_links(spec.name, run_id, media_token) if spec.needs_public_url else None
 
     async def load_capacity(
         self, session: AsyncSession, organization_id: int, configuration_id: int | None
@@ -198,13 +205,15 @@ class OutboundCalls:
         """``(numbers, calls per second)`` of the account that would place calls, None where it does not limit.
         ConfigurationNotFound (404)."""
         account = await self._accounts.account_for(session, organization_id, configuration_id=configuration_id)
-        return caller_id.call_capacity(account), _calls_per_second(account, self._carriers.find(account.provider))
+        spec = self._carriers.find(account.provider)
+        calls = spec.calls if spec is not None else CallCapabilities()
+        return caller_id.call_capacity(calls, account), _calls_per_second(calls, account)
 
     async def prepare_calls(
         self, session: AsyncSession, route: CarrierRoute, campaign_id: int, calls: Sequence[BatchCall]
     ) -> list[PreparedCall]:
         """Make the runs, in the order of ``calls``. The caller holds as many of the organization's call slots."""
-        ours = await caller_id.choose_for_campaign(session, route.account, len(calls))
+        ours = await caller_id.choose_for_campaign(session, route.carrier.calls, route.account, len(calls))
         contexts = [
             call_context(route.account, call.context, call.platform_context, call.to_number, from_number)
             for call, from_number in zip(calls, ours, strict=True)
@@ -229,7 +238,7 @@ class OutboundCalls:
                     call.to_number,
                     from_number,
                     run.media_token,
-                    links=self._call_links(route.account, run.id, run.media_token),
+                    links=self._call_links(route.carrier, run.id, run.media_token),
                     has_machine_detection=_has_machine_detection(route.account),
                 ),
                 route.dialer,
@@ -256,9 +265,9 @@ class OutboundCalls:
             if run.status in FINAL_STATES or run.call_id is None:
                 return
             account = await self._accounts.account_of_run(session, run)
-        if spec.dialer is not None:
+        if spec.calls.dialer is not None:
             try:
-                await spec.dialer.hang_up(account, run.call_id)
+                await spec.calls.dialer.hang_up(account, run.call_id)
             except CarrierFailed as failure:
                 raise CarrierRefused(f"The carrier did not end the call: {failure.message}") from None
 
@@ -273,13 +282,14 @@ class OutboundCalls:
             raise NumberOnDoNotCallList
         account = await self._choose_account(session, order, waiting.mode if waiting else None)
         spec, dialer = self._get_dialer(account)
-        from_number = await caller_id.choose_for_call(session, account)
+        from_number = await caller_id.choose_for_call(session, spec.calls, account)
         context = call_context(account, order.context, order.platform_context, to_number, from_number)
         if waiting is None:
             run = await self._new_run(session, order, account, context)
         else:
             run = await self._take_waiting(session, waiting, context)
-        if _rings_here(account):
+        phones = spec.calls.local_phones
+        if phones is not None and phones.rings(account):
             # With the run, so that one whose process dies before the phone rings does not hold its slot for minutes.
             until = datetime.now(UTC) + timedelta(seconds=settings_of(session).run_lease_s)
             await leases.lease_ringing_runs(session, [run.id], until=until)
@@ -290,7 +300,7 @@ class OutboundCalls:
             to_number,
             from_number,
             token,
-            links=self._call_links(account, run.id, token),
+            links=self._call_links(spec, run.id, token),
             has_machine_detection=_has_machine_detection(account),
         )
         return _ReservedCall(account, dialer, request, run.name)
@@ -362,20 +372,13 @@ def call_context(
     }
 
 
-def _rings_here(account: CarrierAccount) -> bool:
-    """Whether the phone is one of this process, which renews the lease of its run while it rings."""
-    return account.provider == SANDBOX and not account.config.get("instant")
-
-
 def _has_machine_detection(account: CarrierAccount) -> bool:
     return account.config.get("amd_enabled") is True
 
 
-def _calls_per_second(account: CarrierAccount, spec: CarrierSpec | None) -> float | None:
-    """What the account's configuration says, else what its carrier gives new accounts."""
+def _calls_per_second(carrier: CallCapabilities, account: CarrierAccount) -> float | None:
+    """Returns what the account's configuration says, else what its carrier gives new accounts."""
     configured = account.config.get("calls_per_second")
     if isinstance(configured, int | float) and not isinstance(configured, bool) and configured > 0:
         return float(configured)
-    if account.provider == SANDBOX:
-        return None
-    return (spec.calls_per_second if spec is not None else None) or 1.0
+    return carrier.calls_per_second

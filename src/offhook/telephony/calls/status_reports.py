@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 import structlog
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
 from offhook.kit.database.group_commit import GroupCommit
@@ -17,7 +16,6 @@ from offhook.runs.records.status_transitions import StatusChange
 from offhook.runs.states import BUSY, CANCELED, FAILED, FINAL_STATES, NO_ANSWER
 from offhook.telephony.events import CallEnded
 from offhook.telephony.ports import StatusUpdate
-from offhook.telephony.providers.sandbox import repository
 
 # Final states that say by themselves why a call ended; of a completed one the conversation knows more.
 _NOT_CONNECTED: Final = frozenset({BUSY, NO_ANSWER, CANCELED, FAILED})
@@ -30,11 +28,6 @@ log = structlog.get_logger(__name__)
 def not_connected_reason(status: str) -> str | None:
     """Why a run ended, of final states that say it by themselves."""
     return status if status in _NOT_CONNECTED else None
-
-
-async def count_sandbox_calls(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, int]:
-    """How many calls of each run the sandbox's network has in its own book; runs without one are left out."""
-    return await repository.count_sandbox_calls(session, organization_id, run_ids)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from offhook.runs import service as runs
 from offhook.runs.records import answered_by
 from offhook.runs.states import FINAL_STATES
 from offhook.telephony import call_signals
-from offhook.telephony.accounts.credentials import SANDBOX, CarrierAccounts
+from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.call_signals import CallSignals
 from offhook.telephony.media.session import MediaLeg
 from offhook.telephony.ports import CarrierFailed, CarrierRegistry, CarrierSpec, MachineAnswered, MediaStopped
@@ -43,7 +43,7 @@ class CarrierCallControl:
     def listen_while_live(self, spec: CarrierSpec, organization_id: int, run_id: int, leg: MediaLeg) -> Iterator[None]:
         """Callbacks that land anywhere reach this call: a machine that answered, a call that is over; also those that
         came before anybody listened."""
-        if spec.statuses is None:
+        if spec.webhooks.statuses is None:
             yield
             return
         loop = asyncio.get_running_loop()
@@ -95,20 +95,20 @@ class CarrierCallControl:
 
     async def end_call(self, spec: CarrierSpec, organization_id: int, run_id: int, result: CallResult | None) -> None:
         """Our side is done: closing the socket ends the call at some carriers only, so each is asked."""
-        if spec.name == SANDBOX or (result is not None and _is_over(spec, result)):
+        if spec.is_in_process or (result is not None and _is_over(spec, result)):
             return
         await self.hang_up(spec, organization_id, run_id)
 
     async def hang_up(self, spec: CarrierSpec, organization_id: int, run_id: int) -> None:
         """End the run's call at its carrier; what cannot be ended is noted."""
-        if spec.dialer is None:
+        if spec.calls.dialer is None:
             return
         try:
             async with self._db.transaction() as session:
                 run = await runs.get_run(session, organization_id, run_id)
                 account = await self._accounts.account_of_run(session, run)
             if run.call_id is not None:
-                await spec.dialer.hang_up(account, run.call_id)
+                await spec.calls.dialer.hang_up(account, run.call_id)
         except CarrierFailed as failure:
             log.warning("hangup_failed", run_id=run_id, code=failure.code)
         except (DomainError, SQLAlchemyError, OSError) as error:
@@ -117,5 +117,5 @@ class CarrierCallControl:
 
 def _is_over(spec: CarrierSpec, result: CallResult) -> bool:
     """Whether the call ends without being asked to."""
-    ends_with_socket = not spec.outlives_media and result.end_reason != "media_lost"
+    ends_with_socket = not spec.media.outlives_media and result.end_reason != "media_lost"
     return ends_with_socket or result.end_reason in _NOT_OURS

@@ -7,7 +7,6 @@ import structlog
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.runs.records import carrier_calls
-from offhook.telephony.accounts.credentials import SANDBOX
 from offhook.telephony.calls.status_reports import MEDIA_NEVER_CAME, CallReports
 from offhook.telephony.media.carrier_signals import CarrierCallControl
 from offhook.telephony.ports import CarrierRegistry, StatusUpdate
@@ -34,7 +33,7 @@ class NoMediaSweeper:
 
     async def end_calls(self) -> list[int]:
         """The runs that were ended."""
-        modes = sorted(name for name in self._carriers.names if name != SANDBOX)
+        modes = [spec.name for spec in self._carriers.specs if not spec.is_in_process]
         async with self._db.transaction() as session:
             lost = await carrier_calls.calls_without_media(
                 session, modes, self._clock.now(), answered_s=ANSWERED_TIMEOUT_S, inbound_s=INBOUND_TIMEOUT_S

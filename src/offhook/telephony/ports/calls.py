@@ -105,6 +105,14 @@ class CallDialer(Protocol):
         ...
 
 
+class LocalPhones(Protocol):
+    """Phones that ring in this process, which renews the lease of a run while its phone rings."""
+
+    def rings(self, account: CarrierAccount) -> bool:
+        """Returns whether calls of this account ring at all, or are over at once."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class StatusUpdate:
     """What a carrier says about a call, in our words: ``status`` is one of ``runs.states``. ``bill``: how long it was

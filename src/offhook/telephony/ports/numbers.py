@@ -84,11 +84,13 @@ class ConfigSpec:
     """What an account of this carrier consists of; ``account_field`` is the one that its webhooks name.
 
     ``canonical_account`` makes two spellings of that field one: it is applied to what is stored and to what
-    ``InboundParser.account_reference`` answers before they are compared.
+    ``InboundParser.account_reference`` answers before they are compared. ``validate`` replaces the check against
+    ``fields`` where an account is no flat form; it raises ConfigurationInvalid (422).
     """
 
     display_name: str
     fields: Sequence[ConfigField]
     account_field: str
     docs_url: str = ""
+    validate: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     canonical_account: Callable[[str], str] = str.strip

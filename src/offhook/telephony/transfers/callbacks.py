@@ -80,7 +80,7 @@ class TransferResults:
     ) -> CallbackResult:
         """``provider`` is the address's, where it names one."""
         row, spec, account, proof = await self._verify_request(transfer_id, told, provider)
-        legs = spec.transfer_legs
+        legs = spec.calls.transfer_legs
         if legs is None:
             raise TransferNotFound
         try:
@@ -102,7 +102,11 @@ class TransferResults:
     ) -> CallbackResult:
         """What the destination's leg cost is a part of what its run did."""
         try:
-            said = spec.statuses.parse_status(TRANSFER_RESULT, webhook) if spec.statuses is not None else None
+            said = (
+                spec.webhooks.statuses.parse_status(TRANSFER_RESULT, webhook)
+                if spec.webhooks.statuses is not None
+                else None
+            )
             run = await runs.get_run(session, row.organization_id, row.run_id)
         except (WebhookUnreadable, RunNotFound):
             return IGNORED
@@ -112,7 +116,11 @@ class TransferResults:
         """The document that sends a caller on. LinkRefused (401), CarrierUnknown (404)."""
         to_number, from_number, timeout_s = self._address.parse_forward_token(token, self._clock.now().timestamp())
         spec = self._carriers.find(provider)
-        document = spec.answerer.forward_document(to_number, from_number, timeout_s) if spec and spec.answerer else None
+        document = (
+            spec.webhooks.answerer.forward_document(to_number, from_number, timeout_s)
+            if spec and spec.webhooks.answerer
+            else None
+        )
         if document is None:
             raise CarrierUnknown
         return document
@@ -120,10 +128,12 @@ class TransferResults:
     async def conference_document(self, transfer_id: str, told: CallbackRequest) -> CarrierDocument:
         """The document that the destination's leg fetches when it is answered."""
         row, spec, account, _ = await self._verify_request(transfer_id, told, None)
-        document = spec.answerer.conference_document(transfer_id) if spec.answerer is not None else None
-        if document is None or spec.transfer_legs is None:
+        document = (
+            spec.webhooks.answerer.conference_document(transfer_id) if spec.webhooks.answerer is not None else None
+        )
+        if document is None or spec.calls.transfer_legs is None:
             raise TransferNotFound
-        await self._on_document_fetched(spec, spec.transfer_legs, account, row, told)
+        await self._on_document_fetched(spec, spec.calls.transfer_legs, account, row, told)
         return document
 
     async def _on_document_fetched(

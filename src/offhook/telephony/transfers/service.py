@@ -96,8 +96,8 @@ class CallTransfers:
             if spec is None or call_id is None:
                 raise TransferRefused("unsupported")
             account = await self._accounts.account_of_run(session, run)
-        can_wait = spec.transferrer is not None or spec.transfer_legs is not None
-        if spec.blind_transfer is not None and (is_blind or not can_wait):
+        can_wait = spec.calls.transferrer is not None or spec.calls.transfer_legs is not None
+        if spec.calls.blind_transfer is not None and (is_blind or not can_wait):
             ours = run.called_number if run.direction == "inbound" else run.caller_number
             from_number = ours or account.any_number or ""
             expires_at = int(self._clock.now().timestamp()) + FORWARD_LINK_TTL_S
@@ -106,10 +106,10 @@ class CallTransfers:
                 if self._address.base
                 else ""
             )
-            return _BlindHandover(spec.blind_transfer, account, call_id, number, from_number, timeout_s, url)
-        if spec.transferrer is not None:
-            return await self._ring_destination(spec.transferrer, account, call_id, number, timeout_s)
-        if spec.transfer_legs is None:
+            return _BlindHandover(spec.calls.blind_transfer, account, call_id, number, from_number, timeout_s, url)
+        if spec.calls.transferrer is not None:
+            return await self._ring_destination(spec.calls.transferrer, account, call_id, number, timeout_s)
+        if spec.calls.transfer_legs is None:
             raise TransferRefused("unsupported")
         return await self._warm.ring_destination(spec, account, run, number, timeout_s)
 

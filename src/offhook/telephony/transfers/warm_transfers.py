@@ -56,7 +56,7 @@ class WarmTransfers:
         self, spec: CarrierSpec, account: CarrierAccount, run: Run, to_number: str, timeout_s: float
     ) -> "AnsweredTransfer":
         """Ring the destination; returns when it has answered. TransferRefused; canceling it ends the ringing."""
-        assert spec.transfer_legs is not None
+        assert spec.calls.transfer_legs is not None
         assert run.call_id is not None
         transfer_id = secrets.token_hex(16)
         order = self._build_order(spec, account, run, transfer_id, to_number, timeout_s)
@@ -75,7 +75,7 @@ class WarmTransfers:
         news = asyncio.Event()
         with self._signals.subscribe(call_signals.TRANSFER, transfer_id, lambda _: news.set()):
             await self._signals.wait_ready()
-            starting = asyncio.ensure_future(self._start_leg(spec.transfer_legs, account, order))
+            starting = asyncio.ensure_future(self._start_leg(spec.calls.transfer_legs, account, order))
             try:
                 await asyncio.shield(starting)
                 leg = await self._wait_for_answer(transfer_id, timeout_s, news)
@@ -94,7 +94,7 @@ class WarmTransfers:
         to_number: str,
         timeout_s: float,
     ) -> TransferOrder:
-        own = f"/{spec.name}" if TRANSFER_RESULT in spec.callbacks else ""
+        own = f"/{spec.name}" if TRANSFER_RESULT in spec.webhooks.callbacks else ""
         ours = run.called_number if run.direction == "inbound" else run.caller_number
         try:
             return TransferOrder(
@@ -155,14 +155,14 @@ class WarmTransfers:
 
     async def join_caller(self, spec: CarrierSpec, account: CarrierAccount, leg: TransferLeg) -> None:
         """Bring the caller to the destination. HandoverFailed when it is gone or the carrier refuses."""
-        assert spec.transfer_legs is not None
+        assert spec.calls.transfer_legs is not None
         async with self._db.transaction() as session:
             is_there = await repository.change_state(session, leg.transfer_id, {ANSWERED}, JOINED)
         if not is_there:
             raise HandoverFailed("The destination has hung up.")
         try:
             answer_url = self._address.url_for(f"/transfer-answer/{leg.transfer_id}")
-            await spec.transfer_legs.join_caller(account, replace(leg, answer_url=answer_url))
+            await spec.calls.transfer_legs.join_caller(account, replace(leg, answer_url=answer_url))
         except CarrierFailed as failure:
             async with self._db.transaction() as session:
                 await repository.change_state(session, leg.transfer_id, {JOINED}, FAILED, reason=failure.code[:64])
@@ -192,9 +192,9 @@ def build_leg(row: PendingTransfer) -> TransferLeg:
 
 async def hang_up(spec: CarrierSpec, account: CarrierAccount, call_id: str) -> None:
     """End a leg; a carrier that does not is noted, and the leg's own time limit ends it."""
-    if spec.dialer is None or not call_id:
+    if spec.calls.dialer is None or not call_id:
         return
     try:
-        await spec.dialer.hang_up(account, call_id)
+        await spec.calls.dialer.hang_up(account, call_id)
     except CarrierFailed as failure:
         log.warning("hangup_failed", provider=spec.name, code=failure.code)

@@ -139,17 +139,16 @@ class _CallbackFacts(NamedTuple):
 
 def carrier_routes(carriers: CarrierRegistry) -> APIRouter:
     """Returns a route for each kind of callback that each carrier has; the same router for the same carriers."""
-    specs = [spec for name in sorted(carriers.names) if (spec := carriers.find(name)) is not None]
     return _build_routes(
         tuple(
             _CallbackFacts(
                 spec.name,
-                tuple(spec.callbacks),
-                tuple(spec.workflow_callbacks),
-                tuple(spec.account_callbacks),
-                tuple(spec.signature_headers),
+                tuple(spec.webhooks.callbacks),
+                tuple(spec.webhooks.workflow_callbacks),
+                tuple(spec.webhooks.account_callbacks),
+                tuple(spec.webhooks.signature_headers),
             )
-            for spec in specs
+            for spec in carriers.specs
         )
     )
 

@@ -123,15 +123,15 @@ class InboundCalls:
     def _identify_carrier(self, webhook: CarrierWebhook) -> tuple[CarrierSpec, CallAnswerer]:
         for name in sorted(self._carriers.names):
             spec = self._carriers.find(name)
-            if spec is None or spec.inbound is None or spec.answerer is None:
+            if spec is None or spec.webhooks.inbound is None or spec.webhooks.answerer is None:
                 continue
             try:
-                is_its = spec.inbound.is_from_carrier(webhook)
+                is_its = spec.webhooks.inbound.is_from_carrier(webhook)
             except Exception as error:  # noqa: BLE001 - the vendor edge: a stranger's bytes are no fault of ours
                 log.info("webhook_recognition_failed", provider=name, error=type(error).__name__)
                 is_its = False
             if is_its:
-                return spec, spec.answerer
+                return spec, spec.webhooks.answerer
         raise WebhookRefused("No carrier that is known here sends this.")
 
     async def _answer_call(
@@ -139,7 +139,7 @@ class InboundCalls:
     ) -> CarrierDocument:
         proven = await self._verify_webhook(spec, webhook)
         try:
-            call = spec.inbound.parse_inbound(proven.webhook) if spec.inbound is not None else None
+            call = spec.webhooks.inbound.parse_inbound(proven.webhook) if spec.webhooks.inbound is not None else None
         except WebhookUnreadable as error:
             raise WebhookNotReadable(str(error) or None) from None
         if call is None:
@@ -169,12 +169,12 @@ class InboundCalls:
         return _VerifiedWebhook(webhook, proof, rows, accounts)
 
     async def _follow_up(self, spec: CarrierSpec, proven: _VerifiedWebhook) -> CarrierDocument:
-        if spec.follow_up is not None:
+        if spec.webhooks.follow_up is not None:
             async with self._db.transaction() as session:
                 is_new = await self._proofs.record_once(session, proven.accounts[0], proven.webhook, proven.proof)
             if is_new:
                 try:
-                    await spec.follow_up.follow_up(proven.accounts[0], proven.webhook)
+                    await spec.webhooks.follow_up.follow_up(proven.accounts[0], proven.webhook)
                 except CarrierFailed as failure:
                     log.warning("carrier_follow_up_failed", provider=spec.name, code=failure.code)
         return _IGNORED_DOCUMENT
@@ -341,7 +341,7 @@ class AnswerDocuments:
     async def build_document(self, provider: str, run_id: int, told: CallbackRequest) -> CarrierDocument:
         """CarrierUnknown or RunNotFound (404), WebhookRefused (401) without the run's secret or the right signature."""
         spec = self._carriers.find(provider)
-        if spec is None or spec.answerer is None:
+        if spec is None or spec.webhooks.answerer is None:
             raise CarrierUnknown
         run, account, webhook, proof = await self._callbacks.verify_for_run(spec, run_id, told, needs_secret=True)
         verdict = _machine_verdict(spec, webhook)
@@ -356,23 +356,23 @@ class AnswerDocuments:
             await self._events.publish(corrected)
         if not is_live:
             return await self._refusals.speak_refusal(
-                spec, spec.answerer, account, run.call_id or "", CALL_OVER_MESSAGE
+                spec, spec.webhooks.answerer, account, run.call_id or "", CALL_OVER_MESSAGE
             )
         try:
-            return await spec.answerer.answer_call(
+            return await spec.webhooks.answerer.answer_call(
                 account, run.call_id or "", self._address.call_links(provider, run.id, token)
             )
         except CarrierFailed as failure:
             log.warning("call_not_connected", run_id=run.id, code=failure.code)
-            return spec.answerer.unavailable_document(UNAVAILABLE)
+            return spec.webhooks.answerer.unavailable_document(UNAVAILABLE)
 
 
 def _machine_verdict(spec: CarrierSpec, webhook: CarrierWebhook) -> MachineVerdict | None:
     """Carriers that look for machines before they ask for the document say so there."""
-    if spec.statuses is None:
+    if spec.webhooks.statuses is None:
         return None
     try:
-        news = spec.statuses.parse_status("answer", webhook)
+        news = spec.webhooks.statuses.parse_status("answer", webhook)
     except WebhookUnreadable:
         return None
     return news if isinstance(news, MachineVerdict) else None

@@ -48,7 +48,7 @@ class CallRefusals:
 
     def remember_accounts(self, spec: CarrierSpec, reference: str, accounts: Sequence[CarrierAccount]) -> None:
         """``accounts`` have just proven a request that says it is of ``reference``."""
-        if spec.follow_up is None:
+        if spec.webhooks.follow_up is None:
             return
         self._remembered[spec.name, reference] = accounts
         self._remembered.move_to_end((spec.name, reference))
@@ -58,7 +58,7 @@ class CallRefusals:
     async def speak_refusal(
         self, spec: CarrierSpec, answerer: CallAnswerer, account: CarrierAccount, call_id: str, message: str
     ) -> CarrierDocument:
-        if spec.follow_up is not None and call_id:
+        if spec.webhooks.follow_up is not None and call_id:
             payload = {
                 "organization_id": account.organization_id,
                 "configuration_id": account.id,
@@ -72,7 +72,7 @@ class CallRefusals:
     async def end_refused_call(self, payload: dict[str, Any]) -> None:
         """The job: hang up; a call that is over already is no error. What fails and may not the next time is raised."""
         spec = self._carriers.find(payload["provider"])
-        if spec is None or spec.dialer is None:
+        if spec is None or spec.calls.dialer is None:
             return
         try:
             async with self._db.transaction() as session:
@@ -82,7 +82,7 @@ class CallRefusals:
                     configuration_id=payload["configuration_id"],
                     provider=payload["provider"],
                 )
-            await spec.dialer.hang_up(account, payload["call_id"])
+            await spec.calls.dialer.hang_up(account, payload["call_id"])
         except CarrierFailed as failure:
             log.warning("refused_call_hangup_failed", provider=spec.name, code=failure.code)
             if failure.retryable:
@@ -97,7 +97,7 @@ class CallRefusals:
         for account in self._known_accounts(spec, webhook):
             try:
                 self._proofs.verify_signature(spec, account, webhook)
-                call = spec.inbound.parse_inbound(webhook) if spec.inbound is not None else None
+                call = spec.webhooks.inbound.parse_inbound(webhook) if spec.webhooks.inbound is not None else None
             except (WebhookRefused, WebhookUnreadable):
                 continue
             if call is None:
@@ -108,10 +108,10 @@ class CallRefusals:
 
     def _known_accounts(self, spec: CarrierSpec, webhook: CarrierWebhook) -> Sequence[CarrierAccount]:
         """Accounts that need no database: those that called last, and the platform's own."""
-        if spec.follow_up is None or spec.inbound is None or spec.config is None:
+        if spec.webhooks.follow_up is None or spec.webhooks.inbound is None or spec.account.config is None:
             return ()
         try:
-            reference = spec.config.canonical_account(spec.inbound.account_reference(webhook) or "")
+            reference = spec.account.config.canonical_account(spec.webhooks.inbound.account_reference(webhook) or "")
         except Exception as error:  # noqa: BLE001 - the vendor edge: a stranger's bytes are no fault of ours
             log.info("webhook_unreadable", provider=spec.name, error=type(error).__name__)
             return ()
@@ -122,8 +122,8 @@ class CallRefusals:
     async def _hang_up_later(self, spec: CarrierSpec, account: CarrierAccount, call_id: str) -> None:
         await asyncio.sleep(HANG_UP_AFTER_S)
         try:
-            if spec.dialer is not None:
-                await spec.dialer.hang_up(account, call_id)
+            if spec.calls.dialer is not None:
+                await spec.calls.dialer.hang_up(account, call_id)
         except CarrierFailed as failure:
             log.warning("refused_call_hangup_failed", provider=spec.name, code=failure.code)
 

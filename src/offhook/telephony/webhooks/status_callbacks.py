@@ -147,10 +147,10 @@ class CarrierCallbacks:
 
     def read_account_reference(self, spec: CarrierSpec, webhook: CarrierWebhook) -> str:
         """What the request calls its account, in the form that is stored. WebhookRefused (401) without one."""
-        if spec.inbound is None or spec.config is None:
+        if spec.webhooks.inbound is None or spec.account.config is None:
             raise WebhookRefused
         try:
-            found = spec.inbound.account_reference(webhook)
+            found = spec.webhooks.inbound.account_reference(webhook)
         except WebhookUnreadable as error:
             raise WebhookNotReadable(str(error) or None) from None
         except Exception as error:  # noqa: BLE001 - the vendor edge: a stranger's bytes are no fault of ours
@@ -158,7 +158,7 @@ class CarrierCallbacks:
             raise WebhookNotReadable from None
         if not found:
             raise WebhookRefused
-        return spec.config.canonical_account(found)
+        return spec.account.config.canonical_account(found)
 
     async def _find_run(
         self, session: AsyncSession, account: CarrierAccount, call_id: str | None, workflow_id: int | None
@@ -176,10 +176,10 @@ class CarrierCallbacks:
         return spec
 
     def _parse_news(self, spec: CarrierSpec, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
-        if spec.statuses is None:
+        if spec.webhooks.statuses is None:
             return None
         try:
-            return spec.statuses.parse_status(kind, webhook)
+            return spec.webhooks.statuses.parse_status(kind, webhook)
         except WebhookUnreadable as error:
             raise WebhookNotReadable(str(error) or None) from None
         except Exception as error:  # noqa: BLE001 - the vendor edge: what a carrier sends is not always what it describes

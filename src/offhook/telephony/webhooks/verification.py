@@ -29,10 +29,10 @@ class ReplayGuard:
 
     def verify_signature(self, spec: CarrierSpec, account: CarrierAccount, webhook: CarrierWebhook) -> WebhookProof:
         """WebhookRefused (401) for everything that the account's carrier did not sign exactly like this."""
-        if spec.verifier is None:
+        if spec.webhooks.verifier is None:
             raise WebhookRefused
         try:
-            proof = spec.verifier.verify(account, webhook, self._clock.now().timestamp())
+            proof = spec.webhooks.verifier.verify(account, webhook, self._clock.now().timestamp())
         except Exception as error:  # noqa: BLE001 - the vendor edge: a stranger's bytes must not be a fault of ours
             log.warning("webhook_verification_failed", provider=spec.name, error=type(error).__name__)
             proof = None

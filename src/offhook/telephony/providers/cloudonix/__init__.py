@@ -2,7 +2,14 @@
 
 from offhook.telephony.carrier_kit.dialects.twilio.answers import TwilioDialectAnswers
 from offhook.telephony.carrier_kit.http import CarrierHttp
-from offhook.telephony.ports import CarrierSpec
+from offhook.telephony.ports import (
+    AccountCapabilities,
+    CallCapabilities,
+    CarrierSpec,
+    MediaCapabilities,
+    NumberCapabilities,
+    WebhookCapabilities,
+)
 from offhook.telephony.providers.cloudonix.account import CloudonixDomain
 from offhook.telephony.providers.cloudonix.api import NAME
 from offhook.telephony.providers.cloudonix.calls import CloudonixCalls
@@ -16,17 +23,27 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
     calls, domain, webhooks = CloudonixCalls(http), CloudonixDomain(http), CloudonixWebhooks()
     return CarrierSpec(
         NAME,
-        dialer=calls,
-        answerer=TwilioDialectAnswers(),
-        verifier=CloudonixVerifier(),
-        statuses=webhooks,
-        callbacks=("status-callback",),
-        account_callbacks=("cdr",),
-        inbound=webhooks,
-        wire=CloudonixWire,
-        transfer_legs=calls,
-        blind_transfer=calls,
-        routing=domain,
-        config=CONFIG,
-        account_check=domain,
+        calls=CallCapabilities(
+            dialer=calls,
+            transfer_legs=calls,
+            blind_transfer=calls,
+        ),
+        webhooks=WebhookCapabilities(
+            answerer=TwilioDialectAnswers(),
+            verifier=CloudonixVerifier(),
+            statuses=webhooks,
+            callbacks=("status-callback",),
+            account_callbacks=("cdr",),
+            inbound=webhooks,
+        ),
+        media=MediaCapabilities(
+            wire=CloudonixWire,
+        ),
+        numbers=NumberCapabilities(
+            routing=domain,
+        ),
+        account=AccountCapabilities(
+            config=CONFIG,
+            check=domain,
+        ),
     )

@@ -3,7 +3,14 @@
 from offhook.telephony.carrier_kit.dialects.plivo.webhooks import PlivoDialectWebhooks
 from offhook.telephony.carrier_kit.dialects.plivo.wire import PlivoDialectWire
 from offhook.telephony.carrier_kit.http import CarrierHttp
-from offhook.telephony.ports import CarrierSpec
+from offhook.telephony.ports import (
+    AccountCapabilities,
+    CallCapabilities,
+    CarrierSpec,
+    MediaCapabilities,
+    NumberCapabilities,
+    WebhookCapabilities,
+)
 from offhook.telephony.providers.plivo.api import NAME
 from offhook.telephony.providers.plivo.calls import PlivoCalls
 from offhook.telephony.providers.plivo.config import CONFIG
@@ -15,20 +22,30 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
     calls, numbers, webhooks = PlivoCalls(http), PlivoNumbers(http), PlivoDialectWebhooks(NAME)
     return CarrierSpec(
         NAME,
-        dialer=calls,
-        answerer=calls,
-        verifier=PlivoVerifier(),
-        statuses=webhooks,
-        callbacks=("hangup-callback", "ring-callback"),
-        inbound=webhooks,
-        wire=PlivoDialectWire,
-        finder=calls,
-        transfer_legs=calls,
-        blind_transfer=calls,
-        catalog=numbers,
-        routing=numbers,
-        lookup=numbers,
-        config=CONFIG,
-        account_check=numbers,
-        calls_per_second=2.0,
+        calls=CallCapabilities(
+            dialer=calls,
+            finder=calls,
+            transfer_legs=calls,
+            blind_transfer=calls,
+            calls_per_second=2.0,
+        ),
+        webhooks=WebhookCapabilities(
+            answerer=calls,
+            verifier=PlivoVerifier(),
+            statuses=webhooks,
+            callbacks=("hangup-callback", "ring-callback"),
+            inbound=webhooks,
+        ),
+        media=MediaCapabilities(
+            wire=PlivoDialectWire,
+        ),
+        numbers=NumberCapabilities(
+            catalog=numbers,
+            routing=numbers,
+            lookup=numbers,
+        ),
+        account=AccountCapabilities(
+            config=CONFIG,
+            check=numbers,
+        ),
     )

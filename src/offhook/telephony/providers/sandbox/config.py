@@ -2,9 +2,15 @@
 
 import hashlib
 import re
-from typing import Annotated, Final, Literal, get_args
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from offhook.telephony.errors import ConfigurationInvalid
+from offhook.telephony.ports import ConfigSpec
+
+NAME: Final = "sandbox"
 
 Behavior = Literal[
     # in the order of their numbers, 01 to 09
@@ -71,3 +77,20 @@ class SandboxConfig(BaseModel):
                     break
         assert chosen is not None
         return chosen
+
+
+def validate_account(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the fields of an account; ConfigurationInvalid (422) names every wrong one."""
+    values = {name: value for name, value in raw.items() if name != "provider"}
+    try:
+        SandboxConfig.model_validate(values)
+    except ValidationError as error:
+        problems = [
+            {"loc": ["body", "config", *problem["loc"]], "msg": problem["msg"], "type": problem["type"]}
+            for problem in error.errors(include_input=False, include_url=False, include_context=False)
+        ]
+        raise ConfigurationInvalid(detail=problems) from None
+    return values
+
+
+CONFIG: Final = ConfigSpec("Sandbox", (), account_field="", validate=validate_account)

@@ -109,7 +109,7 @@ class _HandsetReceiver:
 
 
 class SandboxNetwork:
-    """Implements ``ports.Dialer`` and ``ports.CallFinder``. Lives on the running loop and uses no timer but
+    """Implements ``ports.CallDialer``, ``ports.CallFinder`` and ``ports.LocalPhones``. Lives on the running loop and uses no timer but
     ``asyncio.sleep``."""
 
     def __init__(self, exchange: PlatformExchange, voice: CallerVoice, calls: CallLog) -> None:
@@ -163,6 +163,9 @@ class SandboxNetwork:
             return record.call_id in self._calls
         host, pid, _ = record.process.split("/")
         return host != self._process.split("/")[0] or is_running(int(pid))
+
+    def rings(self, account: CarrierAccount) -> bool:
+        return not account.config.get("instant")
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
         call = self._calls.get(call_id)

@@ -4,7 +4,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.dialects.postgresql import insert
 
 from offhook.kit.database.database import Database
-from offhook.telephony.tables import SandboxNumber
+from offhook.telephony.providers.sandbox.tables import SandboxNumber
 
 
 class SandboxNumberBook:

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.telephony.providers.sandbox.network import CallRecord
-from offhook.telephony.tables import SandboxCall
+from offhook.telephony.providers.sandbox.tables import SandboxCall
 
 
 async def write_sandbox_calls(session: AsyncSession, records: Sequence[CallRecord]) -> None:

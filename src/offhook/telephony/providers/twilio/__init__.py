@@ -2,7 +2,14 @@
 
 from offhook.telephony.carrier_kit.dialects.twilio.answers import TwilioDialectAnswers
 from offhook.telephony.carrier_kit.http import CarrierHttp
-from offhook.telephony.ports import CarrierSpec
+from offhook.telephony.ports import (
+    AccountCapabilities,
+    CallCapabilities,
+    CarrierSpec,
+    MediaCapabilities,
+    NumberCapabilities,
+    WebhookCapabilities,
+)
 from offhook.telephony.providers.twilio.api import NAME
 from offhook.telephony.providers.twilio.calls import TwilioCalls
 from offhook.telephony.providers.twilio.config import CONFIG
@@ -18,21 +25,31 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
     calls, numbers, webhooks = TwilioCalls(http), TwilioNumbers(http), TwilioWebhooks()
     return CarrierSpec(
         NAME,
-        dialer=calls,
-        answerer=TwilioDialectAnswers(),
-        verifier=TwilioVerifier(),
-        statuses=webhooks,
-        callbacks=("status-callback",),
-        inbound=webhooks,
-        wire=TwilioWire,
-        finder=calls,
-        bills=calls,
-        transfer_legs=calls,
-        blind_transfer=calls,
-        catalog=numbers,
-        routing=numbers,
-        lookup=numbers,
-        config=CONFIG,
-        account_check=numbers,
-        calls_per_second=1.0,
+        calls=CallCapabilities(
+            dialer=calls,
+            finder=calls,
+            bills=calls,
+            transfer_legs=calls,
+            blind_transfer=calls,
+            calls_per_second=1.0,
+        ),
+        webhooks=WebhookCapabilities(
+            answerer=TwilioDialectAnswers(),
+            verifier=TwilioVerifier(),
+            statuses=webhooks,
+            callbacks=("status-callback",),
+            inbound=webhooks,
+        ),
+        media=MediaCapabilities(
+            wire=TwilioWire,
+        ),
+        numbers=NumberCapabilities(
+            catalog=numbers,
+            routing=numbers,
+            lookup=numbers,
+        ),
+        account=AccountCapabilities(
+            config=CONFIG,
+            check=numbers,
+        ),
     )

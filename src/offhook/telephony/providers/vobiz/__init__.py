@@ -3,7 +3,14 @@
 from offhook.telephony.carrier_kit.dialects.plivo.webhooks import PlivoDialectWebhooks
 from offhook.telephony.carrier_kit.dialects.plivo.wire import PlivoDialectWire
 from offhook.telephony.carrier_kit.http import CarrierHttp
-from offhook.telephony.ports import CarrierSpec
+from offhook.telephony.ports import (
+    AccountCapabilities,
+    CallCapabilities,
+    CarrierSpec,
+    MediaCapabilities,
+    NumberCapabilities,
+    WebhookCapabilities,
+)
 from offhook.telephony.providers.vobiz.api import CURRENCY, NAME
 from offhook.telephony.providers.vobiz.calls import VobizCalls
 from offhook.telephony.providers.vobiz.config import CONFIG
@@ -15,21 +22,31 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
     calls, numbers, webhooks = VobizCalls(http), VobizNumbers(http), PlivoDialectWebhooks(NAME, CURRENCY)
     return CarrierSpec(
         NAME,
-        dialer=calls,
-        answerer=calls,
-        verifier=VobizVerifier(),
-        statuses=webhooks,
-        callbacks=("hangup-callback", "ring-callback"),
-        workflow_callbacks=("hangup-callback",),
-        inbound=webhooks,
-        wire=PlivoDialectWire,
-        finder=calls,
-        bills=calls,
-        transfer_legs=calls,
-        blind_transfer=calls,
-        catalog=numbers,
-        routing=numbers,
-        config=CONFIG,
-        account_check=numbers,
-        calls_per_second=2.0,
+        calls=CallCapabilities(
+            dialer=calls,
+            finder=calls,
+            bills=calls,
+            transfer_legs=calls,
+            blind_transfer=calls,
+            calls_per_second=2.0,
+        ),
+        webhooks=WebhookCapabilities(
+            answerer=calls,
+            verifier=VobizVerifier(),
+            statuses=webhooks,
+            callbacks=("hangup-callback", "ring-callback"),
+            workflow_callbacks=("hangup-callback",),
+            inbound=webhooks,
+        ),
+        media=MediaCapabilities(
+            wire=PlivoDialectWire,
+        ),
+        numbers=NumberCapabilities(
+            catalog=numbers,
+            routing=numbers,
+        ),
+        account=AccountCapabilities(
+            config=CONFIG,
+            check=numbers,
+        ),
     )

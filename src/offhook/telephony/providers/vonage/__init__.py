@@ -1,7 +1,14 @@
 """Vonage: lists of actions steer the calls, media comes as binary PCM."""
 
 from offhook.telephony.carrier_kit.http import CarrierHttp
-from offhook.telephony.ports import CarrierSpec
+from offhook.telephony.ports import (
+    AccountCapabilities,
+    CallCapabilities,
+    CarrierSpec,
+    MediaCapabilities,
+    NumberCapabilities,
+    WebhookCapabilities,
+)
 from offhook.telephony.providers.vonage.api import NAME
 from offhook.telephony.providers.vonage.calls import VonageCalls
 from offhook.telephony.providers.vonage.config import CONFIG
@@ -15,22 +22,32 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
     calls, numbers, webhooks = VonageCalls(http), VonageNumbers(http), VonageWebhooks()
     return CarrierSpec(
         NAME,
-        dialer=calls,
-        answerer=calls,
-        verifier=VonageVerifier(),
-        statuses=webhooks,
-        callbacks=("events",),
-        # Calls that come to our numbers report to the application's address, which names no run.
-        account_callbacks=("events",),
-        inbound=webhooks,
-        wire=VonageWire,
-        finder=calls,
-        transfer_legs=calls,
-        blind_transfer=calls,
-        catalog=numbers,
-        routing=numbers,
-        lookup=numbers,
-        config=CONFIG,
-        account_check=numbers,
-        calls_per_second=3.0,
+        calls=CallCapabilities(
+            dialer=calls,
+            finder=calls,
+            transfer_legs=calls,
+            blind_transfer=calls,
+            calls_per_second=3.0,
+        ),
+        webhooks=WebhookCapabilities(
+            answerer=calls,
+            verifier=VonageVerifier(),
+            statuses=webhooks,
+            callbacks=("events",),
+            # Calls that come to our numbers report to the application's address, which names no run.
+            account_callbacks=("events",),
+            inbound=webhooks,
+        ),
+        media=MediaCapabilities(
+            wire=VonageWire,
+        ),
+        numbers=NumberCapabilities(
+            catalog=numbers,
+            routing=numbers,
+            lookup=numbers,
+        ),
+        account=AccountCapabilities(
+            config=CONFIG,
+            check=numbers,
+        ),
     )

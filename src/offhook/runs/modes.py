@@ -1,0 +1,22 @@
+"""The channels that a run can be made for; domains above add theirs."""
+
+from collections.abc import Iterable
+
+from offhook.runs.artifacts.links import BROWSER
+from offhook.runs.call_limits import TEXT_CHAT
+from offhook.runs.errors import UnknownMode
+
+
+class RunModes:
+    """Names the browser, the text chat, and what was added: the carriers."""
+
+    def __init__(self) -> None:
+        self._names = [BROWSER, TEXT_CHAT]
+
+    def add(self, names: Iterable[str]) -> None:
+        self._names += sorted(names)
+
+    def require_known(self, mode: str) -> None:
+        """Raises UnknownMode (422) for any other."""
+        if mode not in self._names:
+            raise UnknownMode(f"Unknown mode {mode!r}: use one of {', '.join(self._names)}.")

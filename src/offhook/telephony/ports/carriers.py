@@ -1,0 +1,145 @@
+"""A carrier as its parts, grouped by what they are for, and the registry of all carriers of a process."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from offhook.telephony.ports.calls import (
+    BillReader,
+    BlindTransfer,
+    CallDialer,
+    CallFinder,
+    CallTransferrer,
+    LocalPhones,
+    TransferLegs,
+)
+from offhook.telephony.ports.media import MediaWire
+from offhook.telephony.ports.numbers import AccountCheck, ConfigSpec, NumberCatalog, NumberLookup, NumberRouting
+from offhook.telephony.ports.webhooks import CallAnswerer, FollowUp, InboundParser, StatusParser, WebhookVerifier
+
+
+@dataclass(frozen=True, slots=True)
+class CallCapabilities:
+    """Places, finds, bills, ends and transfers calls.
+
+    ``calls_per_second`` is what the carrier gives new accounts, None where it does not limit. ``limits_by_number``: a
+    number carries one call of campaigns at a time unless the account says more. ``default_caller_number`` is where calls
+    come from when the account has no number.
+    """
+
+    dialer: CallDialer | None = None
+    finder: CallFinder | None = None
+    bills: BillReader | None = None
+    transferrer: CallTransferrer | None = None
+    transfer_legs: TransferLegs | None = None
+    blind_transfer: BlindTransfer | None = None
+    local_phones: LocalPhones | None = None
+    calls_per_second: float | None = 1.0
+    limits_by_number: bool = True
+    default_caller_number: str | None = None
+
+    @property
+    def has_warm_transfer(self) -> bool:
+        return self.transferrer is not None or self.transfer_legs is not None
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookCapabilities:
+    """Verifies, reads and answers the carrier's requests.
+
+    They arrive under ``/telephony/<name>/``: each of ``callbacks`` with a run's id behind it, or a transfer's for
+    ``transfer-result`` (a carrier that has none gets the common address of transfers); each of ``workflow_callbacks``
+    with ``workflow`` and a workflow's id, the run found by its call id; each of ``account_callbacks`` with nothing, the
+    account found by ``inbound.account_reference`` and the run by its call id. All are given to ``statuses`` by name.
+    ``signature_headers`` are named in the description of the API.
+    """
+
+    answerer: CallAnswerer | None = None
+    verifier: WebhookVerifier | None = None
+    statuses: StatusParser | None = None
+    callbacks: Sequence[str] = ()
+    workflow_callbacks: Sequence[str] = ()
+    account_callbacks: Sequence[str] = ()
+    inbound: InboundParser | None = None
+    follow_up: FollowUp | None = None
+    signature_headers: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MediaCapabilities:
+    """Carries audio: ``wire`` makes a MediaWire for one connection.
+
+    ``has_early_media``: the media socket opens while the phone still rings, and closes without a start when the call is
+    not answered. Such a stream's silence says nothing about the call: the carrier's callbacks do.
+    ``outlives_media``: closing the media socket does not end the call; a call that is over is hung up by request.
+    """
+
+    wire: Callable[[], MediaWire] | None = None
+    has_early_media: bool = False
+    outlives_media: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NumberCapabilities:
+    """Sells phone numbers, routes their calls to us, and looks numbers up."""
+
+    catalog: NumberCatalog | None = None
+    routing: NumberRouting | None = None
+    lookup: NumberLookup | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccountCapabilities:
+    """Describes and checks an organization's account. ``is_optional``: calls can be placed without one."""
+
+    config: ConfigSpec | None = None
+    check: AccountCheck | None = None
+    is_optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierSpec:
+    """The parts of one carrier; a missing part is a missing feature. ``close`` ends what its parts hold.
+
+    ``is_in_process``: its network is this process, so it reaches us without a public URL, its record of calls is
+    complete before a phone rings, and its calls end with their media.
+    """
+
+    name: str
+    calls: CallCapabilities = CallCapabilities()
+    webhooks: WebhookCapabilities = WebhookCapabilities()
+    media: MediaCapabilities = MediaCapabilities()
+    numbers: NumberCapabilities = NumberCapabilities()
+    account: AccountCapabilities = AccountCapabilities()
+    is_in_process: bool = False
+    close: Callable[[], Awaitable[None]] | None = None
+
+    @property
+    def needs_public_url(self) -> bool:
+        return not self.is_in_process
+
+
+class CarrierRegistry:
+    """The carriers of this process by name."""
+
+    def __init__(self, specs: Sequence[CarrierSpec] = ()) -> None:
+        self._specs = {spec.name: spec for spec in specs}
+
+    def add(self, spec: CarrierSpec) -> None:
+        self._specs[spec.name] = spec
+
+    def find(self, name: str) -> CarrierSpec | None:
+        return self._specs.get(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._specs)
+
+    @property
+    def specs(self) -> tuple[CarrierSpec, ...]:
+        """All carriers by name."""
+        return tuple(spec for _, spec in sorted(self._specs.items()))
+
+    @property
+    def built_in(self) -> CarrierSpec:
+        """The carrier that places calls of organizations without an account."""
+        return next(spec for spec in self._specs.values() if spec.account.is_optional)
