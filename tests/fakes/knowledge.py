@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from offhook.knowledge import KnowledgePassage
 from offhook.voice.ports import Passage
 
 
@@ -18,4 +19,4 @@ class Shelf:
     async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
         self.asked.append((asyncio.get_running_loop().time(), tuple(document_refs), question))
         await asyncio.sleep(self.takes_s)
-        return [Passage(ref, f"{ref}.md", self.passages[ref]) for ref in document_refs if ref in self.passages]
+        return [KnowledgePassage(ref, f"{ref}.md", self.passages[ref]) for ref in document_refs if ref in self.passages]

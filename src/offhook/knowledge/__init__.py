@@ -10,12 +10,12 @@ from offhook.knowledge.jobs import INDEX, PROCESS, REEMBED, SWEEP, SWEEP_FILES
 from offhook.knowledge.offline.model import OfflineModel
 from offhook.knowledge.passage_lookup import PassageLookup
 from offhook.knowledge.reembedding import ReembeddingJob, enqueue_reembedding
-from offhook.knowledge.search import PassageHit, PassageSearch
+from offhook.knowledge.search import KnowledgePassage, PassageSearch
 from offhook.knowledge.uploads import DocumentIntake
 from offhook.models import ModelConfigurationStore
 from offhook.root import Root
 
-__all__ = ["PassageHit", "PassageLookup", "PassageSearch", "register"]
+__all__ = ["KnowledgePassage", "PassageLookup", "PassageSearch", "register"]
 
 
 def register(root: Root) -> None:

@@ -13,24 +13,11 @@ from offhook.knowledge import repository
 from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.errors import EmbeddingFailed
 from offhook.knowledge.limits import MAX_PASSAGES, MAX_SHORT_TOKENS, MAX_WHOLE_TOKENS
-from offhook.knowledge.search import PassageSearch
+from offhook.knowledge.search import KnowledgePassage, PassageSearch
 
 # Passages less alike than this, and without a rare word of the question, are about something else.
 MIN_COSINE: Final = 0.2
 log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class KnowledgePassage:
-    """A passage, or with ``is_whole`` a document's whole text."""
-
-    document_id: str
-    name: str
-    text: str
-    heading: str = ""
-    page: int | None = None
-    score: float = 1.0
-    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +54,7 @@ class PassageLookup:
         hits = await self._search.find_passages(
             organization_id, question, limit=MAX_PASSAGES, document_ids=plan.searched_ids
         )
-        return plan.whole_documents + [
-            KnowledgePassage(hit.document_id, hit.name, hit.text, hit.heading, hit.page, hit.score)
-            for hit in hits
-            if hit.cosine is None or hit.cosine >= MIN_COSINE
-        ]
+        return plan.whole_documents + [hit for hit in hits if hit.cosine is None or hit.cosine >= MIN_COSINE]
 
     async def _plan_lookup(self, session: AsyncSession, organization_id: int, refs: Sequence[str]) -> _LookupPlan:
         whole, searched, left = [], [], MAX_WHOLE_TOKENS

@@ -34,16 +34,18 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class PassageHit:
-    """A passage. ``score``: 1 is the first place of both rankings; ``cosine`` is None where only its words were found."""
+class KnowledgePassage:
+    """Implements ``voice.ports.Passage``. ``is_whole``: the document's whole text. ``score``: 1 is the first place of both
+    rankings; ``cosine`` is None for passages that were found by their words alone."""
 
     document_id: str
     name: str
     text: str
-    heading: str
-    page: int | None
-    score: float
-    cosine: float | None
+    heading: str = ""
+    page: int | None = None
+    score: float = 1.0
+    cosine: float | None = None
+    is_whole: bool = False
 
 
 class PassageSearch:
@@ -56,7 +58,7 @@ class PassageSearch:
 
     async def find_passages(
         self, organization_id: int, question: str, *, limit: int, document_ids: Sequence[str] | None = None
-    ) -> list[PassageHit]:
+    ) -> list[KnowledgePassage]:
         """The best passages of ready documents that are not archived. ``document_ids``: only of these; empty: of none.
 
         When the embedding model does not answer, words alone decide.
@@ -104,11 +106,11 @@ class PassageSearch:
 
 async def _load_hits(
     session: AsyncSession, where: SearchScope, best: Sequence[tuple[int, float]], cosines: dict[int, float]
-) -> list[PassageHit]:
+) -> list[KnowledgePassage]:
     parameters = {**where.query_parameters, "chunks": [chunk_id for chunk_id, _ in best]}
     rows = {row.id: row for row in await session.execute(text(_HITS_SQL), parameters)}
     return [
-        PassageHit(
+        KnowledgePassage(
             document_id=str(row.document_id),
             name=row.name,
             text=row.text,

@@ -175,27 +175,23 @@ class EmptySoundLibrary:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """What a document says. ``is_whole``: its whole text; else the passage with ``score`` 0..1 and its page, if it has one."""
+class Passage(Protocol):
+    """A passage of a document. ``is_whole``: the document's whole text; otherwise ``score`` is 0 to 1 and ``page`` its page."""
 
-    document_id: str
-    name: str
-    text: str
-    heading: str = ""
-    page: int | None = None
-    score: float = 1.0
-    is_whole: bool = False
-
-    def as_source(self) -> dict[str, Any]:
-        """For the run's events."""
-        return {
-            "document_id": self.document_id,
-            "name": self.name,
-            "page": self.page,
-            "score": self.score,
-            "whole": self.is_whole,
-        }
+    @property
+    def document_id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def heading(self) -> str: ...
+    @property
+    def page(self) -> int | None: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def is_whole(self) -> bool: ...
 
 
 class KnowledgeSource(Protocol):

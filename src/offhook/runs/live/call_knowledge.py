@@ -1,4 +1,4 @@
-"""The documents that the agent of a call may use; implements ``voice.ports.Knowledge``. A call never fails for want of one."""
+"""Documents that the agent of a call may use."""
 
 from collections.abc import Sequence
 
@@ -12,20 +12,16 @@ log = structlog.get_logger(__name__)
 
 
 class CallKnowledge:
-    """Of one organization."""
+    """Implements ``voice.ports.KnowledgeSource`` for one organization. A call never fails because of it."""
 
-    def __init__(self, consultant: PassageLookup, organization_id: int) -> None:
-        self._consultant = consultant
+    def __init__(self, passages: PassageLookup, organization_id: int) -> None:
+        self._passages = passages
         self._organization_id = organization_id
 
     async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
-        """Nothing while the database cannot be asked."""
+        """Returns no passages while the database is unreachable."""
         try:
-            found = await self._consultant.look_up(self._organization_id, document_refs, question)
+            return await self._passages.look_up(self._organization_id, document_refs, question)
         except DATABASE_ERRORS as error:
             log.warning("knowledge_lookup_failed", error=f"{type(error).__name__}: {error}")
             return ()
-        return [
-            Passage(item.document_id, item.name, item.text, item.heading, item.page, item.score, item.is_whole)
-            for item in found
-        ]

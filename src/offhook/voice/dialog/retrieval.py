@@ -136,7 +136,16 @@ class PassageRetriever:
             "question": found.query.text,
             "while_speaking": waited_ms == 0,
             "waited_ms": waited_ms,
-            "sources": [passage.as_source() for passage in found.passages],
+            "sources": [
+                {
+                    "document_id": passage.document_id,
+                    "name": passage.name,
+                    "page": passage.page,
+                    "score": passage.score,
+                    "whole": passage.is_whole,
+                }
+                for passage in found.passages
+            ],
         }
         self._emit(events.KNOWLEDGE_FOUND, data)
 
