@@ -17,7 +17,7 @@ from offhook.bootstrap import METADATA
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
-from offhook.runs.live import leases
+from offhook.runs.live import lease_queries
 
 CALLS: Final = 100
 ROUNDS: Final = 100
@@ -45,7 +45,7 @@ async def renew(db: Database, name: str) -> None:
     for n in range(ROUNDS):
         async with db.transaction() as session:
             until = datetime.now(UTC) + timedelta(seconds=n)
-            assert len(await leases.renew_run_leases(session, ids, worker_id="w", until=until)) == CALLS
+            assert len(await lease_queries.renew_run_leases(session, ids, worker_id="w", until=until)) == CALLS
     took_s = time.perf_counter() - began
     await asyncio.sleep(1.5)  # statistics are told once a second
     async with db.transaction() as session:

@@ -14,7 +14,7 @@ from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.root import Root
 from offhook.runs import service as runs
 from offhook.runs.tables import Run
-from offhook.usage import accounts
+from offhook.usage import queries
 from offhook.workflows.tables import Workflow
 from tests.fakes.clock import SetClock
 from tests.fixtures_orgs import OrgFixture
@@ -96,7 +96,7 @@ class TestOrganizations:
         assert (found["HQ"]["member_count"], found["HQ"]["run_count"]) == (1, 0)
         assert caller_id is not None
         async with root.db.transaction() as session:
-            assert await accounts.load_balances(session, [other_org.id]) == {}
+            assert await queries.load_balances(session, [other_org.id]) == {}
 
     async def test_part(self, client: AsyncClient, two: Any, boss: Headers) -> None:
         answer = await client.get("/superuser/organizations?limit=1&offset=1", headers=boss)

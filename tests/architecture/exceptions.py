@@ -7,10 +7,6 @@ A name is ``path`` or ``path::function``. An entry that is not needed any more f
 Exceptions = dict[str, tuple[str, str]]
 
 LONG_FILES: Exceptions = {
-    "src/offhook/kit/filters/criteria.py": (
-        "2026-11-22",
-        "plain names wrapped lines; it is split with the next change of the room",
-    ),
     "lab/src/offhook_lab/speech/recognizers.py": (
         "2026-11-22",
         "plain names wrapped lines; it is split with the next change of the room",
@@ -35,46 +31,6 @@ STATEMENTS_ELSEWHERE: Exceptions = {
     "src/offhook/knowledge/reembedding.py": ("2026-11-22", "its statements move to a repository in the next round"),
     "src/offhook/knowledge/search.py": ("2026-11-22", "its statements move to a repository in the next round"),
     "src/offhook/knowledge/vector_spaces.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/call_limits.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/chats/chat_store.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/finishing/call_end.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/finishing/carrier_charges.py": (
-        "2026-11-22",
-        "its statements move to a repository in the next round",
-    ),
-    "src/offhook/runs/finishing/costs.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/finishing/node_webhooks.py": (
-        "2026-11-22",
-        "its statements move to a repository in the next round",
-    ),
-    "src/offhook/runs/finishing/reviews.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/lists/call_summaries.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/lists/insights.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/lists/listing.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/lists/usage_list.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/lists/workflow_run_counts.py": (
-        "2026-11-22",
-        "its statements move to a repository in the next round",
-    ),
-    "src/offhook/runs/live/leases.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/live/media_tokens.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/live/pre_call_request.py": (
-        "2026-11-22",
-        "its statements move to a repository in the next round",
-    ),
-    "src/offhook/runs/live/sweeper.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/records/answered_by.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/records/bulk.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/records/carrier_calls.py": (
-        "2026-11-22",
-        "its statements move to a repository in the next round",
-    ),
-    "src/offhook/runs/records/deletion.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/records/event_store.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/runs/records/status_transitions.py": (
-        "2026-11-22",
-        "its statements move to a repository in the next round",
-    ),
     "src/offhook/telephony/call_signals.py": ("2026-11-22", "its statements move to a repository in the next round"),
     "src/offhook/telephony/providers/sandbox/numbers.py": (
         "2026-11-22",
@@ -84,9 +40,6 @@ STATEMENTS_ELSEWHERE: Exceptions = {
         "2026-11-22",
         "its statements move to a repository in the next round",
     ),
-    "src/offhook/usage/accounts.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/usage/outcomes.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/usage/reports.py": ("2026-11-22", "its statements move to a repository in the next round"),
     "src/offhook/workflows/recording_references.py": (
         "2026-11-22",
         "its statements move to a repository in the next round",
@@ -189,6 +142,70 @@ WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/telephony/accounts/purchase_repository.py::mark_given_up": (
         "2026-11-22",
         "a job knows only the purchase",
+    ),
+    "src/offhook/runs/finishing/repository.py::lock_delivery": ("2026-11-22", "a job knows only the delivery"),
+    "src/offhook/runs/finishing/repository.py::lock_review": ("2026-11-22", "a job knows only the review"),
+    "src/offhook/runs/lists/queries.py::find_runs": (
+        "2026-11-22",
+        "its conditions name the organization; superusers list all",
+    ),
+    "src/offhook/runs/lists/run_count_queries.py::count_runs_of_workflows": (
+        "2026-11-22",
+        "superusers see all organizations",
+    ),
+    "src/offhook/runs/lists/run_count_queries.py::count_runs_by_organization": (
+        "2026-11-22",
+        "superusers see all organizations",
+    ),
+    "src/offhook/runs/lists/run_count_queries.py::count_all_runs": ("2026-11-22", "superusers see all organizations"),
+    "src/offhook/runs/lists/run_count_queries.py::fold_count_changes": (
+        "2026-11-22",
+        "a job folds the counts of all organizations",
+    ),
+    "src/offhook/runs/live/lease_queries.py::take_run": ("2026-11-22", "a media token was spent for the run"),
+    "src/offhook/runs/live/lease_queries.py::renew_run_leases": (
+        "2026-11-22",
+        "a worker renews all of its own runs at once",
+    ),
+    "src/offhook/runs/live/lease_queries.py::lease_ringing_runs": (
+        "2026-11-22",
+        "a worker leases all of its own runs at once",
+    ),
+    "src/offhook/runs/live/lease_queries.py::find_expired": ("2026-11-22", "the sweeper looks at all organizations"),
+    "src/offhook/runs/live/lease_queries.py::lock_expired": ("2026-11-22", "the sweeper looks at all organizations"),
+    "src/offhook/runs/live/lease_queries.py::find_never_connected": (
+        "2026-11-22",
+        "the sweeper looks at all organizations",
+    ),
+    "src/offhook/runs/live/repository.py::insert_media_tokens": ("2026-11-22", "each token names a run of the caller"),
+    "src/offhook/runs/live/repository.py::spend_media_token": ("2026-11-22", "a media token is all its caller knows"),
+    "src/offhook/runs/live/repository.py::find_run_of_ringing_call": (
+        "2026-11-22",
+        "this process placed or took the call itself",
+    ),
+    "src/offhook/runs/records/carrier_call_queries.py::run_for_callback": (
+        "2026-11-22",
+        "a callback names the run, and is verified next",
+    ),
+    "src/offhook/runs/records/carrier_call_queries.py::call_ids_of_other_runs": (
+        "2026-11-22",
+        "organizations may share a carrier account",
+    ),
+    "src/offhook/runs/records/carrier_call_queries.py::lock_call": (
+        "2026-11-22",
+        "a lock by the carrier's id of the call",
+    ),
+    "src/offhook/runs/records/carrier_call_queries.py::calls_without_media": (
+        "2026-11-22",
+        "a sweeper looks at all organizations",
+    ),
+    "src/offhook/runs/records/event_queries.py::append_events": (
+        "2026-11-22",
+        "events name their runs, whose writer has them",
+    ),
+    "src/offhook/runs/records/event_queries.py::notify_listeners": (
+        "2026-11-22",
+        "only run ids are sent, and only to our own processes",
     ),
 }
 

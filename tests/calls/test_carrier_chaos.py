@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from offhook.runs import RunSweeper
-from offhook.runs.call_limits import count_live_calls
+from offhook.runs.queries import count_live_calls
 from offhook_lab.carriers import CallbackFault, CarrierEmulator, RestFault, SocketFault, phones
 from tests.calls.carrier_desk import prepare
 from tests.calls.test_carriers import Desk, desks, each, root

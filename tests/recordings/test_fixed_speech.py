@@ -11,7 +11,7 @@ from offhook.recordings import RecordingLibrary
 from offhook.root import Root
 from offhook.runs import LiveCallRegistry
 from offhook.runs import service as runs
-from offhook.runs.records import event_store
+from offhook.runs.records import event_queries
 from offhook.voice import events
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.voice import KeptLeg
@@ -92,7 +92,7 @@ class TestACall:
         call.session.leg_ended()
         await talking
         async with root.db.transaction() as session:
-            return leg, await event_store.read_events(session, org.id, run.id)
+            return leg, await event_queries.read_events(session, org.id, run.id)
 
     @pytest.mark.parametrize("codec", [MULAW_8K, PCM16_16K], ids=["mulaw_8k", "pcm_16k"])
     async def test_is_greeted_by_the_file_that_was_uploaded(

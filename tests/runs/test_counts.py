@@ -5,7 +5,7 @@ import asyncio
 from sqlalchemy import delete, func, insert, select, text
 
 from offhook.root import Root
-from offhook.runs.lists import workflow_run_counts
+from offhook.runs.lists import run_count_queries
 from offhook.runs.tables import Run, RunCount, RunCountChange
 from offhook.workflows.tables import WorkflowVersion
 from tests.fixtures_orgs import OrgFixture
@@ -30,7 +30,7 @@ async def said_and_true(root: Root, organization_id: int) -> tuple[dict[int, int
         mine = Run.organization_id == organization_id
         rows = await session.execute(select(Run.workflow_id, func.count()).where(mine).group_by(Run.workflow_id))
         true = {row[0]: row[1] for row in rows}
-        return await workflow_run_counts.count_runs_by_workflow(session, organization_id, range(1000)), true
+        return await run_count_queries.count_runs_by_workflow(session, organization_id, range(1000)), true
 
 
 async def test_right_at_every_moment(
@@ -49,7 +49,7 @@ async def test_right_at_every_moment(
 
     async def fold() -> None:
         while not is_over.is_set():
-            await workflow_run_counts.fold_count_changes(root.db)
+            await run_count_queries.fold_count_changes(root.db)
 
     async def look() -> None:
         while not is_over.is_set():
@@ -66,9 +66,9 @@ async def test_right_at_every_moment(
         is_over.set()
     assert await said_and_true(root, org.id) == (dict.fromkeys(mine, 6), dict.fromkeys(mine, 6))
     async with root.db.transaction() as session:
-        assert await workflow_run_counts.count_runs_by_organization(session) == {org.id: 12, other_org.id: 6}
-        assert await workflow_run_counts.count_runs_by_workflow(session, other_org.id, mine) == {}
-        assert await workflow_run_counts.count_runs_by_workflow(session, None, [*mine, others]) == dict.fromkeys(
+        assert await run_count_queries.count_runs_by_organization(session) == {org.id: 12, other_org.id: 6}
+        assert await run_count_queries.count_runs_by_workflow(session, other_org.id, mine) == {}
+        assert await run_count_queries.count_runs_of_workflows(session, [*mine, others]) == dict.fromkeys(
             [*mine, others], 6
         )
 
@@ -77,13 +77,13 @@ async def test_the_job_folds_and_forgets_what_is_deleted(root: Root, org: OrgFix
     await begin(root, org.id, workflow_id, 3)
     async with root.db.transaction() as session:
         assert await session.scalar(select(func.sum(RunCountChange.change))) == 3
-    await workflow_run_counts.fold_count_changes(root.db)
+    await run_count_queries.fold_count_changes(root.db)
     async with root.db.transaction() as session:
         assert (await session.execute(select(RunCount.workflow_id, RunCount.runs))).all() == [(workflow_id, 3)]
         assert await session.scalar(select(func.count()).select_from(RunCountChange)) == 0
         await session.execute(delete(Run))
     assert await said_and_true(root, org.id) == ({}, {})
-    await workflow_run_counts.fold_count_changes(root.db)
+    await run_count_queries.fold_count_changes(root.db)
     async with root.db.transaction() as session:
         assert await session.scalar(select(func.count()).select_from(RunCount)) == 0
 

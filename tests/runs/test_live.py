@@ -22,7 +22,7 @@ from offhook.runs import (
 )
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.live.tool_registry import ToolRegistry
-from offhook.runs.records import carrier_calls, event_store
+from offhook.runs.records import carrier_calls, event_queries
 from offhook.runs.tables import Run
 from offhook.tools import ToolRunner
 from offhook.voice.events import CALL_ENDED, VoiceEvent
@@ -68,7 +68,7 @@ async def reload(root: Root, run: Run) -> Run:
 
 async def events_of(root: Root, run: Run) -> list[dict[str, Any]]:
     async with root.db.transaction() as session:
-        return await event_store.read_events(session, run.organization_id, run.id)
+        return await event_queries.read_events(session, run.organization_id, run.id)
 
 
 async def connect(live: LiveCallRegistry, run: Run, leg: KeptLeg | None = None) -> tuple[LiveCall, KeptLeg]:

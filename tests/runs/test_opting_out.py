@@ -8,8 +8,8 @@ from offhook.orgs.do_not_call import do_not_call_list
 from offhook.root import Root
 from offhook.runs import EventWriter, LiveCallRegistry, RunSweeper
 from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
-from offhook.runs.live import leases
-from offhook.runs.records import event_store
+from offhook.runs.live import lease_queries
+from offhook.runs.records import event_queries
 from offhook.runs.tables import Run
 from offhook.voice.events import CALLER_SAID, VoiceEvent
 from offhook.voice.ports import CallResult
@@ -114,7 +114,7 @@ async def test_saying_so_lists_the_far_end_once(root: Root, make_run: MakeRun, d
     (entry,) = await listed(root, run)
     assert (entry.phone_number, entry.source, entry.run_id) == (CALLED, "call", run.id)
     async with root.db.transaction() as session:
-        events = await event_store.read_events(session, run.organization_id, run.id)
+        events = await event_queries.read_events(session, run.organization_id, run.id)
     assert [event["data"] for event in events if event["type"] == DO_NOT_CALL_REQUESTED] == [
         {"text": "Do not call me again."}
     ]
@@ -136,7 +136,7 @@ async def test_it_holds_although_the_worker_died(root: Root, make_run: MakeRun) 
     run = await make_run(called_number=CALLED)
     now = datetime.now(UTC)
     async with root.db.transaction() as session:
-        await leases.take_run(session, run.id, worker_id="w1", now=now, until=now - timedelta(seconds=1))
+        await lease_queries.take_run(session, run.id, worker_id="w1", now=now, until=now - timedelta(seconds=1))
     root.get(EventWriter).create_sink(run.id).emit(VoiceEvent(CALLER_SAID, 1.0, {"text": "Stop calling me."}))
     assert await root.get(EventWriter).flush()
 

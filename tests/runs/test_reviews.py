@@ -12,8 +12,8 @@ from offhook.root import Root
 from offhook.runs import service
 from offhook.runs.finishing import reviews
 from offhook.runs.finishing.reviews import ReviewJob, sample_percentile
-from offhook.runs.records import event_store
-from offhook.runs.records.event_store import NewEvent
+from offhook.runs.records import event_queries
+from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.tables import Run, RunReview
 from offhook.workflows.tables import Workflow, WorkflowVersion
 from tests.fakes.calls import FixedModels, use_fakes
@@ -74,9 +74,9 @@ class Auditor:
             heard = {"text": said, "start_s": 1.0, "end_s": 2.0}
             if said:
                 event = NewEvent(
-                    run.id, "caller_said", 2000, event_store.encode_event_data(heard), self.root.clock.now()
+                    run.id, "caller_said", 2000, event_queries.encode_event_data(heard), self.root.clock.now()
                 )
-                await event_store.append_events(session, [event])
+                await event_queries.append_events(session, [event])
         async with self.root.db.transaction() as session:
             await service.apply_status(session, self.org.id, run.id, "in_progress")
             started = Run.answered_at - text(f"interval '{seconds} seconds'")

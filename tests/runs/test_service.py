@@ -14,7 +14,7 @@ from offhook.root import Root
 from offhook.runs import service
 from offhook.runs.errors import ConcurrentCallLimit, MediaTokenRefused, RunNotFound, WorkflowHasNoStart
 from offhook.runs.live import media_tokens
-from offhook.runs.records import event_store
+from offhook.runs.records import event_queries
 from offhook.runs.states import FINAL_STATES, LIVE_STATES, can_move
 from offhook.runs.tables import MediaToken, Run
 from offhook.workflows.tables import WorkflowVersion
@@ -131,7 +131,7 @@ class TestApplyStatus:
         for column in ("status", "outcome", "call_id", "end_reason", "ended_at", "duration", "answered_at"):
             assert getattr(after, column) == getattr(before, column), column
         async with root.db.transaction() as session:
-            events = await event_store.read_events(session, run.organization_id, run.id)
+            events = await event_queries.read_events(session, run.organization_id, run.id)
         assert [event["type"] for event in events] == ["status_changed"] + ["status_ignored"] * 5
         assert events[1]["data"]["current"] == "no_answer"
 

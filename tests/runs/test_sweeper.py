@@ -11,10 +11,10 @@ from offhook.bootstrap import build_root
 from offhook.kit.audio import MULAW_8K
 from offhook.root import Root
 from offhook.runs import RunFinished, RunSweeper, service
-from offhook.runs.live import leases
+from offhook.runs.live import lease_queries
 from offhook.runs.live.call_recording import CallRecordings, WavRecorder
 from offhook.runs.live.event_writer import EventWriter
-from offhook.runs.records import event_store
+from offhook.runs.records import event_queries
 from offhook.runs.tables import Run
 from offhook.settings import Settings
 from offhook.voice.events import NODE_ENTERED, TURN_TIMED, VARIABLES_EXTRACTED, VoiceEvent
@@ -58,7 +58,7 @@ async def carried(root: Root, run: Run, clock: SetClock) -> Run:
     """A run that a worker took now."""
     until = clock.now() + timedelta(seconds=LEASE_S)
     async with root.db.transaction() as session:
-        taken = await leases.take_run(session, run.id, worker_id="w1", now=clock.now(), until=until)
+        taken = await lease_queries.take_run(session, run.id, worker_id="w1", now=clock.now(), until=until)
     assert taken is not None
     return taken
 
@@ -71,7 +71,7 @@ async def reload(root: Root, run: Run) -> Run:
 async def renew(root: Root, run: Run, clock: SetClock, worker_id: str = "w1") -> set[int]:
     async with root.db.transaction() as session:
         until = clock.now() + timedelta(seconds=LEASE_S)
-        return await leases.renew_run_leases(session, [run.id], worker_id=worker_id, until=until)
+        return await lease_queries.renew_run_leases(session, [run.id], worker_id=worker_id, until=until)
 
 
 async def told(root: Root, statement: TextClause) -> int:
@@ -86,11 +86,11 @@ async def test_leases_are_renewed_in_the_order_of_ids(root: Root, make_run: Make
     until = clock.now() + timedelta(seconds=LEASE_S)
     async with root.db.transaction() as session:
         for run_id in (second, first):  # the later id lies first in the table
-            assert await leases.take_run(session, run_id, worker_id="w1", now=clock.now(), until=until)
+            assert await lease_queries.take_run(session, run_id, worker_id="w1", now=clock.now(), until=until)
 
     async def renew_both() -> set[int]:
         async with root.db.transaction() as session:
-            return await leases.renew_run_leases(session, [second, first], worker_id="w1", until=until)
+            return await lease_queries.renew_run_leases(session, [second, first], worker_id="w1", until=until)
 
     locked = select(Run.id).with_for_update(nowait=True)
     async with root.db.transaction() as ending:
@@ -258,7 +258,7 @@ async def test_a_swept_run_says_so_in_its_events(
     clock.advance(LEASE_S + 1)
     await sweeper.sweep(trusting=True)
     async with root.db.transaction() as session:
-        events = await event_store.read_events(session, carried.organization_id, carried.id)
+        events = await event_queries.read_events(session, carried.organization_id, carried.id)
     assert [(event["type"], event["data"]) for event in events] == [("run_swept", {"end_reason": "worker_lost"})]
 
 
@@ -266,7 +266,7 @@ async def test_only_one_worker_gets_a_run(root: Root, run: Run, clock: SetClock)
     async def take(worker_id: str) -> Run | None:
         async with root.db.transaction() as session:
             until = clock.now() + timedelta(seconds=LEASE_S)
-            return await leases.take_run(session, run.id, worker_id=worker_id, now=clock.now(), until=until)
+            return await lease_queries.take_run(session, run.id, worker_id=worker_id, now=clock.now(), until=until)
 
     taken = await asyncio.gather(*(take(f"w{i}") for i in range(6)))
     assert sum(run is not None for run in taken) == 1
@@ -278,7 +278,7 @@ async def test_a_phone_that_rings_in_a_dead_process_frees_its_slot_soon(
     run = await make_run(mode="sandbox")
     async with root.db.transaction() as session:
         await service.apply_status(session, run.organization_id, run.id, "ringing")
-        await leases.lease_ringing_runs(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
+        await lease_queries.lease_ringing_runs(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
 
     assert await sweep_for(sweeper, clock, LEASE_S - 1) == []
     assert await sweep_for(sweeper, clock, GRACE_S + 3) == [run.id]
@@ -293,9 +293,9 @@ async def test_a_phone_that_was_answered_busy_is_no_longer_watched(
     run = await make_run(mode="sandbox")
     async with root.db.transaction() as session:
         await service.apply_status(session, run.organization_id, run.id, "ringing")
-        await leases.lease_ringing_runs(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
+        await lease_queries.lease_ringing_runs(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
         await service.apply_status(session, run.organization_id, run.id, "busy")
-        await leases.lease_ringing_runs(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
+        await lease_queries.lease_ringing_runs(session, [run.id], until=clock.now() + timedelta(seconds=LEASE_S))
 
     assert (await reload(root, run)).lease_until is None
     assert await sweep_for(sweeper, clock, LEASE_S + GRACE_S + 3) == []

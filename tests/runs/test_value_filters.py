@@ -9,7 +9,7 @@ from sqlalchemy import delete, select, text, update
 
 from offhook.kit.filters.criteria import parse_conditions
 from offhook.root import Root
-from offhook.runs.lists import listing
+from offhook.runs.lists import listing, queries
 from offhook.runs.tables import Run, RunValue
 from tests.fixtures_orgs import OrgFixture
 
@@ -138,7 +138,7 @@ async def test_values_follow_their_run(root: Root, path: str) -> None:
 async def test_the_plan(root: Root, org: OrgFixture, path: str, criterion: dict[str, Any], index: str) -> None:
     conditions = parse_conditions(json.dumps([criterion]), listing.FILTERS)
     conditions.on_columns.append(Run.organization_id == org.id)
-    statement = listing.matching_ids(conditions).compile(root.db.engine, compile_kwargs={"literal_binds": True})
+    statement = queries.matching_ids(conditions).compile(root.db.engine, compile_kwargs={"literal_binds": True})
     async with root.db.transaction() as session:
         plan = "\n".join(await session.scalars(text("EXPLAIN " + str(statement).replace(":", r"\:"))))
     assert index in plan

@@ -13,8 +13,8 @@ from offhook.kit.database.database import Database
 from offhook.root import Root
 from offhook.runs import service
 from offhook.runs.live.event_writer import EVENTS_DROPPED, EventWriter
-from offhook.runs.records import event_store
-from offhook.runs.records.event_store import encode_event_data
+from offhook.runs.records import event_queries
+from offhook.runs.records.event_queries import encode_event_data
 from offhook.runs.tables import Run
 from offhook.voice.events import CALLER_PARTIAL, CALLER_SAID, VoiceEvent
 from tests.fakes.database import FaultyDatabase
@@ -30,7 +30,7 @@ async def db(database_url: str):  # type: ignore[no-untyped-def]
 
 async def stored(root: Root, run: Run) -> list[dict]:
     async with root.db.transaction() as session:
-        return await event_store.read_events(session, run.organization_id, run.id)
+        return await event_queries.read_events(session, run.organization_id, run.id)
 
 
 def said(number: int) -> VoiceEvent:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from offhook.root import Root
-from offhook.usage import ledger, reports, repository
+from offhook.usage import ledger, queries, repository
 from offhook.usage.periods import TimeRange
 from offhook.usage.run_facts import ModelUse
 from offhook.usage.service import campaign_spend_cents, record_run
@@ -131,7 +131,7 @@ async def test_runs_lie_in_the_quarter_hour_of_their_creation(root: Root, org: O
     days = [datetime(2026, 2, 28, 18, 30, tzinfo=UTC), datetime(2026, 3, 1, 18, 30, tzinfo=UTC)]
     days.append(datetime(2026, 3, 2, 18, 30, tzinfo=UTC))
     async with root.db.transaction() as session:
-        found = await reports.by_day(session, org.id, days)
+        found = await queries.by_day(session, org.id, days)
     assert {day: int(row.calls) for day, row in found.items()} == {0: 1, 1: 1}
 
 

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from offhook.root import Root
 from offhook.runs import EventWriter, LiveCallRegistry, RunSweeper, service
-from offhook.runs.live import leases
+from offhook.runs.live import lease_queries
 from offhook.runs.tables import Run
 from offhook.voice.ports import CallResult
 from offhook.webhooks.tables import WebhookEvent
@@ -48,7 +48,7 @@ async def test_the_carriers_word_and_the_conversations_end_are_one(root: Root, m
     run = await make_run()
     now = datetime.now(UTC)
     async with root.db.transaction() as session:
-        await leases.take_run(session, run.id, worker_id="w1", now=now, until=now + timedelta(seconds=10))
+        await lease_queries.take_run(session, run.id, worker_id="w1", now=now, until=now + timedelta(seconds=10))
     async with root.db.transaction() as session:
         await service.apply_status(session, run.organization_id, run.id, "completed")
     for _ in range(2):
@@ -68,6 +68,6 @@ async def test_a_dead_worker(root: Root, make_run: MakeRun) -> None:
     run = await make_run()
     now = datetime.now(UTC)
     async with root.db.transaction() as session:
-        await leases.take_run(session, run.id, worker_id="w1", now=now, until=now - timedelta(seconds=1))
+        await lease_queries.take_run(session, run.id, worker_id="w1", now=now, until=now - timedelta(seconds=1))
     await root.get(RunSweeper).sweep(trusting=True)
     assert [kind for kind, _ in await told(root, run)] == ["run.failed"]

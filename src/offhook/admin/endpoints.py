@@ -20,10 +20,10 @@ from offhook.orgs import Now, RequireSuperuser
 from offhook.orgs import superuser_queries as orgs
 from offhook.orgs.sign_in import impersonation
 from offhook.runs.artifacts.links import RunLinks, links_of
-from offhook.runs.lists import listing, workflow_run_counts
+from offhook.runs.lists import listing, run_count_queries
 from offhook.runs.lists import superuser_queries as runs
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
-from offhook.usage import accounts
+from offhook.usage import queries as usage_queries
 from offhook.workflows import service as workflow_service
 from offhook.workflows import superuser_queries as workflows
 
@@ -43,8 +43,8 @@ async def list_organizations(
     set_total(response, total)
     ids = [organization.id for organization, _ in found]
     workflow_counts = await workflows.count_by_organization(session, ids)
-    run_counts = await workflow_run_counts.count_runs_by_organization(session)
-    balances = await accounts.load_balances(session, ids)
+    run_counts = await run_count_queries.count_runs_by_organization(session)
+    balances = await usage_queries.load_balances(session, ids)
     return [
         {
             "id": organization.id,
@@ -73,7 +73,11 @@ async def list_workflows(
         session, organization_id, statuses, limit=part.limit, offset=part.offset
     )
     names = await orgs.names_by_id(session, {row.organization_id for row in rows})
-    by_workflow = await workflow_run_counts.count_runs_by_workflow(session, organization_id, [row.id for row in rows])
+    ids = [row.id for row in rows]
+    if organization_id is None:
+        by_workflow = await run_count_queries.count_runs_of_workflows(session, ids)
+    else:
+        by_workflow = await run_count_queries.count_runs_by_workflow(session, organization_id, ids)
     shown = SuperuserWorkflowItem.json_of(rows, names, by_workflow)
     answer = Response(shown, media_type="application/json")
     set_total(answer, total)

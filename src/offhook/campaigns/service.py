@@ -30,7 +30,8 @@ from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.event_bus import EventBus
 from offhook.orgs.do_not_call import do_not_call_list
-from offhook.runs.call_limits import call_capacity, count_calls_of_account
+from offhook.runs.call_limits import call_capacity
+from offhook.runs.queries import count_calls_of_account
 from offhook.telephony import OutboundCalls
 from offhook.usage import service as usage
 

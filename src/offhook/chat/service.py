@@ -17,7 +17,6 @@ from offhook.recordings import RecordingLibrary
 from offhook.root import Root
 from offhook.runs import Run
 from offhook.runs import service as runs
-from offhook.runs.call_limits import TEXT_CHAT
 from offhook.runs.chats import chat_store, chat_turns
 from offhook.runs.chats.chat_store import ChatAnswer, ChatClaim
 from offhook.runs.chats.chat_turns import NewTurn
@@ -27,6 +26,7 @@ from offhook.runs.live.call_sounds import CallSounds
 from offhook.runs.live.sweeper import run_finished_event
 from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.records.context import call_context
+from offhook.runs.states import TEXT_CHAT
 from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
 from offhook.voice.events import VoiceEvent

@@ -13,7 +13,7 @@ from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import node_webhooks, reviews
 from offhook.runs.finishing.node_webhooks import NodeWebhookJob
 from offhook.runs.finishing.reviews import ReviewJob
-from offhook.runs.lists import usage_endpoints, workflow_run_counts
+from offhook.runs.lists import run_count_queries, usage_endpoints
 from offhook.runs.live.calls import LiveCall, LiveCallRegistry
 from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.live.event_writer import EventWriter
@@ -46,7 +46,7 @@ class _WorkflowRunCounter:
     async def count_runs(
         self, session: AsyncSession, organization_id: int, workflow_ids: Collection[int]
     ) -> dict[int, int]:
-        return await workflow_run_counts.count_runs_by_workflow(session, organization_id, workflow_ids)
+        return await run_count_queries.count_runs_by_workflow(session, organization_id, workflow_ids)
 
 
 class _OrganizationBillingTerms:
@@ -86,9 +86,9 @@ def register(root: Root) -> None:
     root.jobs.add("run.sweep", sweeper.handle_job, every_s=root.settings.sweep_interval_s)
 
     async def fold_counts(_: dict[str, Any]) -> None:
-        await workflow_run_counts.fold_count_changes(root.db)
+        await run_count_queries.fold_count_changes(root.db)
 
-    root.jobs.add("run.fold_counts", fold_counts, every_s=workflow_run_counts.FOLD_INTERVAL_S)
+    root.jobs.add("run.fold_counts", fold_counts, every_s=run_count_queries.FOLD_INTERVAL_S)
 
     async def sweep_once() -> None:
         await sweeper.sweep(trusting=True)

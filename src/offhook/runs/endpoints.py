@@ -13,7 +13,6 @@ from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import database_of, use_service
 from offhook.runs import repository, service
 from offhook.runs.artifacts.links import RunLinks, links_of
-from offhook.runs.call_limits import TEXT_CHAT
 from offhook.runs.finishing import reviews
 from offhook.runs.lists import listing, usage_list
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
@@ -21,10 +20,10 @@ from offhook.runs.lists.listing import page_of_runs
 from offhook.runs.lists.usage_list import UsageQuery
 from offhook.runs.live import media_tokens
 from offhook.runs.modes import RunModes
-from offhook.runs.records import event_store
+from offhook.runs.records import event_queries
 from offhook.runs.records.projections import build_transcript, summarize_progress, tally_events
 from offhook.runs.schemas import CreateWorkflowRunRequest, CreateWorkflowRunResponse, RunDetail, RunList
-from offhook.runs.states import LIVE_STATES
+from offhook.runs.states import LIVE_STATES, TEXT_CHAT
 from offhook.workflows import service as workflows
 
 router = APIRouter(prefix="/workflow", tags=["runs"])
@@ -129,7 +128,7 @@ async def get_workflow_run(
     """One run with its events, transcript and cost; while it is live, as far as it has come."""
     run = await service.get_run(session, org.organization_id, run_id, workflow_id=workflow_id)
     workflow_name = await workflows.name_of(session, org.organization_id, workflow_id)
-    events = await event_store.read_events(session, org.organization_id, run_id, limit=MAX_EVENTS)
+    events = await event_queries.read_events(session, org.organization_id, run_id, limit=MAX_EVENTS)
     shown = listing.present_run(run, workflow_name, links)
     if run.status in LIVE_STATES:
         tally = tally_events(events)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from offhook.runs.artifacts.links import BROWSER
-from offhook.runs.call_limits import TEXT_CHAT
 from offhook.runs.errors import UnknownMode
+from offhook.runs.states import TEXT_CHAT
 
 
 class RunModes:

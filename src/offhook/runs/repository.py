@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import ARRAY, BigInteger, Text, bindparam, func, literal, select, text, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.states import INITIATED, LIVE_STATES
+from offhook.runs.states import INITIATED, LIVE_STATES, TEXT_CHAT
 from offhook.runs.tables import Run, RunCostLine
 
 
@@ -39,6 +39,21 @@ async def run_of_claimed_token(session: AsyncSession, run_id: int) -> Run | None
 async def run_of_signed_link(session: AsyncSession, run_id: int) -> Run | None:
     """Without an organization on purpose: the link that names this run was signed by us for whoever holds it."""
     return await session.get(Run, run_id)
+
+
+async def find_chat_run(
+    session: AsyncSession, organization_id: int, workflow_id: int, run_id: int, *, lock: bool
+) -> Run | None:
+    """Returns the run of a text chat of this workflow; ``lock`` locks it until the transaction ends."""
+    query = select(Run).where(
+        Run.id == run_id,
+        Run.organization_id == organization_id,
+        Run.workflow_id == workflow_id,
+        Run.mode == TEXT_CHAT,
+    )
+    if lock:
+        query = query.with_for_update(key_share=True)
+    return (await session.execute(query.execution_options(populate_existing=True))).scalar_one_or_none()
 
 
 async def cost_lines(session: AsyncSession, organization_id: int, run_id: int) -> list[dict[str, Any]]:

@@ -12,13 +12,13 @@ from offhook.kit.phone_numbers import is_e164
 from offhook.orgs import Caller, write_audit_entry
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs import repository
-from offhook.runs.call_limits import TEXT_CHAT, take_call_slot
+from offhook.runs.call_limits import take_call_slot
 from offhook.runs.errors import RunNotFound, WorkflowHasNoStart
 from offhook.runs.finishing import finalization
-from offhook.runs.records import event_store
-from offhook.runs.records.event_store import NewEvent
-from offhook.runs.records.status_transitions import StatusChange, apply_changes
-from offhook.runs.states import ALL_STATES, FINAL_STATES
+from offhook.runs.records import event_queries
+from offhook.runs.records import repository as records
+from offhook.runs.records.event_queries import NewEvent
+from offhook.runs.states import ALL_STATES, FINAL_STATES, TEXT_CHAT, StatusChange
 from offhook.runs.tables import Run
 from offhook.usage.service import require_credit
 from offhook.workflows import service as workflows
@@ -149,7 +149,7 @@ async def apply_status_changes(session: AsyncSession, news: Sequence[StatusChang
 async def _apply_batch(session: AsyncSession, news: Sequence[StatusChange], ended: list[Run]) -> list[bool | None]:
     """One piece of news for each of some runs. Runs that it ended, and that nobody carries, are added to ``ended``: a
     worker that carries the call, or the sweeper after it, knows more of it and settles it."""
-    moved = await apply_changes(session, news)
+    moved = await records.apply_status_changes(session, news)
     others = [one for one in news if one.run_id not in moved]
     known = await repository.by_ids(session, {(one.organization_id, one.run_id) for one in others}) if others else {}
     events: list[NewEvent] = []
@@ -169,7 +169,7 @@ async def _apply_batch(session: AsyncSession, news: Sequence[StatusChange], ende
         else:
             events.append(_status_event(run, STATUS_IGNORED, one.at, {**data, "current": run.status}))
         results.append(has_moved)
-    await event_store.append_events(session, events)
+    await event_queries.append_events(session, events)
     return results
 
 
@@ -177,7 +177,7 @@ def _status_event(run: Run, kind: str, at: datetime, data: dict[str, Any]) -> Ne
     """Its time is on the run's audio clock as seen from outside of the call: milliseconds since the answer."""
     since = (at - run.answered_at).total_seconds() if run.answered_at else 0
     at_ms = min(max(0, round(since * 1000)), 2**31 - 1)
-    return NewEvent(run.id, kind, at_ms, event_store.encode_event_data(data), datetime.now(UTC))
+    return NewEvent(run.id, kind, at_ms, event_queries.encode_event_data(data), datetime.now(UTC))
 
 
 async def take_for_dialing(

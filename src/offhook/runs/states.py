@@ -1,6 +1,11 @@
-"""The states of a run and the only moves between them; pure, so that every order of callbacks can be tried."""
+"""The states of a run and the only moves between them. Pure, so that tests can try every order of callbacks."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
+
+# The mode of runs without audio.
+TEXT_CHAT: Final = "textchat"
 
 INITIATED: Final = "initiated"
 RINGING: Final = "ringing"
@@ -25,6 +30,19 @@ OUTCOME_OF: Final = {
     FAILED: "failed",
     CANCELED: "canceled",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class StatusChange:
+    """A report that a run reached ``status``, with what else is known; ``at`` is when it happened."""
+
+    organization_id: int
+    run_id: int
+    status: str
+    at: datetime
+    outcome: str | None = None
+    end_reason: str | None = None
+    call_id: str | None = None
 
 
 def can_move(current: str, target: str) -> bool:

@@ -1,9 +1,7 @@
 """Changing an organization's money and terms, with an entry in its audit log."""
 
-from collections.abc import Collection
 from dataclasses import replace
 
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import NotFound
@@ -12,22 +10,12 @@ from offhook.orgs import service as orgs
 from offhook.usage import ledger, repository
 from offhook.usage.errors import OrganizationNotFound
 from offhook.usage.schemas import BillingAccountResponse, BillingTerms
-from offhook.usage.tables import BillingAccount, LedgerEntry
+from offhook.usage.tables import LedgerEntry
 
 
 async def balance_cents(session: AsyncSession, organization_id: int) -> int:
     account = await repository.find_account(session, organization_id)
     return account.balance_cents if account else 0
-
-
-async def load_balances(session: AsyncSession, organization_ids: Collection[int]) -> dict[int, int]:
-    """Cents of each of these organizations that ever had an account."""
-    rows = await session.execute(
-        select(BillingAccount.organization_id, BillingAccount.balance_cents).where(
-            BillingAccount.organization_id.in_(organization_ids)
-        )
-    )
-    return {row[0]: row[1] for row in rows}
 
 
 async def add_credit(

@@ -1,14 +1,14 @@
 """How runs ended, by day and by agent: what finished runs add."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.usage import repository
 from offhook.usage.tables import AgentDay, OutcomeBucket, RunUsage
 
 _AGENT_SUMS: Final = ("calls", "duration_ms", "cost_cents")
@@ -41,27 +41,17 @@ class OutcomeSums:
     async def write(self, session: AsyncSession, organization_id: int) -> None:
         """The caller holds the lock on the organization's account, so that nobody else adds at the same time."""
         outcomes = [
-            {"organization_id": organization_id, "bucket_at": bucket_at, "outcome": outcome, "calls": calls}
+            {"bucket_at": bucket_at, "outcome": outcome, "calls": calls}
             for (bucket_at, outcome), calls in self._outcomes.items()
             if calls
         ]
         agents = [
-            {"organization_id": organization_id, "day": day, "workflow_id": workflow_id, "outcome": outcome}
-            | {name: sums[name] for name in _AGENT_SUMS}
+            {"day": day, "workflow_id": workflow_id, "outcome": outcome} | {name: sums[name] for name in _AGENT_SUMS}
             for (day, workflow_id, outcome), sums in self._agents.items()
             if any(sums.values())
         ]
-        await _upsert(session, OutcomeBucket, outcomes, ("calls",))
-        await _upsert(session, AgentDay, agents, _AGENT_SUMS)
-
-
-async def _upsert(session: AsyncSession, table: Any, rows: Sequence[Mapping[str, Any]], sums: Sequence[str]) -> None:
-    if not rows:
-        return
-    statement = insert(table).values(rows)
-    added = {name: getattr(table, name) + statement.excluded[name] for name in sums}
-    keys = table.__table__.primary_key.columns.keys()
-    await session.execute(statement.on_conflict_do_update(index_elements=keys, set_=added))
+        await repository.add_to_sums(session, organization_id, OutcomeBucket, outcomes, ("calls",))
+        await repository.add_to_sums(session, organization_id, AgentDay, agents, _AGENT_SUMS)
 
 
 def sort_by_frequency(outcomes: Mapping[str, int | Decimal]) -> dict[str, int]:

@@ -10,7 +10,15 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.usage.periods import TimeRange
-from offhook.usage.tables import BillingAccount, LedgerEntry, ModelUsageBucket, RunUsage, UsageBucket
+from offhook.usage.tables import (
+    AgentDay,
+    BillingAccount,
+    LedgerEntry,
+    ModelUsageBucket,
+    OutcomeBucket,
+    RunUsage,
+    UsageBucket,
+)
 
 COUNTED = (
     "prompt_tokens",
@@ -122,6 +130,22 @@ async def add_to_model_buckets(
     await session.execute(
         statement.on_conflict_do_update(index_elements=["organization_id", "bucket_at", *_MODEL_KEY], set_=added)
     )
+
+
+async def add_to_sums(
+    session: AsyncSession,
+    organization_id: int,
+    table: type[OutcomeBucket] | type[AgentDay],
+    rows: Sequence[Mapping[str, Any]],
+    sums: Sequence[str],
+) -> None:
+    """Adds the columns ``sums`` of rows to those with the same primary key."""
+    if not rows:
+        return
+    statement = insert(table).values([{"organization_id": organization_id, **row} for row in rows])
+    added = {name: getattr(table, name) + statement.excluded[name] for name in sums}
+    keys = [column.name for column in table.__table__.primary_key]
+    await session.execute(statement.on_conflict_do_update(index_elements=keys, set_=added))
 
 
 async def period_totals(session: AsyncSession, organization_id: int, period: TimeRange) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.usage import reports, repository
+from offhook.usage import queries, repository
 from offhook.usage.ledger import (
     BalanceStatus,
     add_credit,
@@ -17,7 +17,7 @@ from offhook.usage.ledger import (
 )
 from offhook.usage.metering import record_run, record_runs
 from offhook.usage.outcomes import sort_by_frequency
-from offhook.usage.reports import by_agent
+from offhook.usage.queries import by_agent
 from offhook.usage.run_facts import UNKNOWN, ModelUse, RunCost, RunFacts, parse_counters
 
 __all__ = [
@@ -56,5 +56,5 @@ async def by_day(
     session: AsyncSession, organization_id: int, boundaries: Sequence[datetime]
 ) -> tuple[Mapping[int, Any], Mapping[int, dict[str, int]]]:
     """Sums (calls, duration_ms, cost_cents) and runs by outcome, each by the number of the day between boundaries."""
-    sums = await reports.by_day(session, organization_id, boundaries)
-    return sums, await reports.outcomes_by_day(session, organization_id, boundaries)
+    sums = await queries.by_day(session, organization_id, boundaries)
+    return sums, await queries.outcomes_by_day(session, organization_id, boundaries)

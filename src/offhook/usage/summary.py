@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import service as orgs
-from offhook.usage import ledger, reports, repository
+from offhook.usage import ledger, queries, repository
 from offhook.usage.periods import day_boundaries, last_days, load_time_zone, month_of
 from offhook.usage.schemas import CurrentPeriod, ModelUsageItem, UsageDay
 
@@ -41,7 +41,7 @@ async def daily_usage(session: AsyncSession, organization_id: int, now: datetime
     """The last ``count`` days by the organization's clocks, the newest first."""
     where = load_time_zone((await orgs.get_organization(session, organization_id)).time_zone)
     days = last_days(now, count, where)
-    sums = await reports.by_day(session, organization_id, day_boundaries(days, where))
+    sums = await queries.by_day(session, organization_id, day_boundaries(days, where))
     shown = [
         UsageDay(
             date=day,

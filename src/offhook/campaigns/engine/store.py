@@ -43,7 +43,8 @@ from offhook.kit.database.group_commit import GroupCommit
 from offhook.kit.event_bus import EventBus
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs import service as runs
-from offhook.runs.call_limits import call_capacity, count_calls_of_account, lock_call_slots
+from offhook.runs.call_limits import call_capacity
+from offhook.runs.queries import count_calls_of_account, lock_call_slots
 from offhook.runs.records import bulk
 from offhook.telephony import OutboundCalls
 from offhook.telephony.calls.outbound import BatchCall, CarrierRoute

@@ -26,7 +26,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.processes.limited_programs import ProcessLimits, SandboxedProcessRunner
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs.call_limits import call_capacity
-from offhook.runs.lists import call_summaries
+from offhook.runs.lists import queries as run_queries
 from offhook.workflows.validation.references import needed_variables
 
 PROGRAM: Final = Path(__file__).with_name("preflight_program.py")
@@ -121,7 +121,7 @@ class CampaignPreflight:
         slots = effective_cap(campaign.max_concurrency, limit, capacity.numbers)
         if not slots:
             return None
-        talking_s = await call_summaries.typical_call_s(session, campaign.organization_id, campaign.workflow_id)
+        talking_s = await run_queries.typical_call_s(session, campaign.organization_id, campaign.workflow_id)
         by_slots = (RINGING_S + (TALKING_S if talking_s is None else talking_s)) / slots
         return max(by_slots, 1 / capacity.calls_per_second if capacity.calls_per_second else 0.0)
 

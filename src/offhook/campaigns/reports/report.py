@@ -87,7 +87,7 @@ async def open_report(
     """CampaignNotFound (404)."""
     async with db.transaction() as session:
         campaign = await service.get_campaign(session, organization_id, campaign_id)
-        names = await call_summaries.extracted_names(
+        names = await call_summaries.campaign_extracted_names(
             session, organization_id, campaign.workflow_id, campaign.id, since=campaign.created_at
         )
     taken = {*LEADING_COLUMNS, *campaign.columns, *CALL_COLUMNS, *TRAILING_COLUMNS}

@@ -28,6 +28,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql import operators
 
 from offhook.errors import UnprocessableRequest
+from offhook.kit.filters.date_conditions import date_range_condition
 from offhook.kit.filters.filter_values import BadValue, date_range, is_storable, number_range, options_of, text_of
 
 FilterType = Literal["number", "text", "select", "date", "boolean"]
@@ -305,14 +306,6 @@ def _whole_number(option: str | float) -> int:
     raise BadValue("whole numbers are needed")
 
 
-def _by_date(column: FilterColumn, value: Any) -> ColumnElement[bool]:
-    start, stop, before = date_range(value)
-    conditions: list[ColumnElement[bool]] = [] if start is None else [column >= start]
-    if stop is not None:
-        conditions.append(column < stop if before else column <= stop)
-    return _all_of(conditions)
-
-
 def _by_boolean(column: FilterColumn, value: Any) -> ColumnElement[bool]:
     return column.is_(_require_boolean(value))
 
@@ -394,7 +387,7 @@ _COLUMN_BUILDERS: dict[str, _Builder] = {
     "number": _by_number,
     "text": _by_text,
     "select": _by_select,
-    "date": _by_date,
+    "date": date_range_condition,
     "boolean": _by_boolean,
 }
 _JSON_BUILDERS: dict[str, _Builder] = {

@@ -17,7 +17,7 @@ from offhook.runs.artifacts import byte_ranges
 from offhook.runs.artifacts.links import Artifact, RunLinks, links_of
 from offhook.runs.errors import RunNotFound, RunRecordingNotFound
 from offhook.runs.live.event_streams import RunStreams, follow_run
-from offhook.runs.records import event_store
+from offhook.runs.records import event_queries
 from offhook.runs.records.projections import build_transcript, format_transcript
 from offhook.runs.schemas import TranscriptResponse
 from offhook.runs.tables import Run
@@ -94,7 +94,7 @@ async def get_transcript(
 ) -> Any:
     """Who said what: plain text, or JSON for ``?format=json`` or ``Accept: application/json``."""
     run = await _get_run_for_artifact(session, caller, links, link, "transcript", (workflow_id, run_id))
-    events = await event_store.read_events(session, run.organization_id, run_id, limit=MAX_EVENTS)
+    events = await event_queries.read_events(session, run.organization_id, run_id, limit=MAX_EVENTS)
     lines = build_transcript(events)
     if format == "json" or (format is None and "application/json" in request.headers.get("accept", "")):
         return {"workflow_run_id": run.id, "status": run.status, "lines": [line.as_dict() for line in lines]}

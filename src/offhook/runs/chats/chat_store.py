@@ -10,17 +10,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.call_limits import TEXT_CHAT
+from offhook.runs import repository
 from offhook.runs.chats import chat_turns
 from offhook.runs.chats.chat_turns import ChatState, NewTurn
 from offhook.runs.errors import ChatConflict, ChatIsFull, ChatIsOver, ChatTurnNotFound, RunNotFound
 from offhook.runs.finishing import call_end, webhook_events
 from offhook.runs.finishing.call_end import FinishedConversation
-from offhook.runs.records import event_store
-from offhook.runs.records.event_store import NewEvent
+from offhook.runs.records import event_queries
+from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import CHAT_REWOUND, tally_events
 from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import Run
@@ -120,11 +119,11 @@ async def store_answer(session: AsyncSession, held: ChatClaim, answer: ChatAnswe
     if run is None:
         raise chat_conflict("The answer came too late: the chat has moved on.", held.state["revision"], None)
     state = {**chat_turns.append_turns(held.state, answer.turns), "revision": held.state["revision"] + 1, "claim": None}
-    run.chat_state = event_store.to_storable_json(state)
+    run.chat_state = event_queries.to_storable_json(state)
     run.lease_until = now + held.idle
     await session.flush()
     taken_back = [_rewind_event(run, held.state, now)] if chat_turns.is_rewound(held.state) else []
-    await event_store.append_events(session, [*taken_back, *_numbered(run.id, answer.events, now)])
+    await event_queries.append_events(session, [*taken_back, *_numbered(run.id, answer.events, now)])
     if answer.result is not None:
         await _end(session, run, answer.result, now)
     return await _load_chat_run(session, run.organization_id, run.workflow_id, run.id, lock=False)
@@ -138,7 +137,7 @@ async def release_claim(session: AsyncSession, held: ChatClaim) -> None:
 
 
 async def _end(session: AsyncSession, run: Run, result: CallResult, now: datetime) -> None:
-    stored = await event_store.read_events(session, run.organization_id, run.id, limit=100_000)
+    stored = await event_queries.read_events(session, run.organization_id, run.id, limit=100_000)
     tally = tally_events(stored)
     ending = FinishedConversation(
         result, {**tally.gathered_context(), **result.gathered_context}, tally.usage, tally.latency_summary(), now
@@ -166,16 +165,7 @@ async def _lock_unclaimed(
 async def _load_chat_run(
     session: AsyncSession, organization_id: int, workflow_id: int, run_id: int, *, lock: bool
 ) -> Run:
-    query = select(Run).where(
-        Run.id == run_id,
-        Run.organization_id == organization_id,
-        Run.workflow_id == workflow_id,
-        Run.mode == TEXT_CHAT,
-    )
-    if lock:
-        query = query.with_for_update(key_share=True)
-    found = await session.execute(query.execution_options(populate_existing=True))
-    run = found.scalar_one_or_none()
+    run = await repository.find_chat_run(session, organization_id, workflow_id, run_id, lock=lock)
     if run is None:
         raise RunNotFound
     return run
@@ -211,7 +201,7 @@ def _rewind_event(run: Run, state: ChatState, now: datetime) -> NewEvent:
     }
     at_ms = round((now - (run.answered_at or now)).total_seconds() * 1000)
     return NewEvent(
-        run.id, CHAT_REWOUND, max(0, at_ms), event_store.encode_event_data(data), now - timedelta(microseconds=1)
+        run.id, CHAT_REWOUND, max(0, at_ms), event_queries.encode_event_data(data), now - timedelta(microseconds=1)
     )
 
 
@@ -222,7 +212,7 @@ def _numbered(run_id: int, events: Sequence[VoiceEvent], now: datetime) -> list[
             run_id,
             event.type,
             round(event.at_s * 1000),
-            event_store.encode_event_data(event.data),
+            event_queries.encode_event_data(event.data),
             now + timedelta(0, 0, i),
         )
         for i, event in enumerate(kept)

@@ -5,13 +5,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from sqlalchemy import case, func, literal, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs import service
-from offhook.runs.finishing import finalization
-from offhook.runs.records import answered_by, event_store
-from offhook.runs.states import COMPLETED, FAILED, LIVE_STATES
+from offhook.runs.finishing import finalization, repository
+from offhook.runs.finishing.repository import RunEndValues
+from offhook.runs.records import event_queries
+from offhook.runs.states import COMPLETED, FAILED
 from offhook.runs.tables import Run
 from offhook.voice.ports import CallResult
 
@@ -44,28 +44,20 @@ async def store_run_end(
     A run that is final already (the carrier was faster) keeps its status and what was known of its outcome.
     """
     result = ending.result
-    is_live = Run.status.in_(sorted(LIVE_STATES))
-    stored = await session.execute(
-        update(Run)
-        .where(Run.id == run_id, Run.organization_id == organization_id)
-        .values(
-            status=case((is_live, final_status(result)), else_=Run.status),
-            outcome=func.coalesce(Run.outcome, answered_by.outcome_or_voicemail(literal(result.outcome))),
-            end_reason=case((is_live, result.end_reason), else_=func.coalesce(Run.end_reason, result.end_reason)),
-            ended_at=func.coalesce(Run.ended_at, ending.ended_at),
-            duration=Decimal(f"{max(0.0, result.duration_s):.3f}"),
-            gathered_context=Run.gathered_context.concat(event_store.to_storable_json(ending.gathered_context)),
-            usage=event_store.to_storable_json(ending.usage),
-            latency=ending.latency,
-            tags=[tag[:64] for tag in result.tags],
-            lease_until=None,
-        )
-        .returning(Run)
-        .execution_options(populate_existing=True)
+    end = RunEndValues(
+        status=final_status(result),
+        outcome=result.outcome,
+        end_reason=result.end_reason,
+        ended_at=ending.ended_at,
+        duration=Decimal(f"{max(0.0, result.duration_s):.3f}"),
+        gathered_context=event_queries.to_storable_json(ending.gathered_context),
+        usage=event_queries.to_storable_json(ending.usage),
+        latency=ending.latency,
+        tags=[tag[:64] for tag in result.tags],
     )
-    run = stored.scalar_one_or_none()
+    run = await repository.update_run_end(session, organization_id, run_id, end)
     if run is not None:
-        await event_store.notify_listeners(session, [run_id])
+        await event_queries.notify_listeners(session, [run_id])
         if ending.has_opted_out:
             await service.put_on_do_not_call_list(session, run)
         await finalization.finalize_runs(session, [run])

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.finishing import costs
+from offhook.runs.finishing import costs, repository
 from offhook.runs.states import FINAL_STATES
-from offhook.runs.tables import Run
 from offhook.usage import service as usage_service
 
 # No call lasts longer, or costs more, than a column holds: whoever says so is not believed.
@@ -62,13 +60,7 @@ async def record_carrier_bill(
     ``leg``: the carrier's id of another leg of the call (the destination of a transfer), which has a bill of its own.
     Of two that differ the larger counts, field by field, so that it does not matter which came first or twice.
     """
-    found = await session.execute(
-        select(Run)
-        .where(Run.id == run_id, Run.organization_id == organization_id)
-        .with_for_update(key_share=True)
-        .execution_options(populate_existing=True)
-    )
-    run = found.scalar_one_or_none()
+    run = await repository.lock_run(session, organization_id, run_id)
     if run is None:
         return False
     known = run.carrier_bill or {}

@@ -5,15 +5,15 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from sqlalchemy import delete, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone_number
 from offhook.models import prices
 from offhook.models.prices import PricedUsage, PriceList, UnpricedUsage
 from offhook.runs.artifacts.links import BROWSER
-from offhook.runs.call_limits import TEXT_CHAT
-from offhook.runs.tables import Run, RunCostLine
+from offhook.runs.finishing import repository
+from offhook.runs.states import TEXT_CHAT
+from offhook.runs.tables import Run
 from offhook.usage import service as usage_service
 from offhook.usage.service import UNKNOWN, ModelUse, RunCost, RunFacts
 
@@ -51,13 +51,7 @@ async def charge_runs(session: AsyncSession, organization_id: int, runs: Sequenc
             rows.append(_platform_fee_row(run, charge, _called_at(run)))
         run.cost_cents = charge.cost_cents
         run.usage = _with_unpriced(run.usage, [line for line in lines if isinstance(line, UnpricedUsage)])
-    await session.execute(
-        delete(RunCostLine).where(
-            RunCostLine.run_id.in_([run.id for run in runs]), RunCostLine.organization_id == organization_id
-        )
-    )
-    if rows:
-        await session.execute(insert(RunCostLine), rows)
+    await repository.replace_cost_lines(session, organization_id, [run.id for run in runs], rows)
     await session.flush()
 
 

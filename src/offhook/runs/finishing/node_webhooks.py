@@ -6,8 +6,6 @@ from datetime import datetime
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import func, select
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook import jobs
@@ -15,10 +13,11 @@ from offhook.kit.crypto import Keyring
 from offhook.kit.json_values import nonblank_text
 from offhook.kit.template import render_json
 from offhook.root import Root
+from offhook.runs import repository as runs
 from offhook.runs.artifacts.links import RunLinks
-from offhook.runs.finishing import reviews
-from offhook.runs.records import event_store
-from offhook.runs.records.event_store import NewEvent
+from offhook.runs.finishing import repository, reviews
+from offhook.runs.records import event_queries
+from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.tables import NodeWebhookDelivery, Run
 from offhook.tools import ToolRunner
 from offhook.tools.errors import ToolCallFailed
@@ -49,10 +48,7 @@ async def schedule_deliveries(session: AsyncSession, run: Run, graph: WorkflowGr
             or not nonblank_text(node.data.get("endpoint_url"))
         ):
             continue
-        values = {"organization_id": run.organization_id, "run_id": run.id, "node_id": node.id[:200]}
-        added = await session.scalar(
-            insert(NodeWebhookDelivery).values(values).on_conflict_do_nothing().returning(NodeWebhookDelivery.id)
-        )
+        added = await repository.insert_delivery(session, run, node.id)
         if added is not None:
             await jobs.enqueue(session, JOB, {"id": added, "attempt": 1})
 
@@ -80,14 +76,11 @@ class NodeWebhookJob:
 
     async def _claim_delivery(self, delivery_id: int, attempt: int) -> tuple[NodeWebhookDelivery, Run, Node] | None:
         async with self._root.db.transaction() as session:
-            delivery = await session.get(NodeWebhookDelivery, delivery_id, with_for_update=True)
+            delivery = await repository.lock_delivery(session, delivery_id)
             if delivery is None or delivery.status != "pending" or delivery.attempts not in {attempt - 1, attempt}:
                 return None
-            run = (
-                await session.execute(
-                    select(Run).where(Run.id == delivery.run_id, Run.organization_id == delivery.organization_id)
-                )
-            ).scalar_one()
+            run = await runs.by_id(session, delivery.organization_id, delivery.run_id)
+            assert run is not None  # the delivery is deleted with its run
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
             node = parse_graph(version.definition).nodes.get(delivery.node_id)
             if node is None:
@@ -97,7 +90,7 @@ class NodeWebhookJob:
             if delivery.payload is None:
                 rated = await reviews.load_annotations(session, run.organization_id, run.id)
                 try:
-                    delivery.payload = event_store.to_storable_json(
+                    delivery.payload = event_queries.to_storable_json(
                         self._build_body(run, version.workflow_name, node, rated)
                     )
                 except ValueError as error:
@@ -177,7 +170,7 @@ class NodeWebhookJob:
     ) -> None:
         attempt = delivery.attempts
         async with self._root.db.transaction() as session:
-            row = await session.get(NodeWebhookDelivery, delivery.id, with_for_update=True)
+            row = await repository.lock_delivery(session, delivery.id)
             if row is None or row.status != "pending" or row.attempts != attempt:
                 return
             row.response_status, row.error, row.updated_at = status, error, self._root.clock.now()
@@ -194,13 +187,10 @@ class NodeWebhookJob:
                     row.status = "dead_letter"
                     log.warning("webhook_node_dead_letter", run_id=row.run_id, attempts=attempt)
             kind = WEBHOOK_DELIVERED if error is None else WEBHOOK_FAILED
-            at_ms = await session.scalar(
-                select(func.round(func.coalesce(Run.duration, 0) * 1000)).where(Run.id == row.run_id)
-            )
-            event = NewEvent(
-                row.run_id, kind, int(at_ms or 0), event_store.encode_event_data(data), self._root.clock.now()
-            )
-            await event_store.append_events(session, [event])
+            run = await runs.by_id(session, row.organization_id, row.run_id)
+            at_ms = round(float(run.duration or 0) * 1000) if run is not None else 0
+            event = NewEvent(row.run_id, kind, at_ms, event_queries.encode_event_data(data), self._root.clock.now())
+            await event_queries.append_events(session, [event])
 
 
 def _custom_headers(node: Node) -> dict[str, str]:

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import select
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook import jobs
 from offhook.models.ports import Llm, LlmMessage, LlmRequest, ModelSource
 from offhook.root import Root
-from offhook.runs.finishing import costs
-from offhook.runs.records import event_store
-from offhook.runs.records.event_store import NewEvent
+from offhook.runs import repository as runs
+from offhook.runs.finishing import costs, repository
+from offhook.runs.records import event_queries
+from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import build_transcript, format_transcript
-from offhook.runs.tables import Run, RunReview
+from offhook.runs.tables import Run
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.errors import AllModelsFailed
 from offhook.voice.safety.model_failover import OFFLINE_PROVIDER
@@ -87,8 +86,7 @@ async def schedule_reviews(session: AsyncSession, run: Run, graph: WorkflowGraph
     for node in graph.nodes.values():
         if node.kind != "qa" or not should_review(node, run):
             continue
-        values = {"organization_id": run.organization_id, "run_id": run.id, "node_id": node.id[:200]}
-        added = await session.scalar(insert(RunReview).values(values).on_conflict_do_nothing().returning(RunReview.id))
+        added = await repository.insert_review(session, run, node.id)
         if added is not None:
             await jobs.enqueue(session, JOB, {"id": added, "attempt": 1})
 
@@ -111,11 +109,7 @@ def sample_percentile(run_id: int) -> float:
 
 async def load_annotations(session: AsyncSession, organization_id: int, run_id: int) -> dict[str, Any]:
     """By QA node: ``{status, …}`` with the result, the reason or the error; empty when nobody reviews the run."""
-    rows = await session.scalars(
-        select(RunReview)
-        .where(RunReview.run_id == run_id, RunReview.organization_id == organization_id)
-        .order_by(RunReview.id)
-    )
+    rows = await repository.list_reviews(session, organization_id, run_id)
     return {row.node_id: {"status": row.status, **(row.result or {})} for row in rows}
 
 
@@ -133,22 +127,19 @@ class ReviewJob:
 
     async def _claim_review(self, review_id: int, attempt: int) -> _ReviewCase | None:
         async with self._root.db.transaction() as session:
-            review = await session.get(RunReview, review_id, with_for_update=True)
+            review = await repository.lock_review(session, review_id)
             if review is None or review.status != "pending" or review.attempts not in {attempt - 1, attempt}:
                 return None
             review.attempts = attempt
             organization_id = review.organization_id
-            run = (
-                await session.execute(
-                    select(Run).where(Run.id == review.run_id, Run.organization_id == organization_id)
-                )
-            ).scalar_one()
+            run = await runs.by_id(session, organization_id, review.run_id)
+            assert run is not None  # the review is deleted with its run
             version = await workflows.version_to_run(session, organization_id, run.version_id)
             node = parse_graph(version.definition).nodes.get(review.node_id)
             if node is None:  # it was a draft, and was changed since
                 review.status, review.result = "skipped", {"reason": "The QA node is gone."}
                 return None
-            stored = await event_store.read_events(session, organization_id, run.id, limit=MAX_EVENTS)
+            stored = await event_queries.read_events(session, organization_id, run.id, limit=MAX_EVENTS)
         lines = build_transcript(stored)
         has_caller = any(line.role == "caller" for line in lines)
         spoken = format_transcript(lines)[-MAX_TRANSCRIPT_CHARS:] if has_caller else ""
@@ -195,11 +186,12 @@ class ReviewJob:
     async def _record_verdict(self, case: _ReviewCase, verdict: _ReviewVerdict) -> None:
         now = self._root.clock.now()
         async with self._root.db.transaction() as session:
-            review = await session.get(RunReview, case.review_id, with_for_update=True)
+            review = await repository.lock_review(session, case.review_id)
             if review is None or review.status != "pending" or review.attempts != case.attempt:
                 return
-            run = (await session.execute(select(Run).where(Run.id == review.run_id).with_for_update())).scalar_one()
-            facts = event_store.to_storable_json({"name": case.node.name, **verdict.facts})
+            run = await repository.lock_run(session, case.organization_id, review.run_id)
+            assert run is not None  # the review is deleted with its run
+            facts = event_queries.to_storable_json({"name": case.node.name, **verdict.facts})
             event = {"node_id": case.node.id, **facts}
             review.result, review.updated_at = facts, now
             if verdict.status == "failed":
@@ -212,8 +204,8 @@ class ReviewJob:
                 review.status = verdict.status
             kind = {"done": QA_RESULT, "skipped": QA_SKIPPED}.get(verdict.status, QA_FAILED)
             at_ms = round(float(run.duration or 0) * 1000)
-            await event_store.append_events(
-                session, [NewEvent(run.id, kind, at_ms, event_store.encode_event_data(event), now)]
+            await event_queries.append_events(
+                session, [NewEvent(run.id, kind, at_ms, event_queries.encode_event_data(event), now)]
             )
             if verdict.usage:
                 run.usage = _add_usage(run.usage, verdict.usage)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.records import event_store
+from offhook.runs.records import event_queries
 from offhook.runs.states import COMPLETED
 from offhook.runs.tables import Run
 from offhook.webhooks import service as webhooks
@@ -19,7 +19,7 @@ async def publish_run_started(session: AsyncSession, run: Run) -> None:
     """Its media connected, or its chat began."""
     key = f"{RUN_STARTED}:{run.id}"
     await webhooks.publish_event(
-        session, run.organization_id, RUN_STARTED, event_store.to_storable_json(run_payload(run)), key=key
+        session, run.organization_id, RUN_STARTED, event_queries.to_storable_json(run_payload(run)), key=key
     )
 
 
@@ -29,7 +29,7 @@ async def publish_runs_finished(session: AsyncSession, runs: Sequence[Run]) -> N
     news = [
         webhooks.OutgoingEvent(
             RUN_COMPLETED if run.status == COMPLETED else RUN_FAILED,
-            event_store.to_storable_json(run_payload(run)),
+            event_queries.to_storable_json(run_payload(run)),
             f"run.finished:{run.id}",
         )
         for run in runs

@@ -7,18 +7,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from sqlalchemy import Text, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.records import event_store
+from offhook.runs.lists import queries
+from offhook.runs.records import event_queries
 from offhook.runs.records.projections import build_transcript
 from offhook.runs.tables import Run
 
 MAX_SUMMARY_CHARS: Final = 500
-# A spreadsheet has 16,384 columns; nobody reads the five hundred and first.
-_MAX_EXTRACTED: Final = 500
-_MAX_LATEST_CALLS: Final = 500
-_EXTRACTED: Final = "extracted_variables"
 # An agent that was told to sum up has said it best.
 _SUMMARIES: Final = ("call_summary", "summary", "transcript_summary")
 
@@ -42,16 +38,9 @@ async def load_session_facts(
     """By run id, in two queries; runs that were deleted are left out."""
     if not run_ids:
         return {}
-    rows = (
-        await session.execute(
-            select(
-                Run.id, Run.workflow_id, Run.duration, Run.started_at, Run.ended_at, Run.recording_key,
-                Run.gathered_context[_EXTRACTED].label("extracted"),
-            ).where(Run.organization_id == organization_id, Run.id.in_(run_ids))
-        )
-    ).all()  # fmt: skip
+    rows = await queries.load_session_rows(session, organization_id, run_ids)
     said: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for event in await event_store.read_first_utterances(session, organization_id, run_ids):
+    for event in await event_queries.read_first_utterances(session, organization_id, run_ids):
         said[event["run_id"]].append(event)
     found = {}
     for row in rows:
@@ -70,31 +59,9 @@ def summarize_conversation(extracted: Mapping[str, Any], events: Collection[Mapp
     return text if len(text) <= MAX_SUMMARY_CHARS else text[: MAX_SUMMARY_CHARS - 1].rstrip() + "…"
 
 
-async def typical_call_s(session: AsyncSession, organization_id: int, workflow_id: int) -> float | None:
-    """The mean length of a workflow's latest calls that were talked on; None when there was none."""
-    latest = (
-        select(Run.duration)
-        .where(Run.organization_id == organization_id, Run.workflow_id == workflow_id, Run.duration.is_not(None))
-        .order_by(Run.created_at.desc(), Run.id.desc())
-        .limit(_MAX_LATEST_CALLS)
-        .subquery()
-    )
-    found = await session.scalar(select(func.avg(latest.c.duration)).where(latest.c.duration > 0))
-    return None if found is None else float(found)
-
-
-async def extracted_names(
+async def campaign_extracted_names(
     session: AsyncSession, organization_id: int, workflow_id: int, campaign_id: int, *, since: datetime
 ) -> list[str]:
-    """The names of the variables that any run of a campaign has extracted, sorted. ``since``: no run of it is older."""
-    variables = Run.gathered_context[_EXTRACTED]
-    keys = select(func.jsonb_object_keys(variables, type_=Text).label("name")).where(
-        Run.organization_id == organization_id,
-        Run.workflow_id == workflow_id,
-        Run.campaign_id == campaign_id,
-        Run.created_at >= since,
-        func.jsonb_typeof(variables, type_=Text) == "object",
-    )
-    named = keys.subquery()
-    found = await session.scalars(select(named.c.name).distinct().order_by(named.c.name).limit(_MAX_EXTRACTED))
-    return list(found)
+    """Returns the names of the variables that any run of a campaign extracted, sorted. ``since``: no run of it is older."""
+    conditions = (Run.workflow_id == workflow_id, Run.campaign_id == campaign_id, Run.created_at >= since)
+    return await queries.extracted_names(session, organization_id, conditions)

@@ -10,17 +10,9 @@ from sqlalchemy.sql import operators
 from sqlalchemy.sql.util import ClauseAdapter
 
 from offhook.kit.filters.criteria import FilterConditions, FilterField, NamedValueColumns, parse_conditions, parse_sort
-from offhook.runs.lists import workflow_run_counts
-from offhook.runs.lists.listing import (
-    COLUMNS,
-    FILTERS,
-    SORTS,
-    RunPage,
-    RunQuery,
-    column_names,
-    find_runs,
-    page_from_nearer_end,
-)
+from offhook.runs.lists import run_count_queries
+from offhook.runs.lists.listing import COLUMNS, FILTERS, SORTS, RunQuery
+from offhook.runs.lists.queries import RunPage, column_names, find_runs, page_from_nearer_end
 from offhook.runs.tables import Run, RunValue
 
 ALL_FILTERS: Final[Mapping[str, FilterField]] = {
@@ -56,7 +48,7 @@ async def find_runs_across_organizations(session: AsyncSession, query: RunQuery)
     if conditions.on_members or not all(column_names(part) <= _INDEXED for part in conditions.on_columns):
         return await _find_in_window(session, conditions, order, limit=limit, offset=offset)
     if not conditions.on_columns:
-        total = await workflow_run_counts.count_runs(session)
+        total = await run_count_queries.count_all_runs(session)
         ids = page_from_nearer_end(select(Run.id), order, total, limit=limit, offset=offset)
     else:
         counted = select(Run.id).where(*conditions.on_columns).limit(MAX_COUNTED).subquery()

@@ -20,7 +20,7 @@ from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import call_end, webhook_events
 from offhook.runs.finishing.call_end import FinishedConversation
-from offhook.runs.live import leases
+from offhook.runs.live import lease_queries
 from offhook.runs.live.call_knowledge import CallKnowledge
 from offhook.runs.live.call_recording import CallRecordings, WavRecorder
 from offhook.runs.live.call_sounds import CallSounds
@@ -29,7 +29,7 @@ from offhook.runs.live.event_writer import EventWriter, RunEventSink
 from offhook.runs.live.pre_call_request import PRE_CALL_FETCHED, PreCallFetch
 from offhook.runs.live.sweeper import run_finished_event
 from offhook.runs.live.tool_registry import ToolRegistry
-from offhook.runs.records import event_store
+from offhook.runs.records import event_queries
 from offhook.runs.records.context import call_configurations, call_context
 from offhook.runs.tables import Run
 from offhook.voice.call_context import CallAgent
@@ -178,17 +178,19 @@ class LiveCallRegistry:
     async def _lease_ringing(self, run_ids: list[int]) -> None:
         until = self._root.clock.now() + self._lease
         async with self._root.db.transaction() as session:
-            await leases.lease_ringing_runs(session, run_ids, until=until)
+            await lease_queries.lease_ringing_runs(session, run_ids, until=until)
 
     async def _take_run(self, run_id: int, codec: Codec) -> tuple[Run, VersionToRun]:
         now = self._root.clock.now()
         async with self._root.db.transaction() as session:
-            run = await leases.take_run(session, run_id, worker_id=self.worker_id, now=now, until=now + self._lease)
+            run = await lease_queries.take_run(
+                session, run_id, worker_id=self.worker_id, now=now, until=now + self._lease
+            )
             if run is None:
                 raise RunNotConnectable
             run.recording_key = f"recordings/{run.organization_id}/{run.id}.wav"
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
-            await event_store.notify_listeners(session, [run.id])
+            await event_queries.notify_listeners(session, [run.id])
             await webhook_events.publish_run_started(session, run)
         return run, version
 
@@ -302,7 +304,7 @@ class LiveCallRegistry:
             return
         until = self._root.clock.now() + self._lease
         async with self._root.db.transaction() as session:
-            renewed = await leases.renew_run_leases(session, sorted(mine), worker_id=self.worker_id, until=until)
+            renewed = await lease_queries.renew_run_leases(session, sorted(mine), worker_id=self.worker_id, until=until)
         for run_id in mine.keys() - renewed:
             if run_id in self._calls and not mine[run_id].is_ending:
                 log.warning("lease_lost", run_id=run_id)

@@ -11,7 +11,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.database.outage import retry_until_database_returns
 from offhook.kit.database.postgres_listener import PostgresListener
 from offhook.runs import repository
-from offhook.runs.records import event_store
+from offhook.runs.records import event_queries
 from offhook.voice.events import VoiceEvent
 
 _MAX_LIVE = 100  # live-only events kept for a listener that is slow; they are worth nothing when old
@@ -62,7 +62,7 @@ class RunStreams:
     def __init__(self, db: Database) -> None:
         self._listeners: dict[int, set[RunStreamListener]] = defaultdict(set)
         self._postgres_listener = PostgresListener(
-            db, event_store.CHANNEL, self._on_notification, self._wake_all, name="run-streams"
+            db, event_queries.CHANNEL, self._on_notification, self._wake_all, name="run-streams"
         )
 
     @contextmanager
@@ -144,4 +144,4 @@ async def _read_batch(db: Database, organization_id: int, run_id: int, after: in
     async with db.transaction() as session:
         # The state first: what is written before a run is over is seen by the second query.
         is_over = await repository.is_over(session, organization_id, run_id)
-        return is_over, await event_store.read_events(session, organization_id, run_id, after=after, limit=_BATCH)
+        return is_over, await event_queries.read_events(session, organization_id, run_id, after=after, limit=_BATCH)

@@ -13,8 +13,8 @@ from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS, is_permanent_error
 from offhook.kit.json_values import sanitize_json
 from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
-from offhook.runs.records import event_store
-from offhook.runs.records.event_store import NewEvent
+from offhook.runs.records import event_queries
+from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import RunTally
 from offhook.voice.events import CALL_ENDED, CALLER_SAID, LIVE_ONLY, VoiceEvent
 
@@ -49,7 +49,7 @@ class RunEventSink:
         self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
         at_ms = round(event.at_s * 1000)
         self._writer.add_event(
-            NewEvent(self._run_id, event.type, at_ms, event_store.encode_event_data(event.data), self._last)
+            NewEvent(self._run_id, event.type, at_ms, event_queries.encode_event_data(event.data), self._last)
         )
         if event.type == CALLER_SAID and not self.tally.has_opted_out:
             text = str(event.data.get("text") or "")
@@ -130,7 +130,7 @@ class EventWriter:
     async def _write_batch(self, batch: list[NewEvent]) -> None:
         try:
             async with self._db.transaction() as session:
-                await event_store.append_events(session, batch, is_retry=self._is_uncertain)
+                await event_queries.append_events(session, batch, is_retry=self._is_uncertain)
         except DATABASE_ERRORS as error:
             if not is_permanent_error(error):
                 raise
@@ -145,5 +145,5 @@ class EventWriter:
     def _report_dropped(self) -> None:
         dropped, self._dropped = self._dropped, Counter()
         for run_id, count in dropped.items():
-            data = event_store.encode_event_data({"count": count})
+            data = event_queries.encode_event_data({"count": count})
             self.add_event(NewEvent(run_id, EVENTS_DROPPED, 0, data, datetime.now(UTC)))

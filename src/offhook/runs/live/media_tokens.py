@@ -1,69 +1,53 @@
 """Single-use tokens that open one media socket of one run."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import update
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.crypto import hash_token, new_token
-from offhook.runs import repository
+from offhook.runs import repository as runs
 from offhook.runs.errors import MediaTokenRefused
+from offhook.runs.live import repository
 from offhook.runs.states import LIVE_STATES
-from offhook.runs.tables import MediaToken, Run
+from offhook.runs.tables import Run
 
 TOKEN_TTL_S = 300
 
 
+async def store_tokens(
+    session: AsyncSession, mode: str, run_ids: Mapping[str, int], *, ttl_s: float = TOKEN_TTL_S
+) -> None:
+    """Stores the SHA-256 of new tokens; ``run_ids`` holds the run by token."""
+    expires_at = datetime.now(UTC) + timedelta(seconds=ttl_s)
+    rows = [
+        {"token_sha256": hash_token(token), "run_id": run_id, "mode": mode, "expires_at": expires_at}
+        for token, run_id in run_ids.items()
+    ]
+    await repository.insert_media_tokens(session, rows)
+
+
 async def reissue_token(session: AsyncSession, run: Run, token: str, *, ttl_s: float = TOKEN_TTL_S) -> None:
-    """A token that is named in an answer which may be asked for more than once: spent once all the same."""
-    await session.execute(
-        insert(MediaToken)
-        .values(
-            token_sha256=hash_token(token),
-            run_id=run.id,
-            mode=run.mode,
-            expires_at=datetime.now(UTC) + timedelta(seconds=ttl_s),
-        )
-        .on_conflict_do_nothing()
-    )
+    """Stores a token that stands in an answer which may be requested more than once; it can be spent only once."""
+    await store_tokens(session, run.mode, {token: run.id}, ttl_s=ttl_s)
 
 
 async def issue_token(session: AsyncSession, run: Run, *, ttl_s: float = TOKEN_TTL_S) -> str:
-    """A new token for the socket of this run and mode; only its SHA-256 is stored."""
+    """Creates a token for the socket of this run and mode; only its SHA-256 is stored."""
     token = new_token()
-    session.add(
-        MediaToken(
-            token_sha256=hash_token(token),
-            run_id=run.id,
-            mode=run.mode,
-            expires_at=datetime.now(UTC) + timedelta(seconds=ttl_s),
-        )
-    )
-    await session.flush()
+    await store_tokens(session, run.mode, {token: run.id}, ttl_s=ttl_s)
     return token
 
 
 async def claim_token(session: AsyncSession, token: str, *, run_id: int, mode: str) -> Run:
-    """Spend the token and return its run. Of two sockets with one token exactly one gets it, in any process.
+    """Spends the token and returns its run. Of two sockets with one token exactly one gets it, in any process.
 
-    Raises :class:`MediaTokenRefused`, the same for every reason, and then nothing is spent.
+    Raises MediaTokenRefused (401), the same for every reason; the transaction's rollback then keeps the token unspent.
     """
-    now = datetime.now(UTC)
-    spent = await session.execute(
-        update(MediaToken)
-        .where(
-            MediaToken.token_sha256 == hash_token(token),
-            MediaToken.run_id == run_id,
-            MediaToken.mode == mode,
-            MediaToken.used_at.is_(None),
-            MediaToken.expires_at > now,
-        )
-        .values(used_at=now)
-        .returning(MediaToken.run_id)
+    is_spent = await repository.spend_media_token(
+        session, hash_token(token), run_id=run_id, mode=mode, now=datetime.now(UTC)
     )
-    claimed = spent.scalar_one_or_none()
-    run = await repository.run_of_claimed_token(session, claimed) if claimed is not None else None
+    run = await runs.run_of_claimed_token(session, run_id) if is_spent else None
     if run is None or run.status not in LIVE_STATES:
         raise MediaTokenRefused
     return run

@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import select, update
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.outage import DATABASE_ERRORS
 from offhook.kit.json_values import nonblank_text
 from offhook.root import Root
-from offhook.runs.records import event_store
+from offhook.runs.live import repository
+from offhook.runs.records import event_queries
 from offhook.runs.tables import Run
 from offhook.tools import ToolRunner
 from offhook.tools.errors import ToolCallFailed
@@ -82,14 +81,14 @@ class PreCallFetch:
         if fetched.variables:
             try:
                 async with self._root.db.transaction() as session:
-                    await _keep(session, run, fetched.variables)
+                    await repository.merge_initial_context(session, run, fetched.variables)
             except DATABASE_ERRORS as error:  # the call knows them all the same
                 log.warning("pre_call_variables_not_kept", run_id=run.id, error=type(error).__name__)
         return fetched
 
     async def _fetch_for_ringing(self, run_id: int) -> PreCallResult:
         async with self._root.db.transaction() as session:
-            run = (await session.execute(select(Run).where(Run.id == run_id))).scalar_one_or_none()
+            run = await repository.find_run_of_ringing_call(session, run_id)
             if run is None:
                 return PreCallResult()
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
@@ -147,16 +146,8 @@ def extract_variables(answer: Any) -> dict[str, Any]:
         for key in ("initial_context", "dynamic_variables"):
             if isinstance(place.get(key), dict):
                 found = {str(name): value for name, value in place[key].items() if name not in _RESERVED_VARIABLES}
-                return event_store.to_storable_json(dict(list(found.items())[:MAX_VARIABLES]))
+                return event_queries.to_storable_json(dict(list(found.items())[:MAX_VARIABLES]))
     return {}
-
-
-async def _keep(session: AsyncSession, run: Run, variables: dict[str, Any]) -> None:
-    await session.execute(
-        update(Run)
-        .where(Run.id == run.id, Run.organization_id == run.organization_id)
-        .values(initial_context=Run.initial_context.concat(variables))
-    )
 
 
 def _elapsed_ms(began: float) -> int:

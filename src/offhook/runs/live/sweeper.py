@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.clock import Clock
@@ -15,12 +14,13 @@ from offhook.kit.files.storage import LocalFileStorage
 from offhook.runs import service
 from offhook.runs.events import RunFinished
 from offhook.runs.finishing import finalization
-from offhook.runs.live import leases
+from offhook.runs.live import lease_queries, repository
 from offhook.runs.live.wav import repair_wav_header
-from offhook.runs.records import event_store
-from offhook.runs.records.event_store import NewEvent
+from offhook.runs.records import event_queries
+from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import tally_events
-from offhook.runs.tables import Run, RunEvent
+from offhook.runs.states import LIVE_STATES, TEXT_CHAT
+from offhook.runs.tables import Run
 
 NEVER_CONNECTED_AFTER: Final = timedelta(minutes=5)
 RUN_SWEPT: Final = "run_swept"  # {end_reason}
@@ -54,8 +54,8 @@ class RunSweeper:
         """End what is to be ended and return its ids. ``trusting`` believes an expired lease at first sight."""
         now = self._clock.now()
         async with self._db.transaction() as session:
-            silent = await leases.find_expired(session, now)
-            lost = await leases.find_never_connected(session, now - NEVER_CONNECTED_AFTER)
+            silent = await lease_queries.find_expired(session, now)
+            lost = await lease_queries.find_never_connected(session, now - NEVER_CONNECTED_AFTER)
         due = silent if trusting else self._confirmed_expired(silent, now)
         ended = [run_id for run_id, lease in due if await self._end_silent(run_id, lease)]
         ended += [run_id for organization_id, run_id in lost if await self._end_lost(organization_id, run_id, now)]
@@ -76,7 +76,7 @@ class RunSweeper:
 
     async def _end_silent(self, run_id: int, lease: datetime) -> bool:
         async with self._db.transaction() as session:
-            run = await leases.lock_expired(session, run_id, lease)
+            run = await lease_queries.lock_expired(session, run_id, lease)
             if run is None:
                 return False
             was_live = run.ended_at is None
@@ -89,13 +89,11 @@ class RunSweeper:
         return was_live
 
     async def _write_end(self, session: AsyncSession, run: Run, lease: datetime) -> None:
-        last_event = await session.execute(select(func.max(RunEvent.created_at)).where(RunEvent.run_id == run.id))
-        ended_at = max(
-            lease - self._lease, last_event.scalar_one() or run.created_at, run.answered_at or run.created_at
-        )
-        stored = await event_store.read_events(session, run.organization_id, run.id, limit=_MAX_EVENTS)
+        last_event_at = await repository.last_event_at(session, run.organization_id, run.id)
+        ended_at = max(lease - self._lease, last_event_at or run.created_at, run.answered_at or run.created_at)
+        stored = await event_queries.read_events(session, run.organization_id, run.id, limit=_MAX_EVENTS)
         tally = tally_events(stored)
-        for name, value in leases.final_values(run, ended_at=ended_at).items():
+        for name, value in _final_values(run, ended_at=ended_at).items():
             setattr(run, name, value)
         if run.duration is None and run.answered_at is not None:
             run.duration = service.seconds_between(run.answered_at, run.ended_at or ended_at)
@@ -105,9 +103,9 @@ class RunSweeper:
         run.worker_id = None
         run.lease_until = None
         await session.flush()
-        data = event_store.encode_event_data({"end_reason": run.end_reason})
+        data = event_queries.encode_event_data({"end_reason": run.end_reason})
         event = NewEvent(run.id, RUN_SWEPT, round(tally.last_at_s * 1000), data, self._clock.now())
-        await event_store.append_events(session, [event])
+        await event_queries.append_events(session, [event])
         if tally.has_opted_out:
             await service.put_on_do_not_call_list(session, run)
         await finalization.finalize_runs(session, [run])
@@ -136,3 +134,13 @@ def run_finished_event(run: Run) -> RunFinished:
         outcome=run.outcome,
         end_reason=run.end_reason,
     )
+
+
+def _final_values(run: Run, *, ended_at: datetime) -> dict[str, Any]:
+    """Returns how a run ends whose worker is gone: an abandoned chat is complete, a call has failed, and final stays final."""
+    if run.status not in LIVE_STATES:
+        return {"status": run.status, "outcome": run.outcome or ("answered" if run.answered_at else run.status)}
+    if run.mode == TEXT_CHAT:
+        return {"status": "completed", "outcome": "answered", "end_reason": "idle", "ended_at": ended_at}
+    outcome = run.outcome or ("answered" if run.answered_at else "failed")
+    return {"status": "failed", "outcome": outcome, "end_reason": "worker_lost", "ended_at": ended_at}

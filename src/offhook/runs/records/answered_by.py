@@ -1,8 +1,6 @@
-"""Who took a call, as the carrier heard it: what would count as answered is a voicemail when a machine did."""
+"""Names for who answered a call as the carrier detected it: a call that a machine answered is a voicemail."""
 
-from typing import Any, Final
-
-from sqlalchemy import ColumnElement, and_, case
+from typing import Final
 
 from offhook.runs.tables import Run
 
@@ -13,10 +11,5 @@ VOICEMAIL: Final = "voicemail"
 
 
 def is_machine(run: Run) -> bool:
+    """Returns whether the carrier detected an answering machine."""
     return bool(run.gathered_context.get(ANSWERED_BY) == MACHINE)
-
-
-def outcome_or_voicemail(otherwise: ColumnElement[Any]) -> ColumnElement[Any]:
-    """This outcome, for an UPDATE of a run: the carrier's verdict may be written at the same time."""
-    by_machine = and_(otherwise == ANSWERED, Run.gathered_context[ANSWERED_BY].astext == MACHINE)
-    return case((by_machine, VOICEMAIL), else_=otherwise)

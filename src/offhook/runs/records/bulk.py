@@ -1,17 +1,15 @@
-"""Runs by the dozen, for campaigns: one statement makes them, one gives them their tokens, one says how they ended."""
+"""Batches of runs for campaigns: one statement creates them, one stores their media tokens, one reads how they ended."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any
 
-from sqlalchemy import func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.crypto import hash_token, new_token
-from offhook.runs.live.media_tokens import TOKEN_TTL_S
+from offhook.kit.crypto import new_token
+from offhook.kit.json_values import JsonObject
+from offhook.runs.live import media_tokens
+from offhook.runs.records import repository
 from offhook.runs.states import LIVE_STATES
-from offhook.runs.tables import MediaToken, Run
 from offhook.workflows.service import VersionToRun
 
 
@@ -22,11 +20,13 @@ class NewCall:
     name: str
     to_number: str
     from_number: str
-    context: dict[str, Any]
+    context: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class CreatedRun:
+    """A run of a batch and the token that opens its media socket."""
+
     id: int
     media_token: str
 
@@ -48,56 +48,34 @@ class RunEnd:
 async def create_calls(
     session: AsyncSession, version: VersionToRun, *, mode: str, campaign_id: int, calls: Sequence[NewCall]
 ) -> list[CreatedRun]:
-    """Runs in state ``initiated``, each with a token for its media, in the order of ``calls``.
+    """Creates runs in state ``initiated``, each with a token for its media, in the order of ``calls``.
 
-    The caller holds the organization's call slots (``limits.lock_call_slots``) and has seen that there are enough.
+    The caller holds the lock of the organization's call slots and has checked that enough of them are free.
     """
-    now = datetime.now(UTC)
-    made = await session.execute(
-        insert(Run).returning(Run.id, sort_by_parameter_order=True),
-        [
-            {
-                "organization_id": version.organization_id,
-                "workflow_id": version.workflow_id,
-                "version_id": version.version_id,
-                "version_number": version.version_number,
-                "name": call.name,
-                "mode": mode,
-                "direction": "outbound",
-                "phone_number": call.to_number,
-                "called_number": call.to_number,
-                "caller_number": call.from_number,
-                "campaign_id": campaign_id,
-                "initial_context": call.context,
-            }
-            for call in calls
-        ],
-    )
-    runs = [CreatedRun(run_id, new_token()) for run_id in made.scalars()]
-    await session.execute(
-        insert(MediaToken),
-        [
-            {
-                "token_sha256": hash_token(run.media_token),
-                "run_id": run.id,
-                "mode": mode,
-                "expires_at": now + timedelta(seconds=TOKEN_TTL_S),
-            }
-            for run in runs
-        ],
-    )
+    rows = [
+        {
+            "workflow_id": version.workflow_id,
+            "version_id": version.version_id,
+            "version_number": version.version_number,
+            "name": call.name,
+            "mode": mode,
+            "direction": "outbound",
+            "phone_number": call.to_number,
+            "called_number": call.to_number,
+            "caller_number": call.from_number,
+            "campaign_id": campaign_id,
+            "initial_context": call.context,
+        }
+        for call in calls
+    ]
+    run_ids = await repository.insert_runs(session, version.organization_id, rows)
+    runs = [CreatedRun(run_id, new_token()) for run_id in run_ids]
+    await media_tokens.store_tokens(session, mode, {run.media_token: run.id for run in runs})
     return runs
 
 
 async def load_run_ends(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> list[RunEnd]:
-    """What became of these runs; those that were deleted are left out."""
-    rows = await session.execute(
-        select(
-            Run.id, Run.status, Run.outcome, Run.end_reason,
-            func.coalesce(Run.lease_until > func.now(), False).label("is_carried"),
-            Run.lease_until.is_not(None).label("is_leased"),
-        ).where(Run.organization_id == organization_id, Run.id.in_(run_ids))
-    )  # fmt: skip
+    """Returns how these runs ended; deleted runs are left out."""
     return [
         RunEnd(
             row.id,
@@ -107,5 +85,5 @@ async def load_run_ends(session: AsyncSession, organization_id: int, run_ids: Se
             row.end_reason,
             row.is_carried,
         )
-        for row in rows
+        for row in await repository.load_run_ends(session, organization_id, run_ids)
     ]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.call_limits import count_calls_by_number
+from offhook.runs.queries import count_calls_by_number
 from offhook.telephony.errors import NoNumberToCallFrom
 from offhook.telephony.ports import CallCapabilities, CarrierAccount
 

@@ -12,7 +12,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.runs import Run
 from offhook.runs import service as runs
-from offhook.runs.records import carrier_calls
+from offhook.runs.records import carrier_call_queries
 from offhook.runs.states import INITIATED
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.calls.status_reports import CallReports
@@ -66,7 +66,7 @@ class LostCallFinder:
     async def _pick_unclaimed(self, session: AsyncSession, run: Run, found: list[StatusUpdate]) -> StatusUpdate | None:
         """Of calls between the same two numbers, the one that no other run or transfer has."""
         ids = [update.call_id for update in found if update.call_id is not None]
-        others = await carrier_calls.call_ids_of_other_runs(session, run.mode, ids, but=run.id)
+        others = await carrier_call_queries.call_ids_of_other_runs(session, run.mode, ids, except_run_id=run.id)
         others |= await repository.find_destination_legs(session, run.mode, ids)
         mine = [update for update in found if update.call_id not in others]
         if len(mine) > 1:

@@ -14,7 +14,7 @@ from offhook.orgs.do_not_call import do_not_call_list
 from offhook.root import settings_of
 from offhook.runs import Run
 from offhook.runs import service as runs
-from offhook.runs.live import leases, media_tokens
+from offhook.runs.live import lease_queries, media_tokens
 from offhook.runs.records import bulk
 from offhook.runs.states import FINAL_STATES, INITIATED
 from offhook.telephony.accounts.credentials import CarrierAccounts
@@ -292,7 +292,7 @@ class OutboundCalls:
         if phones is not None and phones.rings(account):
             # With the run, so that one whose process dies before the phone rings does not hold its slot for minutes.
             until = datetime.now(UTC) + timedelta(seconds=settings_of(session).run_lease_s)
-            await leases.lease_ringing_runs(session, [run.id], until=until)
+            await lease_queries.lease_ringing_runs(session, [run.id], until=until)
         await self._lost.watch_dial(session, spec, run)
         token = await media_tokens.issue_token(session, run)
         request = DialRequest(

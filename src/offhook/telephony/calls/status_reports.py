@@ -12,8 +12,7 @@ from offhook.kit.database.group_commit import GroupCommit
 from offhook.kit.event_bus import EventBus
 from offhook.runs import service as runs
 from offhook.runs.errors import RunNotFound
-from offhook.runs.records.status_transitions import StatusChange
-from offhook.runs.states import BUSY, CANCELED, FAILED, FINAL_STATES, NO_ANSWER
+from offhook.runs.states import BUSY, CANCELED, FAILED, FINAL_STATES, NO_ANSWER, StatusChange
 from offhook.telephony.events import CallEnded
 from offhook.telephony.ports import StatusUpdate
 

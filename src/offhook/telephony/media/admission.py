@@ -6,7 +6,7 @@ from typing import Final
 
 from offhook.kit.database.database import Database
 from offhook.runs.errors import RunNotConnectable
-from offhook.runs.live import leases, media_tokens
+from offhook.runs.live import lease_queries, media_tokens
 from offhook.runs.live.calls import LiveCall, LiveCallRegistry
 from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.errors import CarrierUnknown
@@ -100,4 +100,4 @@ class MediaAdmission:
     async def _is_carried(self, admission: AdmittedCall) -> bool:
         """By another socket than the one that never began."""
         async with self._db.transaction() as session:
-            return await leases.is_carried(session, admission.organization_id, admission.run_id)
+            return await lease_queries.is_carried(session, admission.organization_id, admission.run_id)

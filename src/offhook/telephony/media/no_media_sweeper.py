@@ -6,7 +6,7 @@ import structlog
 
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
-from offhook.runs.records import carrier_calls
+from offhook.runs.records import carrier_call_queries
 from offhook.telephony.calls.status_reports import MEDIA_NEVER_CAME, CallReports
 from offhook.telephony.media.carrier_signals import CarrierCallControl
 from offhook.telephony.ports import CarrierRegistry, StatusUpdate
@@ -35,7 +35,7 @@ class NoMediaSweeper:
         """The runs that were ended."""
         modes = [spec.name for spec in self._carriers.specs if not spec.is_in_process]
         async with self._db.transaction() as session:
-            lost = await carrier_calls.calls_without_media(
+            lost = await carrier_call_queries.calls_without_media(
                 session, modes, self._clock.now(), answered_s=ANSWERED_TIMEOUT_S, inbound_s=INBOUND_TIMEOUT_S
             )
         ended = []

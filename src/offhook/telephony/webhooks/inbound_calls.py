@@ -14,7 +14,7 @@ from offhook.kit.event_bus import EventBus
 from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.live import media_tokens
-from offhook.runs.records import carrier_calls
+from offhook.runs.records import carrier_call_queries
 from offhook.runs.states import LIVE_STATES
 from offhook.telephony.accounts import repository
 from offhook.telephony.accounts.credentials import CarrierAccounts
@@ -187,14 +187,14 @@ class InboundCalls:
         call: InboundCall,
         workflow_id: int | None,
     ) -> _InboundDecision:
-        await carrier_calls.lock_call(session, spec.name, call.call_id)
+        await carrier_call_queries.lock_call(session, spec.name, call.call_id)
         ids = [row.id for row in proven.rows]
         countries = await repository.number_countries(session, ids)
         number = await repository.find_called_number(session, ids, candidate_addresses(call.to_number, countries))
         index = ids.index(number.telephony_configuration_id) if number is not None else 0
         row, account = proven.rows[index], proven.accounts[index]
         call = replace(call, from_number=canonical_number(call.from_number, countries))
-        run = await carrier_calls.run_by_call_id(session, row.organization_id, spec.name, call.call_id)
+        run = await carrier_call_queries.run_by_call_id(session, row.organization_id, spec.name, call.call_id)
         if run is not None:
             return await self._again(session, account, run)
         known = await self._refused_before(session, row, call)

@@ -12,8 +12,8 @@ from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.errors import RunNotFound
 from offhook.runs.finishing import carrier_charges
-from offhook.runs.live import leases
-from offhook.runs.records import carrier_calls
+from offhook.runs.live import lease_queries
+from offhook.runs.records import carrier_call_queries, carrier_calls
 from offhook.runs.states import COMPLETED, FINAL_STATES
 from offhook.telephony import call_signals
 from offhook.telephony.accounts import repository
@@ -93,7 +93,7 @@ class CarrierCallbacks:
     ) -> tuple[Run, CarrierAccount, CarrierWebhook, WebhookProof]:
         """The run that an address names, when its own account's carrier has signed the request. RunNotFound (404)."""
         async with self._db.transaction() as session:
-            run = await carrier_calls.run_for_callback(session, run_id, spec.name)
+            run = await carrier_call_queries.run_for_callback(session, run_id, spec.name)
             if run is None:
                 raise RunNotFound
             try:
@@ -165,7 +165,7 @@ class CarrierCallbacks:
     ) -> Run | None:
         if call_id is None:
             raise WebhookNotReadable("The request does not say which call it is about.")
-        return await carrier_calls.run_by_call_id(
+        return await carrier_call_queries.run_by_call_id(
             session, account.organization_id, account.provider, call_id, workflow_id=workflow_id
         )
 
@@ -228,7 +228,7 @@ class CarrierCallbacks:
         reason = update.end_reason or not_connected_reason(update.status)
         if (update.status, update.outcome, reason) == (COMPLETED, None, None):
             # Of a conversation the worker says why it ended: without one, nobody has talked.
-            is_carried = await leases.is_carried(session, run.organization_id, run.id)
+            is_carried = await lease_queries.is_carried(session, run.organization_id, run.id)
             reason = None if is_carried else MEDIA_NEVER_CAME
         has_moved = await runs.apply_status(
             session,

@@ -1,14 +1,17 @@
-"""Sums by day and by agent. Their statements are made once: building one anew takes longer than sending it."""
+"""Queries for sums by day and by agent, and for balances.
+
+Statements are built once, because building one takes longer than sending it.
+"""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Final
 
 from sqlalchemy import ARRAY, BigInteger, ColumnElement, Date, DateTime, Integer, any_, bindparam, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.usage.tables import AgentDay, OutcomeBucket, UsageBucket
+from offhook.usage.tables import AgentDay, BillingAccount, OutcomeBucket, UsageBucket
 
 _BOUNDARIES: Final = bindparam("boundaries", type_=ARRAY(DateTime(timezone=True)))
 _ORGANIZATION: Final = bindparam("organization_id", type_=Integer)
@@ -120,3 +123,13 @@ async def by_agent(session: AsyncSession, organization_id: int, since: date, lim
     # First who they are, by one sum: thousands of agents have tens of thousands of rows, the busiest a few hundred.
     busiest = await session.scalars(_BUSIEST, its | {"most": limit})
     return (await session.execute(_AGENTS, its | {"workflow_ids": busiest.all()})).all()
+
+
+async def load_balances(session: AsyncSession, organization_ids: Collection[int]) -> dict[int, int]:
+    """Returns the balance in cents of those organizations that have an account."""
+    rows = await session.execute(
+        select(BillingAccount.organization_id, BillingAccount.balance_cents).where(
+            BillingAccount.organization_id.in_(organization_ids)
+        )
+    )
+    return {row[0]: row[1] for row in rows}

@@ -1,4 +1,4 @@
-"""Who carries a run: a worker's name and a time until which its silence is believed to be life."""
+"""Queries for leases: the worker that carries a run, and the time until which it is believed to be alive."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,15 +7,14 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.runs.call_limits import TEXT_CHAT
 from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import Run
 
 
 async def take_run(session: AsyncSession, run_id: int, *, worker_id: str, now: datetime, until: datetime) -> Run | None:
-    """Move a run that no worker carries to ``in_progress`` and give it to this one; None when it is not to be had.
+    """Moves a run that no worker carries to ``in_progress`` and assigns it to this worker; None if that is not possible.
 
-    Without an organization on purpose: the caller has just spent the run's media token.
+    Takes no organization: the caller has just spent the run's media token.
     """
     taken = await session.execute(
         update(Run)
@@ -36,7 +35,7 @@ async def take_run(session: AsyncSession, run_id: int, *, worker_id: str, now: d
 async def renew_run_leases(
     session: AsyncSession, run_ids: Sequence[int], *, worker_id: str, until: datetime
 ) -> set[int]:
-    """Renew all runs of a worker in one statement; the ids that are still its own."""
+    """Renews all runs of a worker in one statement and returns the ids that are still its own."""
     mine = _locked_in_order(run_ids, Run.worker_id == worker_id, Run.lease_until.is_not(None))
     renewed = await session.execute(
         update(Run)
@@ -49,7 +48,7 @@ async def renew_run_leases(
 
 
 async def lease_ringing_runs(session: AsyncSession, run_ids: Sequence[int], *, until: datetime) -> None:
-    """Lease live runs that nobody carries yet: their telephone rings inside this process and dies with it."""
+    """Leases live runs that no worker carries yet: their telephone rings inside this process and dies with it."""
     ringing = _locked_in_order(run_ids, Run.worker_id.is_(None), Run.status.in_(sorted(LIVE_STATES)))
     await session.execute(
         update(Run).where(Run.id.in_(ringing)).values(lease_until=until).execution_options(synchronize_session=False)
@@ -57,7 +56,7 @@ async def lease_ringing_runs(session: AsyncSession, run_ids: Sequence[int], *, u
 
 
 async def is_carried(session: AsyncSession, organization_id: int, run_id: int) -> bool:
-    """Whether some worker carries the run, or did; that stays so until this transaction ends."""
+    """Returns whether a worker carries the run, or did; this cannot change until the transaction ends."""
     found = await session.scalars(
         select(Run.worker_id)
         .where(Run.id == run_id, Run.organization_id == organization_id)
@@ -67,13 +66,13 @@ async def is_carried(session: AsyncSession, organization_id: int, run_id: int) -
 
 
 def _locked_in_order(run_ids: Sequence[int], *conditions: ColumnElement[bool]) -> Select[Any]:
-    """These runs, locked by their ids as carriers' news locks them, so that neither waits for the other crosswise."""
-    wanted = select(Run.id).where(Run.id.in_(run_ids), *conditions).order_by(Run.id).with_for_update(key_share=True)
-    return select(wanted.cte("locked").c.id)
+    """Selects runs and locks them in the order of their ids, as status changes do, so that neither can deadlock."""
+    ordered = select(Run.id).where(Run.id.in_(run_ids), *conditions).order_by(Run.id).with_for_update(key_share=True)
+    return select(ordered.cte("locked").c.id)
 
 
 async def find_expired(session: AsyncSession, now: datetime, limit: int = 200) -> list[tuple[int, datetime]]:
-    """Runs of any organization whose worker fell silent, with the lease that ran out, longest silent first."""
+    """Returns (run, lease) of expired leases of all organizations, the oldest first."""
     rows = await session.execute(
         select(Run.id, Run.lease_until)
         .where(Run.is_leased, Run.lease_until < now)
@@ -84,7 +83,7 @@ async def find_expired(session: AsyncSession, now: datetime, limit: int = 200) -
 
 
 async def lock_expired(session: AsyncSession, run_id: int, seen: datetime) -> Run | None:
-    """The run, locked, if its lease is still the one that was seen; two sweepers never get the same one."""
+    """Returns the locked run if its lease is still the one that was seen; two sweepers never get the same run."""
     found = await session.execute(
         select(Run)
         .where(Run.id == run_id, Run.lease_until == seen)
@@ -95,7 +94,7 @@ async def lock_expired(session: AsyncSession, run_id: int, seen: datetime) -> Ru
 
 
 async def find_never_connected(session: AsyncSession, before: datetime, limit: int = 200) -> list[tuple[int, int]]:
-    """(organization, run) of live runs that no worker ever took and whose last sign of life is older than ``before``."""
+    """Returns (organization, run) of live runs that no worker ever took and that were last active before ``before``."""
     last_sign = func.greatest(Run.created_at, func.coalesce(Run.started_at, Run.created_at))
     rows = await session.execute(
         select(Run.organization_id, Run.id)
@@ -105,13 +104,3 @@ async def find_never_connected(session: AsyncSession, before: datetime, limit: i
         .limit(limit)
     )
     return [(row.organization_id, row.id) for row in rows]
-
-
-def final_values(run: Run, *, ended_at: datetime) -> dict[str, Any]:
-    """How a run ends whose worker is gone: an abandoned chat is complete, a call has failed, and final stays final."""
-    if run.status not in LIVE_STATES:
-        return {"status": run.status, "outcome": run.outcome or ("answered" if run.answered_at else run.status)}
-    if run.mode == TEXT_CHAT:
-        return {"status": "completed", "outcome": "answered", "end_reason": "idle", "ended_at": ended_at}
-    outcome = run.outcome or ("answered" if run.answered_at else "failed")
-    return {"status": "failed", "outcome": outcome, "end_reason": "worker_lost", "ended_at": ended_at}

@@ -1,0 +1,57 @@
+"""Queries for live calls, which other domains use to stay within limits."""
+
+from collections.abc import Collection
+
+from sqlalchemy import case, func, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.runs.states import LIVE_STATES, TEXT_CHAT
+from offhook.runs.tables import Run
+
+
+async def lock_call_slots(session: AsyncSession, organization_id: int) -> None:
+    """Keeps other transactions from adding calls of this organization until this one ends."""
+    await session.execute(
+        text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.call_slots', :id))"), {"id": organization_id}
+    )
+
+
+async def count_calls_of_account(
+    session: AsyncSession, organization_id: int, provider: str, configuration_id: int | None
+) -> int:
+    """Returns the number of live calls through one carrier account, outbound and inbound."""
+    named = Run.initial_context["telephony_configuration_id"].astext
+    found = await session.execute(
+        select(func.count())
+        .select_from(Run)
+        .where(
+            Run.organization_id == organization_id,
+            Run.status.in_(sorted(LIVE_STATES)),
+            Run.mode == provider,
+            named.is_(None) if configuration_id is None else named == str(configuration_id),
+        )
+    )
+    return found.scalar_one()
+
+
+async def count_calls_by_number(
+    session: AsyncSession, organization_id: int, numbers: Collection[str]
+) -> dict[str, int]:
+    """Returns the number of live calls of each of our numbers, outbound and inbound; numbers without any are left out."""
+    ours = case((Run.direction == "inbound", Run.called_number), else_=Run.caller_number)
+    found = await session.execute(
+        select(ours, func.count())
+        .where(Run.organization_id == organization_id, Run.status.in_(sorted(LIVE_STATES)), ours.in_(numbers))
+        .group_by(ours)
+    )
+    return {row[0]: row[1] for row in found}
+
+
+async def count_live_calls(session: AsyncSession, organization_id: int) -> int:
+    """Returns the number of live calls of the organization; text chats do not count."""
+    found = await session.execute(
+        select(func.count())
+        .select_from(Run)
+        .where(Run.organization_id == organization_id, Run.status.in_(sorted(LIVE_STATES)), Run.mode != TEXT_CHAT)
+    )
+    return found.scalar_one()

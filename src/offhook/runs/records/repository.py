@@ -1,0 +1,211 @@
+"""Queries for runs: their states, batches of a campaign's calls, what carriers report, and deletion."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    DateTime,
+    Integer,
+    Numeric,
+    Text,
+    and_,
+    bindparam,
+    case,
+    cast,
+    column,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.kit.json_values import JsonObject
+from offhook.runs.records.answered_by import ANSWERED, ANSWERED_BY, MACHINE, VOICEMAIL
+from offhook.runs.states import FINAL_STATES, IN_PROGRESS, INITIATED, LIVE_STATES, OUTCOME_OF, RINGING, StatusChange
+from offhook.runs.tables import Run
+
+
+def outcome_or_voicemail(outcome: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Builds the outcome for an UPDATE of a run: the carrier's answering machine verdict turns "answered" into a voicemail."""
+    by_machine = and_(outcome == ANSWERED, Run.gathered_context[ANSWERED_BY].astext == MACHINE)
+    return case((by_machine, VOICEMAIL), else_=outcome)
+
+
+# How far a live run has come; a change must lead to a later state.
+_STEP: Final = {state: step for step, state in enumerate((INITIATED, RINGING, IN_PROGRESS))}
+_changes = (
+    func.unnest(
+        *(
+            bindparam(name, type_=ARRAY(kind))
+            for name, kind in (
+                ("organization_ids", BigInteger()),
+                ("run_ids", BigInteger()),
+                ("statuses", Text()),
+                ("steps", Integer()),
+                ("at", DateTime(timezone=True)),
+                ("outcomes", Text()),
+                ("fallbacks", Text()),
+                ("end_reasons", Text()),
+                ("call_ids", Text()),
+            )
+        )
+    )
+    .table_valued(
+        column("organization_id", Integer()),
+        column("run_id", BigInteger()),
+        column("status", Text()),
+        column("step", Integer()),
+        column("at", DateTime(timezone=True)),
+        column("outcome", Text()),
+        column("fallback", Text()),
+        column("end_reason", Text()),
+        column("call_id", Text()),
+    )
+    .render_derived("changes")
+)
+_current_step = case(_STEP, value=Run.status, else_=len(_STEP))
+_candidates = select(Run.id).where(
+    Run.id == _changes.c.run_id, Run.organization_id == _changes.c.organization_id, _current_step < _changes.c.step
+)
+# Locked in one order first, so that two transactions with changes of the same runs cannot deadlock.
+_locked = _candidates.order_by(Run.id).with_for_update(of=Run, key_share=True).cte("locked")
+_is_final = _changes.c.step == len(_STEP)
+_has_no_worker = Run.worker_id.is_(None)
+_elapsed = func.greatest(func.extract("epoch", _changes.c.at - func.coalesce(Run.answered_at, _changes.c.at)), 0)
+# What the carrier itself reports, late and in any order.
+_connected = cast(Run.carrier_bill["duration_s"].astext, Numeric(10, 3))
+_APPLY_CHANGES: Final = (
+    update(Run)
+    .where(Run.id == _changes.c.run_id, Run.id.in_(select(_locked.c.id)), _current_step < _changes.c.step)
+    .values(
+        status=_changes.c.status,
+        end_reason=func.coalesce(_changes.c.end_reason, Run.end_reason),
+        call_id=func.coalesce(_changes.c.call_id, Run.call_id),
+        started_at=func.coalesce(Run.started_at, _changes.c.at),
+        outcome=case(
+            (_changes.c.outcome.is_not(None), _changes.c.outcome),
+            (
+                _is_final & _has_no_worker,
+                func.coalesce(Run.outcome, outcome_or_voicemail(_changes.c.fallback)),
+            ),
+            else_=Run.outcome,
+        ),
+        answered_at=case(
+            (_changes.c.status == IN_PROGRESS, func.coalesce(Run.answered_at, _changes.c.at)), else_=Run.answered_at
+        ),
+        ended_at=case((_is_final, _changes.c.at), else_=Run.ended_at),
+        duration=case(
+            (_is_final & _has_no_worker, func.coalesce(_connected, cast(_elapsed, Numeric(10, 3)))),
+            (_is_final, cast(_elapsed, Numeric(10, 3))),
+            else_=Run.duration,
+        ),
+        # the lease of a telephone that rang inside a process ends here; a worker ends that of its call itself
+        lease_until=case((_is_final & _has_no_worker, None), else_=Run.lease_until),
+    )
+    .returning(Run)
+    .execution_options(populate_existing=True, synchronize_session=False)
+)
+
+
+async def apply_status_changes(session: AsyncSession, changes: Sequence[StatusChange]) -> dict[int, Run]:
+    """Compare-and-swaps each run to its status and returns those that changed, by id. A run occurs once at most.
+
+    While a live call carries a run, its outcome is left to that call unless it is given here.
+    """
+    moved = await session.scalars(
+        _APPLY_CHANGES,
+        {
+            "organization_ids": [change.organization_id for change in changes],
+            "run_ids": [change.run_id for change in changes],
+            "statuses": [change.status for change in changes],
+            "steps": [_STEP.get(change.status, len(_STEP)) for change in changes],
+            "at": [change.at for change in changes],
+            "outcomes": [change.outcome for change in changes],
+            "fallbacks": [OUTCOME_OF.get(change.status) for change in changes],
+            "end_reasons": [change.end_reason for change in changes],
+            "call_ids": [change.call_id for change in changes],
+        },
+    )
+    return {run.id: run for run in moved}
+
+
+async def insert_runs(session: AsyncSession, organization_id: int, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Inserts runs with one statement and returns their ids in the order of ``rows``."""
+    made = await session.execute(
+        insert(Run).returning(Run.id, sort_by_parameter_order=True),
+        [{"organization_id": organization_id, **row} for row in rows],
+    )
+    return list(made.scalars())
+
+
+async def load_run_ends(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> Sequence[Any]:
+    """Returns (id, status, outcome, end_reason, is_carried, is_leased) of the runs that still exist."""
+    rows = await session.execute(
+        select(
+            Run.id, Run.status, Run.outcome, Run.end_reason,
+            func.coalesce(Run.lease_until > func.now(), False).label("is_carried"),
+            Run.lease_until.is_not(None).label("is_leased"),
+        ).where(Run.organization_id == organization_id, Run.id.in_(run_ids))
+    )  # fmt: skip
+    return rows.all()
+
+
+async def merge_gathered_context(session: AsyncSession, organization_id: int, run_id: int, values: JsonObject) -> None:
+    """Adds values to the run's ``gathered_context``."""
+    await session.execute(
+        update(Run)
+        .where(Run.id == run_id, Run.organization_id == organization_id)
+        .values(gathered_context=Run.gathered_context.concat(values))
+        .execution_options(synchronize_session=False)
+    )
+
+
+async def change_answered_to_voicemail(session: AsyncSession, organization_id: int, run_id: int) -> Run | None:
+    """Returns the run if it was over and counted as answered until now."""
+    changed = await session.execute(
+        update(Run)
+        .where(
+            Run.id == run_id,
+            Run.organization_id == organization_id,
+            Run.status.in_(sorted(FINAL_STATES)),
+            Run.outcome == ANSWERED,
+        )
+        .values(outcome=VOICEMAIL)
+        .returning(Run)
+        .execution_options(populate_existing=True, synchronize_session=False)
+    )
+    return changed.scalar_one_or_none()
+
+
+async def has_live_run(session: AsyncSession, organization_id: int, workflow_id: int) -> bool:
+    """Returns whether a run of the workflow is not over."""
+    found = await session.scalar(
+        select(Run.id)
+        .where(
+            Run.organization_id == organization_id, Run.workflow_id == workflow_id, Run.status.in_(sorted(LIVE_STATES))
+        )
+        .limit(1)
+    )
+    return found is not None
+
+
+async def find_recording_keys(
+    session: AsyncSession, organization_id: int, workflow_id: int, *, limit: int
+) -> dict[int, str | None]:
+    """Returns the recording keys of some runs of the workflow by run id."""
+    rows = await session.execute(
+        select(Run.id, Run.recording_key)
+        .where(Run.organization_id == organization_id, Run.workflow_id == workflow_id)
+        .limit(limit)
+    )
+    return {row.id: row.recording_key for row in rows}
+
+
+async def delete_runs(session: AsyncSession, organization_id: int, run_ids: Collection[int]) -> None:
+    """Deletes runs with everything that belongs to them."""
+    await session.execute(delete(Run).where(Run.organization_id == organization_id, Run.id.in_(run_ids)))
