@@ -14,6 +14,7 @@ from offhook.root import Root
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, DialRequest
 from offhook.telephony.webhooks.endpoints import carrier_routes
 from offhook.workflows import publication, service
+from offhook.workflows.changes import WorkflowChanges
 from offhook.workflows.ports import NoTools
 from tests.applications import lend_application
 from tests.fakes.carrier import FakeCarrier, replace_sandbox_dialer
@@ -93,7 +94,7 @@ def make_agent(root: Root) -> MakeAgent:
             if is_published:
                 await publication.publish_draft(session, NoTools(), caller, workflow.id)
             if draft is not None:
-                await service.update_workflow(session, caller, workflow.id, service.WorkflowChanges(definition=draft))
+                await service.update_workflow(session, caller, workflow.id, WorkflowChanges(definition=draft))
         return Agent(workflow.id, path)
 
     return make

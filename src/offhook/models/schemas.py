@@ -37,12 +37,19 @@ class _StrictModel(BaseModel):
 
 
 class _ServiceBase(_StrictModel):
-    """``api_key`` is write-only: answers hold its mask, and sending the mask back (or nothing) keeps the key."""
+    """``api_key`` is write-only: answers hold its mask, and sending the mask back (or nothing) keeps the key.
+
+    ``has_key``, which answers show beside a service, is ignored."""
 
     provider: Name
     model: Name | None = None
     api_key: Key | None = Field(default=None, repr=False)
     base_url: Address | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ignore_read_only(cls, sent: Any) -> Any:
+        return {name: value for name, value in sent.items() if name != "has_key"} if isinstance(sent, dict) else sent
 
 
 class LlmService(_ServiceBase):
@@ -72,7 +79,7 @@ class Fallbacks(_StrictModel):
 
 
 class OrganizationAIModelConfigurationV2(_StrictModel):
-    """What is left out is the installation's default."""
+    """What is left out is the installation's default. The answer of a GET is taken for its ``configuration``."""
 
     version: Literal[2] = 2
     llm: LlmService | None = None
@@ -80,6 +87,12 @@ class OrganizationAIModelConfigurationV2(_StrictModel):
     stt: SttService | None = None
     embeddings: EmbeddingsService | None = None
     fallbacks: Fallbacks | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _accept_answer(cls, sent: Any) -> Any:
+        is_answer = isinstance(sent, dict) and "effective" in sent and isinstance(sent.get("configuration"), dict)
+        return sent["configuration"] if is_answer else sent
 
     def to_services(self) -> dict[str, Any]:
         """Plain JSON of what was sent; ``api_key`` stays where it was sent as null."""

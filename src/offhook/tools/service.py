@@ -77,6 +77,9 @@ async def update_tool(
         tool.definition = dump_definition(definition)
     for name, value in values.items():
         setattr(tool, name, value)
+    if not session.is_modified(tool):
+        skip_audit_entry(session)
+        return tool
     tool.updated_at = datetime.now(UTC)
     await session.flush()
     changed = sorted([*values, *(["definition"] if definition is not None else [])])
@@ -192,6 +195,9 @@ async def update_credential(
         await _check_name(session, caller.organization_id, values["name"], credential.id)
     for name, value in values.items():
         setattr(credential, name, value)
+    if not session.is_modified(credential):
+        skip_audit_entry(session)
+        return credential
     credential.updated_at = datetime.now(UTC)
     await _flush_named(session)
     changed = sorted([*values, *(["credential_data"] if data is not None else [])])

@@ -13,6 +13,7 @@ from offhook.models import ModelConfigurationStore
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.root import use_service
 from offhook.workflows import lifecycle, publication, service
+from offhook.workflows.changes import WorkflowChanges
 from offhook.workflows.hooks import WorkflowHooks
 from offhook.workflows.ports import RunCounter, ToolCatalog
 from offhook.workflows.schemas import (
@@ -30,7 +31,6 @@ from offhook.workflows.schemas import (
     WorkflowSummaryResponse,
     WorkflowVersionResponse,
 )
-from offhook.workflows.service import WorkflowChanges
 
 Runs = Annotated[RunCounter, Depends(use_service(RunCounter))]
 Models = Annotated[ModelConfigurationStore, Depends(use_service(ModelConfigurationStore))]

@@ -9,9 +9,10 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field,
 from pydantic_core import PydanticCustomError, to_json
 
 from offhook.kit.json_numbers import WholeNumber
+from offhook.workflows.changes import WorkflowChanges
 from offhook.workflows.configurations import WorkflowConfigurations
 from offhook.workflows.definition import DefinitionRefused, check_size, check_storable, mask_secrets
-from offhook.workflows.service import WorkflowChanges, WorkflowView
+from offhook.workflows.service import WorkflowView
 from offhook.workflows.tables import WorkflowVersion
 from offhook.workflows.validation import ValidationReport
 

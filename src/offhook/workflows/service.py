@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.workflows import repository
+from offhook.workflows.changes import WorkflowChanges
 from offhook.workflows.definition import complete_definition
 from offhook.workflows.errors import (
     StatusFilterInvalid,
@@ -37,25 +38,6 @@ class WorkflowView:
     published_number: int | None
     has_draft: bool
     total_runs: int
-
-
-@dataclass(frozen=True, slots=True)
-class WorkflowChanges:
-    """What an editor sent; None means unchanged."""
-
-    name: str | None = None
-    definition: Mapping[str, Any] | None = None
-    configurations: Mapping[str, Any] | None = None
-    template_context_variables: Mapping[str, Any] | None = None
-
-    @property
-    def are_versioned(self) -> bool:
-        parts = (self.definition, self.configurations, self.template_context_variables)
-        return any(part is not None for part in parts)
-
-    @property
-    def changed_fields(self) -> list[str]:
-        return [name for name in self.__slots__ if getattr(self, name) is not None]
 
 
 async def create_workflow(
@@ -163,13 +145,14 @@ async def update_workflow(
     """
     workflow = await get_workflow(session, caller.organization_id, workflow_id, lock="change")
     check_revision(workflow, expected_revision)
+    draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
+    changes = changes.without_unchanged(workflow, draft or published)
     if not changes.changed_fields:
         skip_audit_entry(session)
         return
     if changes.name is not None:
         workflow.name = changes.name
     if changes.are_versioned:
-        draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
         await _write_draft(session, workflow, draft, published, changes, created_by=caller.user_id)
     await repository.mark_changed(session, workflow, datetime.now(UTC), revises=True)
     await write_audit_entry(
