@@ -5556,7 +5556,7 @@ export interface components {
         };
         /**
          * OrganizationAIModelConfigurationV2
-         * @description What is left out is the installation's default.
+         * @description What is left out is the installation's default. The answer of a GET is taken for its ``configuration``.
          */
         OrganizationAIModelConfigurationV2: {
             embeddings?: components["schemas"]["EmbeddingsService"] | null;
