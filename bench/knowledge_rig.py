@@ -16,11 +16,12 @@ from offhook.jobs.worker import run_until_empty
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
-from offhook.knowledge import PassageSearch, service, vector_spaces
+from offhook.knowledge import PassageSearch, service
 from offhook.knowledge.document_processing import vectors_as_text
 from offhook.knowledge.embedder import Vectors, normalize_vectors
 from offhook.knowledge.offline.model import OfflineModel
 from offhook.knowledge.uploads import DocumentIntake
+from offhook.knowledge.vectors import vector_spaces
 from offhook.orgs import Caller
 from offhook.orgs import service as orgs
 from offhook.root import Root

@@ -27,20 +27,12 @@ LONG_CLASSES: Exceptions = {}
 
 # Modules that make statements and are not named repository, queries or statements: they are emptied one by one.
 STATEMENTS_ELSEWHERE: Exceptions = {
-    "src/offhook/commands/doctor.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/knowledge/reembedding.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/knowledge/search.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/knowledge/vector_spaces.py": ("2026-11-22", "its statements move to a repository in the next round"),
     "src/offhook/telephony/call_signals.py": ("2026-11-22", "its statements move to a repository in the next round"),
     "src/offhook/telephony/providers/sandbox/numbers.py": (
         "2026-11-22",
         "its statements move to a repository in the next round",
     ),
     "src/offhook/telephony/webhooks/verification.py": (
-        "2026-11-22",
-        "its statements move to a repository in the next round",
-    ),
-    "src/offhook/workflows/recording_references.py": (
         "2026-11-22",
         "its statements move to a repository in the next round",
     ),
@@ -82,6 +74,7 @@ WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/orgs/sign_in/repository.py::find_key": ("2026-11-22", "finds the organization of a credential"),
     "src/offhook/orgs/sign_in/repository.py::find_session": ("2026-11-22", "finds the organization of a credential"),
     "src/offhook/orgs/sign_in/repository.py::mark_key_used": ("2026-11-22", "takes a key that was found by its secret"),
+    "src/offhook/commands/queries.py::server_version": ("2026-11-22", "asks about the server alone"),
     "src/offhook/workflows/repository.py::active_trigger": ("2026-11-21", "a public address is all its caller knows"),
     "src/offhook/workflows/repository.py::organization_of": ("2026-11-21", "a carrier's callback names it alone"),
     "src/offhook/telephony/providers/sandbox/repository.py::end_sandbox_calls": (

@@ -70,7 +70,7 @@ class TestKeys:
         unknown = shared.run("keys", "create", "--org", "Nobody")
         assert (unknown.returncode, unknown.stderr) == (
             1,
-            "offhook: No organization is named 'Nobody': give its number.\n",
+            "offhook: No organization is named 'Nobody'. Use its id.\n",
         )
         assert shared.run("keys", "create", "--role", "emperor").returncode == 2
 
@@ -88,7 +88,7 @@ class TestSuperuser:
 
     def test_an_unknown_address(self, shared: Offhook) -> None:
         done = shared.run("superuser", "grant", "nobody@example.com")
-        assert (done.returncode, done.stderr) == (1, "offhook: No user has the address nobody@example.com.\n")
+        assert (done.returncode, done.stderr) == (1, "offhook: No user has the email address nobody@example.com.\n")
 
 
 class TestDoctor:

@@ -9,9 +9,9 @@ from offhook.knowledge.document_processing import DocumentProcessor
 from offhook.knowledge.document_reader import DocumentReader
 from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.offline.model import MISSING_MESSAGE, OfflineModel
-from offhook.knowledge.reembedding import ReembeddingJob
 from offhook.knowledge.search import PassageSearch
 from offhook.knowledge.uploads import DocumentIntake
+from offhook.knowledge.vectors.reembedding import ReembeddingJob
 from offhook.models import ModelConfigurationStore
 from offhook.root import Root
 from tests.knowledge.conftest import Librarian

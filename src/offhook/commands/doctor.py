@@ -1,4 +1,4 @@
-"""``offhook doctor``: what is configured, what answers, what is missing, and what to do about it."""
+"""``offhook doctor``: checks what is configured and what works, and says how to fix the rest."""
 
 import asyncio
 import ctypes.util
@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import typer
-from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from offhook import __version__, jobs
+from offhook.commands import queries
 from offhook.commands.console import any_database, load_settings, report_errors
 from offhook.commands.database import configured_url
 from offhook.commands.serve import base_url
@@ -51,7 +51,7 @@ class DoctorCheck:
 def register(app: typer.Typer) -> None:
     @app.command()
     def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
-        """Check this installation. Exit code 0 when Offhook can run, 1 when something that it needs is missing."""
+        """Check this installation. The exit code is 0 if Offhook can run and 1 if something it needs is missing."""
         with report_errors():
             settings = load_settings()
         checks = run_checks(settings)
@@ -66,7 +66,7 @@ def register(app: typer.Typer) -> None:
 
 
 def run_checks(settings: Settings) -> list[DoctorCheck]:
-    """Every check, in the order in which a start needs them. Call it from the main thread."""
+    """Runs every check, in the order in which a start needs them. Call it from the main thread."""
     checks = [_check_data_folder(settings), _check_server(settings)]
     if checks[0].status != "failed" or settings.database_url:
         checks += _check_database(settings)
@@ -83,7 +83,7 @@ def _check_data_folder(settings: Settings) -> DoctorCheck:
         return DoctorCheck(name, "failed", str(error))
     free_mb = shutil.disk_usage(settings.data_dir).free // 2**20
     if free_mb < MIN_FREE_MB:
-        return DoctorCheck(name, "warning", f"{settings.data_dir}: only {free_mb} MB are free, recordings need more.")
+        return DoctorCheck(name, "warning", f"{settings.data_dir}: only {free_mb} MB free; recordings need more.")
     return DoctorCheck(name, "ok", f"{settings.data_dir}, {free_mb} MB free")
 
 
@@ -93,7 +93,7 @@ def _check_server(settings: Settings) -> DoctorCheck:
         return DoctorCheck("server", "ok", f"runs at {running.url} (process {running.pid})")
     try:
         with bind_socket(settings.host, settings.port):
-            return DoctorCheck("server", "ok", f"does not run; {base_url(settings)} is free for it")
+            return DoctorCheck("server", "ok", f"not running; {base_url(settings)} is available")
     except PortInUse as error:
         return DoctorCheck("server", "failed", str(error))
 
@@ -125,22 +125,23 @@ async def _run_check(name: str, check: Callable[[], Awaitable[DoctorCheck]]) -> 
     except (SQLAlchemyError, OSError, TimeoutError) as error:
         original = getattr(error, "orig", None) or error
         reason = str(original).partition("\n")[0] or type(original).__name__
-        return DoctorCheck(name, "failed", f"It does not answer: {reason}")
+        return DoctorCheck(name, "failed", f"No response: {reason}")
 
 
 async def _check_version(database: Database, kind: str) -> DoctorCheck:
     async with database.transaction() as session:
-        version = await session.scalar(text("SHOW server_version"))
-        number = int(await session.scalar(text("SHOW server_version_num")) or 0)
+        version, number = await queries.server_version(session)
     if number < 150000:
-        return DoctorCheck("database", "failed", f"PostgreSQL {version} is too old: 15 or newer is needed.")
+        return DoctorCheck(
+            "database", "failed", f"PostgreSQL {version} is too old; PostgreSQL 15 or newer is required."
+        )
     return DoctorCheck("database", "ok", f"PostgreSQL {version}, {kind}")
 
 
 async def _check_migrations(database: Database) -> DoctorCheck:
     at = await migrations.current_revision(database)
     if at == migrations.head_revision():
-        return DoctorCheck("migrations", "ok", f"at {at}, the newest")
+        return DoctorCheck("migrations", "ok", f"at {at}, the latest")
     try:
         await migrations.require_current(database)
     except MigrationError as error:
@@ -153,11 +154,13 @@ async def _check_jobs(database: Database) -> DoctorCheck:
     async with database.transaction() as session:
         failed = await jobs.failed_jobs(session)
     if not await jobs.is_healthy(database):
-        return DoctorCheck("jobs", "warning", "Work waits and no worker takes it: start one with `offhook worker`.")
+        return DoctorCheck(
+            "jobs", "warning", "Jobs are waiting and no worker is running. Start one with `offhook worker`."
+        )
     if failed:
         names = ", ".join(sorted({job.name for job in failed}))
-        return DoctorCheck("jobs", "warning", f"{len(failed)} jobs were given up ({names}).")
-    return DoctorCheck("jobs", "ok", "nothing waits too long, none has failed")
+        return DoctorCheck("jobs", "warning", f"{len(failed)} jobs failed permanently ({names}).")
+    return DoctorCheck("jobs", "ok", "no overdue or failed jobs")
 
 
 def _check_voice_activity() -> DoctorCheck:
@@ -174,7 +177,7 @@ def _check_offline_voice() -> DoctorCheck:
     if found:
         return DoctorCheck("offline voice", "ok", f"espeak-ng ({found})")
     return DoctorCheck(
-        "offline voice", "warning", "espeak-ng is missing: install espeakng-loader, or set another voice."
+        "offline voice", "warning", "espeak-ng is missing. Install espeakng-loader or configure another voice."
     )
 
 
@@ -184,17 +187,17 @@ def _check_offline_recognition() -> DoctorCheck:
         model = Path(folder) / "model" / "en-us" / "en-us"
         if model.is_dir():
             return DoctorCheck("offline recognition", "ok", "pocketsphinx, en-us")
-    return DoctorCheck("offline recognition", "warning", "pocketsphinx or its model is missing: install pocketsphinx.")
+    return DoctorCheck("offline recognition", "warning", "pocketsphinx or its model is missing. Install pocketsphinx.")
 
 
 async def check_models(settings: Settings) -> list[DoctorCheck]:
-    """What the settings choose for all organizations, asked at its vendor; what runs on this machine was looked at above."""
+    """Checks the models that the settings choose for all organizations with their vendors."""
     registry = ModelRegistry(settings)
     try:
         chosen = registry.installed_models()
         results = await check_all(registry.catalogue, chosen)
     except UnknownModel as error:
-        return [DoctorCheck("models", "failed", f"OFFHOOK_LLM_*, _TTS_* and _STT_* do not fit: {error.message}")]
+        return [DoctorCheck("models", "failed", f"OFFHOOK_LLM_*, _TTS_* and _STT_* are invalid: {error.message}")]
     finally:
         await registry.close()
     asked = [_model_check(choices[0], results[kind][0]) for kind, choices in chosen.by_kind.items()]
@@ -202,11 +205,11 @@ async def check_models(settings: Settings) -> list[DoctorCheck]:
 
 
 def _model_check(choice: ModelChoice, result: AccessCheckResult) -> DoctorCheck | None:
-    """None for an offline voice and recognizer, which have checks of their own."""
+    """Returns None for an offline voice and recognizer, which have checks of their own."""
     if choice.provider == BUILTIN:
         is_llm = choice.kind == "llm"
         return (
-            DoctorCheck(_MODEL_TITLES["llm"], "ok", "builtin rules; set OFFHOOK_LLM_PROVIDER for a real one")
+            DoctorCheck(_MODEL_TITLES["llm"], "ok", "built-in rules; set OFFHOOK_LLM_PROVIDER to use a language model")
             if is_llm
             else None
         )
@@ -224,7 +227,7 @@ def _model_check(choice: ModelChoice, result: AccessCheckResult) -> DoctorCheck 
 
 
 async def _check_local_models(settings: Settings) -> DoctorCheck:
-    """Model servers on this machine; nothing is missing when there are none."""
+    """Lists the model servers on this machine; they are optional."""
     name = "local model servers"
     found = await local_servers.detect_servers()
     if not found:
@@ -233,7 +236,9 @@ async def _check_local_models(settings: Settings) -> DoctorCheck:
         )
     listed = "; ".join(f"{one.title} ({one.kind}) at {one.base_url}: {', '.join(one.models[:3])}" for one in found)
     may_use = (
-        "" if local_servers.are_allowed(settings) else ". Set OFFHOOK_LOCAL_MODELS=on to let organizations use them"
+        ""
+        if local_servers.are_allowed(settings)
+        else ". Set OFFHOOK_LOCAL_MODELS=on to allow organizations to use them"
     )
     return DoctorCheck(name, "ok", listed + may_use)
 
@@ -241,4 +246,4 @@ async def _check_local_models(settings: Settings) -> DoctorCheck:
 def _check_web_ui() -> DoctorCheck:
     if UI_INDEX.is_file():
         return DoctorCheck("web UI", "ok", "built")
-    return DoctorCheck("web UI", "warning", "not built: the API works without it; `make web` builds it.")
+    return DoctorCheck("web UI", "warning", "not built. The API works without it; build it with `make web`.")

@@ -9,9 +9,10 @@ from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.jobs import INDEX, PROCESS, REEMBED, SWEEP, SWEEP_FILES
 from offhook.knowledge.offline.model import OfflineModel
 from offhook.knowledge.passage_lookup import PassageLookup
-from offhook.knowledge.reembedding import ReembeddingJob, enqueue_reembedding
-from offhook.knowledge.search import KnowledgePassage, PassageSearch
+from offhook.knowledge.search import PassageSearch
+from offhook.knowledge.search_queries import KnowledgePassage
 from offhook.knowledge.uploads import DocumentIntake
+from offhook.knowledge.vectors.reembedding import ReembeddingJob, enqueue_reembedding
 from offhook.models import ModelConfigurationStore
 from offhook.root import Root
 

@@ -11,7 +11,7 @@ from offhook.jobs.queue import enqueue
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.files.objects import FileGone, StorageUnavailable
-from offhook.knowledge import repository, vector_spaces
+from offhook.knowledge import repository
 from offhook.knowledge.document_reader import DocumentReader, DocumentUnreadable
 from offhook.knowledge.embedder import TextEmbedder, Vectors
 from offhook.knowledge.embedder_registry import EmbedderRegistry
@@ -19,6 +19,7 @@ from offhook.knowledge.errors import EmbeddingFailed, ModelMissing
 from offhook.knowledge.jobs import INDEX, PROCESS
 from offhook.knowledge.limits import MAX_ATTEMPTS
 from offhook.knowledge.tables import DocumentContent
+from offhook.knowledge.vectors import vector_spaces
 from offhook.webhooks import service as webhooks
 
 GIVEN_UP_MESSAGE: Final = "The file could not be processed: the server stopped at it several times."

@@ -1,9 +1,9 @@
-"""The two rankings of an organization's pieces, in SQL, and what they share: which pieces may be found at all."""
+"""Statements of passage search: the two rankings of an organization's pieces, and the scope that both search."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -26,9 +26,21 @@ _LIVE_CONTENTS_SQL: Final = (
 )
 
 
+_HITS_SQL: Final = (
+    "SELECT chunk.id, chunk.text, chunk.heading, chunk.page, document.id AS document_id, document.name"
+    " FROM knowledge_chunks chunk JOIN LATERAL ("
+    "   SELECT live.id, live.name FROM knowledge_documents live"
+    "   WHERE live.organization_id = :organization_id AND live.content_id = chunk.content_id"
+    "     AND live.status = 'ready' AND live.archived_at IS NULL"
+    "     AND (CAST(:ids AS uuid[]) IS NULL OR live.id = ANY(CAST(:ids AS uuid[])))"
+    "   ORDER BY live.number DESC LIMIT 1) AS document ON true"
+    " WHERE chunk.organization_id = :organization_id AND chunk.id = ANY(CAST(:chunks AS bigint[]))"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """What is searched: ``chunks`` pieces of ready documents; ``space_id`` is None before the first vector."""
+    """The scope of a search: ``chunks`` pieces of ready documents; ``space_id`` is None before the first vector."""
 
     organization_id: int
     ids: list[str] | None
@@ -39,20 +51,35 @@ class SearchScope:
     has_index: bool = False
 
     @property
-    def query_parameters(self) -> dict[str, Any]:
+    def query_parameters(self) -> dict[str, object]:
         return {"organization_id": self.organization_id, "ids": self.ids}
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """A stem of the question, as it is indexed, in how many of the organization's pieces it is."""
+    """A stem of the question, as it is indexed, and the number of the organization's pieces that contain it."""
 
     lexeme: str
     chunks: int
 
 
+@dataclass(frozen=True, slots=True)
+class KnowledgePassage:
+    """Implements ``voice.ports.Passage``. ``is_whole`` marks a document's whole text. ``score`` is 1 for the first place of
+    both rankings; ``cosine`` is None for passages that were found by their words alone."""
+
+    document_id: str
+    name: str
+    text: str
+    heading: str = ""
+    page: int | None = None
+    score: float = 1.0
+    cosine: float | None = None
+    is_whole: bool = False
+
+
 async def load_scope(session: AsyncSession, organization_id: int, ids: list[str] | None) -> SearchScope:
-    """``ids``: only these documents (uuids); None: all of the organization's."""
+    """Returns the scope of these documents (uuids), or of all of the organization's for None."""
     row = (
         await session.execute(
             text(
@@ -71,7 +98,7 @@ async def load_scope(session: AsyncSession, organization_id: int, ids: list[str]
 
 
 async def question_terms(session: AsyncSession, organization_id: int, question: str) -> list[QueryTerm]:
-    """The stems of a question that occur in the organization's pieces, the rarest first."""
+    """Returns the stems of a question that occur in the organization's pieces, rarest first."""
     rows = await session.execute(
         text(
             "SELECT asked.lexeme, known.chunks FROM unnest(knowledge_tsvector(:organization_id, :question)) AS asked"
@@ -83,11 +110,11 @@ async def question_terms(session: AsyncSession, organization_id: int, question: 
     return [QueryTerm(row.lexeme, row.chunks) for row in rows]
 
 
-async def rank_by_meaning(session: AsyncSession, where: SearchScope, vector: str) -> list[tuple[int, float]]:
-    """``(chunk id, cosine)``, the nearest first. Few pieces are compared one by one, many by the space's own index."""
-    if where.space_id is None or where.dimensions is None:
+async def rank_by_meaning(session: AsyncSession, scope: SearchScope, vector: str) -> list[tuple[int, float]]:
+    """Returns ``(chunk id, cosine)``, nearest first: few pieces are compared one by one, many by the space's index."""
+    if scope.space_id is None or scope.dimensions is None:
         return []
-    if where.has_index and where.chunks > MAX_EXACT:
+    if scope.has_index and scope.chunks > MAX_EXACT:
         await session.execute(
             text(
                 "SELECT set_config('hnsw.ef_search', :ef_search, true),"
@@ -96,7 +123,7 @@ async def rank_by_meaning(session: AsyncSession, where: SearchScope, vector: str
             {"ef_search": str(EF_SEARCH)},
         )
         # the index is this space's alone: its number stands in the statement, so that the planner sees that it fits
-        size, space_id = int(where.dimensions), int(where.space_id)
+        size, space_id = int(scope.dimensions), int(scope.space_id)
         column, space = f"(v.embedding::halfvec({size})) <#> CAST(:vector AS halfvec({size}))", str(space_id)
     else:
         column, space = "v.embedding <#> CAST(:vector AS halfvec)", ":space_id"
@@ -105,29 +132,29 @@ async def rank_by_meaning(session: AsyncSession, where: SearchScope, vector: str
             f"SELECT v.chunk_id, -({column}) AS cosine FROM knowledge_vectors v"  # noqa: S608 - our own numbers
             f" WHERE v.space_id = {space} AND v.content_id IN ({_LIVE_CONTENTS_SQL}) ORDER BY {column} LIMIT {MAX_RANKED}"
         ),
-        {**where.query_parameters, "vector": vector, **({"space_id": where.space_id} if space == ":space_id" else {})},
+        {**scope.query_parameters, "vector": vector, **({"space_id": scope.space_id} if space == ":space_id" else {})},
     )
     return [(row.chunk_id, row.cosine) for row in rows]
 
 
-async def rank_by_words(session: AsyncSession, where: SearchScope, found: Sequence[QueryTerm]) -> list[int]:
-    """Chunk ids, the best first: the more of the rare words, and the more often, the better.
+async def rank_by_words(session: AsyncSession, scope: SearchScope, terms: Sequence[QueryTerm]) -> list[int]:
+    """Returns chunk ids, best first: the more of the rare words, and the more often, the better.
 
     Candidates are the pieces with the rarest words; the frequent words only change their order.
     """
-    if not found:
+    if not terms:
         return []
     seen = 0
     leading: list[QueryTerm] = []
-    for term in found:
+    for term in terms:
         if leading and seen + term.chunks > MAX_CANDIDATES:
             break
         seen += term.chunks
         leading.append(term)
-    known = max(where.chunks, *(term.chunks for term in found))
+    known = max(scope.chunks, *(term.chunks for term in terms))
     score: list[str] = []
-    parameters: dict[str, Any] = {}
-    for index, term in enumerate(found):
+    parameters: dict[str, object] = {}
+    for index, term in enumerate(terms):
         weight = math.log(1 + (known - term.chunks + 0.5) / (term.chunks + 0.5))
         # numbers are parameters, so that the statement is one of sixteen, which the server has planned already
         score.append(f"CAST(:weight{index} AS float8) * ts_rank(hit.words, CAST(:term{index} AS tsquery))")
@@ -139,21 +166,42 @@ async def rank_by_words(session: AsyncSession, where: SearchScope, found: Sequen
             f" SELECT hit.id FROM hit WHERE hit.organization_id = :organization_id AND hit.content_id IN ({_LIVE_CONTENTS_SQL})"
             f" ORDER BY {' + '.join(score)} DESC, hit.id LIMIT {MAX_RANKED}"
         ),
-        {**where.query_parameters, **parameters, "leading": " | ".join(quote_lexeme(term.lexeme) for term in leading)},
+        {**scope.query_parameters, **parameters, "leading": " | ".join(quote_lexeme(term.lexeme) for term in leading)},
     )
     return [row.id for row in rows]
 
 
 def quote_lexeme(lexeme: str) -> str:
-    """A stem as a query; it holds no quote and no backslash (``knowledge_tsvector`` leaves such words out)."""
+    """Returns a stem as a query; it holds no quote and no backslash (``knowledge_tsvector`` leaves such words out)."""
     return f"'{lexeme}'"
 
 
 def merge_rankings(rankings: Sequence[Sequence[int]], *, constant: int = 60) -> list[tuple[int, float]]:
-    """Reciprocal rank fusion: ``(id, score)``, the best first; 1 is the first place of every ranking."""
+    """Merges rankings by reciprocal rank fusion: ``(id, score)``, best first; 1 is the first place of every ranking."""
     scores: dict[int, float] = {}
     for ranking in rankings:
         for place, item in enumerate(ranking, 1):
             scores[item] = scores.get(item, 0.0) + 1 / (constant + place)
     best = max(len(rankings), 1) / (constant + 1)
     return sorted(((item, score / best) for item, score in scores.items()), key=lambda pair: (-pair[1], pair[0]))
+
+
+async def load_hits(
+    session: AsyncSession, scope: SearchScope, best: Sequence[tuple[int, float]], cosines: dict[int, float]
+) -> list[KnowledgePassage]:
+    """Returns the passages of ``(chunk id, score)`` pairs, in their order."""
+    parameters = {**scope.query_parameters, "chunks": [chunk_id for chunk_id, _ in best]}
+    rows = {row.id: row for row in await session.execute(text(_HITS_SQL), parameters)}
+    return [
+        KnowledgePassage(
+            document_id=str(row.document_id),
+            name=row.name,
+            text=row.text,
+            heading=row.heading,
+            page=row.page,
+            score=round(score, 4),
+            cosine=cosines.get(chunk_id),
+        )
+        for chunk_id, score in best
+        if (row := rows.get(chunk_id)) is not None
+    ]

@@ -9,10 +9,11 @@ import structlog
 
 from offhook.jobs.queue import enqueue
 from offhook.jobs.registry import JobHandler
-from offhook.knowledge import superuser_queries, vector_spaces
+from offhook.knowledge import superuser_queries
 from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.jobs import PROCESS, REEMBED
 from offhook.knowledge.uploads import DocumentIntake
+from offhook.knowledge.vectors import vector_spaces
 from offhook.root import Hook, Root
 
 SWEEP_INTERVAL_S: Final = 60.0

@@ -1,8 +1,7 @@
-"""What the recordings domain asks of workflows: whether one exists, and that a renamed recording stays found."""
+"""Workflows as users of recordings: a renamed recording is renamed in their definitions too."""
 
 from collections.abc import Mapping
 
-from sqlalchemy import String, cast, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.recordings import service as recordings
@@ -20,25 +19,13 @@ class WorkflowRecordingUsers:
         return await repository.find_workflow(session, organization_id, workflow_id) is not None
 
     async def rename_recording(self, session: AsyncSession, organization_id: int, old: str, new: str) -> int:
-        """In every version, also published and archived ones, for those may be restored."""
-        quoted = f'%"{old}"%'
-        rows = await session.execute(
-            select(WorkflowVersion)
-            .where(WorkflowVersion.organization_id == organization_id)
-            .where(
-                or_(
-                    cast(WorkflowVersion.definition, String).like(quoted),
-                    cast(WorkflowVersion.configurations, String).like(quoted),
-                )
-            )
-            .order_by(WorkflowVersion.id)
-            .with_for_update()
-        )
-        return sum([rename_recordings_in(version, {old: new}) for version in rows.scalars()])
+        """Renames it in every version, also in published and archived ones, which may be restored."""
+        versions = await repository.lock_versions_naming(session, organization_id, old)
+        return sum([rename_recordings_in(version, {old: new}) for version in versions])
 
 
 def rename_recordings_in(version: WorkflowVersion, names: Mapping[str, str]) -> bool:
-    """Name recordings anew in one version (old names to new ones); whether that changed it."""
+    """Renames recordings in one version (old names to new ones); returns whether that changed it."""
     definition = replace_references(version.definition, names)
     configurations = replace_configured_recordings(version.configurations, names)
     has_changed = (definition, configurations) != (version.definition, version.configurations)
@@ -47,7 +34,7 @@ def rename_recordings_in(version: WorkflowVersion, names: Mapping[str, str]) -> 
 
 
 async def copy_recordings(session: AsyncSession, duplication: WorkflowDuplication) -> Mapping[str, str]:
-    """A hook of duplication: the recordings that belong to the workflow, as others of the copy."""
+    """Copies the recordings that belong to a duplicated workflow."""
     return await recordings.copy_for_workflow(
         session, duplication.organization_id, duplication.source_id, duplication.copy_id
     )

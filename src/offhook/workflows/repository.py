@@ -15,6 +15,7 @@ from sqlalchemy import (
     bindparam,
     delete,
     func,
+    or_,
     select,
     update,
 )
@@ -376,3 +377,16 @@ async def workflows_in_folder(session: AsyncSession, organization_id: int, folde
         select(func.count()).where(Workflow.folder_id == folder_id, Workflow.organization_id == organization_id)
     )
     return found or 0
+
+
+async def lock_versions_naming(session: AsyncSession, organization_id: int, reference: str) -> list[WorkflowVersion]:
+    """Returns the versions with this text in quotes, also published and archived ones, locked."""
+    columns = (WorkflowVersion.definition, WorkflowVersion.configurations)
+    versions = await session.scalars(
+        select(WorkflowVersion)
+        .where(WorkflowVersion.organization_id == organization_id)
+        .where(or_(*(cast_sql(column, Text).like(f'%"{reference}"%') for column in columns)))
+        .order_by(WorkflowVersion.id)
+        .with_for_update()
+    )
+    return list(versions)
