@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.campaign_rig import Rig, rig
-from offhook.campaigns.intake.contact_files import ContactFiles
-from offhook.campaigns.intake.creation import CampaignCreation
+from offhook.campaigns import CampaignServices
 from offhook.campaigns.schemas import CreateCampaignRequest
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.orgs import Caller
@@ -65,7 +64,7 @@ async def lag(worst: list[float]) -> None:
 
 
 async def measure(one: Rig, contacts: int) -> dict[str, Any]:
-    creating, files = one.root.get(CampaignCreation), one.root.get(ContactFiles)
+    creating, files = one.root.get(CampaignServices).creation, one.root.get(CampaignServices).files
     place = files.create_upload(one.organization_id, "contacts.csv", 1)
     source = one.root.storage.path_for(place.key)
     write_file(source, contacts)

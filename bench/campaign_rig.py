@@ -14,8 +14,9 @@ from typing import Any
 from sqlalchemy import text
 
 from offhook.bootstrap import build_root
-from offhook.campaigns import CampaignService, service
+from offhook.campaigns import CampaignService, CampaignServices
 from offhook.campaigns.intake.repository import NewContact, insert_contacts
+from offhook.campaigns.tables import Campaign
 from offhook.kit.database import migrations
 from offhook.kit.files.data_folder import DataFolder
 from offhook.kit.processes.child_process import die_with_parent
@@ -57,12 +58,18 @@ class Rig:
 
     @property
     def campaigns(self) -> CampaignService:
-        return self.root.get(CampaignService)
+        return self.root.get(CampaignServices).campaigns
 
     async def campaign(self, contacts: int, *, concurrency: int, **values: Any) -> int:
         """A draft with so many contacts; its id."""
         async with self.root.db.transaction() as session:
-            made = service.new_campaign(self.organization_id, "Load", self.workflow_id, concurrency, **values)
+            made = Campaign(
+                organization_id=self.organization_id,
+                name="Load",
+                workflow_id=self.workflow_id,
+                max_concurrency=concurrency,
+                **values,
+            )
             session.add(made)
             await session.flush()
             rows = (NewContact(n, f"+1{2012000000 + n}", {"name": f"Person {n}"}) for n in range(1, contacts + 1))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from httpx2 import AsyncClient
 
-from offhook.campaigns import CampaignEngine, CampaignService, service
+from offhook.campaigns import CampaignEngine, CampaignService, CampaignServices
 from offhook.campaigns.engine.store import PostgresCampaignStore
 from offhook.campaigns.engine.telephony_carrier import TelephonyCarrier
 from offhook.campaigns.intake.repository import NewContact, insert_contacts
@@ -77,7 +77,7 @@ async def instant_sandbox(root: Root, organization_id: int, **config: Any) -> in
 
 @pytest.fixture
 def campaigns(root: Root) -> CampaignService:
-    return root.get(CampaignService)
+    return root.get(CampaignServices).campaigns
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def make_campaign(root: Root, org: OrgFixture, workflow_id: int) -> MakeCampaign
             "workflow_id": workflow_id,
         } | values
         async with root.db.transaction() as session:
-            made = service.new_campaign(**wanted)
+            made = Campaign(**wanted)
             session.add(made)
             await session.flush()
             rows = (NewContact(row, number, {"name": f"Person {row}"}) for row, number in enumerate(listed, 1))

@@ -6,7 +6,7 @@ import pytest
 from httpx2 import AsyncClient
 from sqlalchemy import select, text
 
-from offhook.campaigns import CampaignEngine, CampaignService
+from offhook.campaigns import CampaignService, CampaignServices
 from offhook.root import Root
 from offhook.runs.tables import Run
 from offhook.telephony.ports import CarrierRegistry
@@ -82,7 +82,7 @@ async def test_a_number_of_a_campaign_has_one_call_at_a_time(
     account: Account, campaigns: CampaignService, make_campaign: MakeCampaign
 ) -> None:
     await write(account, "UPDATE telephony_configurations SET config = config || '{\"calls_per_second\": 1000}'")
-    dialing = account.root.get(CampaignEngine).dialer
+    dialing = account.root.get(CampaignServices).engine.dialer
     await make_default(account, POOL[2])
     await account.dial()
     campaign = await make_campaign(contacts=20, max_concurrency=20, telephony_configuration_id=account.id)
@@ -105,7 +105,7 @@ async def test_an_account_that_carries_more_spreads_them(
 ) -> None:
     limits = '{"calls_per_second": 1000, "max_concurrent_calls": 60}'
     await write(account, "UPDATE telephony_configurations SET config = config || CAST(:limits AS jsonb)", limits=limits)
-    dialing = account.root.get(CampaignEngine).dialer
+    dialing = account.root.get(CampaignServices).engine.dialer
     campaign = await make_campaign(contacts=60, max_concurrency=60, telephony_configuration_id=account.id)
     await campaigns.start(account.org.id, campaign.id)
     for _ in range(2):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text
 
-from offhook.campaigns import CampaignEngine, CampaignService
+from offhook.campaigns import CampaignService, CampaignServices
 from offhook.campaigns.engine.engine import MAX_UNFINISHED_PASSES
 from offhook.campaigns.reports.progress import CampaignProgress, load_progress
 from offhook.campaigns.tables import Attempt, Campaign, Contact
@@ -123,7 +123,7 @@ async def test_a_job_that_kills_its_workers_pauses_the_campaign(
     await instant_sandbox(root, org.id)
     campaign = await make_campaign(contacts=1)
     await campaigns.start(org.id, campaign.id)
-    engine = root.get(CampaignEngine)
+    engine = root.get(CampaignServices).engine
     # As its worker leaves it when it dies in the middle: begun, and not ended.
     for _ in range(MAX_UNFINISHED_PASSES):
         assert await engine.begin_job(org.id)
@@ -137,7 +137,7 @@ async def test_a_job_that_kills_its_workers_pauses_the_campaign(
 
 
 async def test_jobs_that_end_are_not_counted_against_a_campaign(root: Root, org: OrgFixture) -> None:
-    engine = root.get(CampaignEngine)
+    engine = root.get(CampaignServices).engine
     for _ in range(2 * MAX_UNFINISHED_PASSES):
         assert await engine.begin_job(org.id)
         await engine.end_job(org.id)

@@ -5,7 +5,8 @@ import time
 
 from httpx2 import AsyncClient
 
-from offhook.campaigns.intake.contact_files import MAX_FILE_BYTES, UNUSED_FILE_TTL_S, ContactFiles
+from offhook.campaigns import CampaignServices
+from offhook.campaigns.intake.contact_files import MAX_FILE_BYTES, UNUSED_FILE_TTL_S
 from offhook.root import Root
 from tests.campaigns.desk import Desk, contact_file
 from tests.fixtures_orgs import OrgFixture
@@ -69,7 +70,7 @@ async def test_the_source_is_downloaded_by_a_link(desk: Desk, other_desk: Desk, 
 
 
 async def test_what_no_campaign_names_is_removed_after_a_day(desk: Desk, root: Root) -> None:
-    files = root.get(ContactFiles)
+    files = root.get(CampaignServices).files
     used, unused, young = [await desk.upload(contact_file()) for _ in range(3)]
     await desk.made(contacts_file_key=used)
     yesterday = time.time() - UNUSED_FILE_TTL_S - 60

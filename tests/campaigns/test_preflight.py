@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from httpx2 import AsyncClient
 
-from offhook.campaigns.intake.contact_files import ContactFiles
+from offhook.campaigns import CampaignServices
 from offhook.campaigns.intake.preflight import LIMITS, CampaignPreflight, PreflightFailed, estimate_end
-from offhook.campaigns.reports.presenter import CampaignPresenter
 from offhook.campaigns.rules.hours import CallingSchedule, WeeklySlot
 from offhook.root import Root
 from tests.campaigns.desk import Desk
@@ -57,7 +56,7 @@ async def test_numbers_that_take_too_long_are_not_counted(desk: Desk, root: Root
     campaign = await desk.made(FILE)
     limits = replace(LIMITS, timeout_s=0.01)
     preflight = CampaignPreflight(
-        root.db, root.get(ContactFiles), root.get(CampaignPresenter), root.clock, limits=limits
+        root.db, root.get(CampaignServices).files, root.get(CampaignServices).presenter, root.clock, limits=limits
     )
     with pytest.raises(PreflightFailed):
         await preflight.build_report(org.id, campaign["id"])

@@ -3,14 +3,13 @@
 import asyncio
 from collections import Counter
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy import func, select, text
 
-from offhook.campaigns import CampaignEngine, CampaignService
-from offhook.campaigns.reports.presenter import CampaignPresenter
+from offhook.campaigns import CampaignEngine, CampaignService, CampaignServices
 from offhook.campaigns.reports.progress_streams import ProgressStreams
 from offhook.campaigns.rules.hours import DAYS
+from offhook.campaigns.schemas import ProgressRecord
 from offhook.campaigns.tables import Campaign, Contact
 from offhook.root import Root
 from offhook.runs.tables import Run
@@ -88,7 +87,7 @@ async def test_a_holiday_is_closed_and_the_answer_says_until_when(
     hours = {"timezone": "UTC", "slots": around_the_clock, "holidays": holidays}
     campaign = await make_campaign(contacts=1, calling_hours=hours)
     await campaigns.start(org.id, campaign.id)
-    assert await root.get(CampaignEngine).run_dial_pass(org.id) == 0
+    assert await root.get(CampaignServices).engine.run_dial_pass(org.id) == 0
     shown = await desk.get(f"/{campaign.id}")
     assert (shown["status"], shown["next_open_at"][:10]) == ("running", (today + timedelta(days=2)).isoformat())
     (call_back,) = await rows(
@@ -142,7 +141,7 @@ async def test_an_account_takes_so_many_calls_a_second(
     for first in (0, 50):
         campaign = await make_campaign(contacts=numbers(20, first=first))
         await campaigns.start(org.id, campaign.id)
-    reserved = await root.get(CampaignEngine).dialer.reserve_calls(org.id)
+    reserved = await root.get(CampaignServices).engine.dialer.reserve_calls(org.id)
     assert len(reserved.placings) == 3
 
 
@@ -163,7 +162,7 @@ async def test_free_slots_go_to_whoever_has_the_fewest_calls(
     theirs = await make_campaign(
         contacts=numbers(3, first=200), organization_id=other_org.id, workflow_id=await make_workflow(other_org.id)
     )
-    dialing = root.get(CampaignEngine).dialer
+    dialing = root.get(CampaignServices).engine.dialer
     await campaigns.start(org.id, big.id)
     assert len((await dialing.reserve_calls(org.id)).placings) == 10  # the organization's limit
     await campaigns.start(org.id, small.id)
@@ -185,10 +184,10 @@ async def test_progress_is_told_as_it_happens(
 ) -> None:
     await instant_sandbox(root, org.id)
     campaign = await make_campaign(contacts=12, max_concurrency=2)
-    streams = ProgressStreams(root.db, root.get(CampaignPresenter), every_s=0.0)
-    told: list[list[dict[str, Any]]] = [[], []]
+    streams = ProgressStreams(root.db, root.get(CampaignServices).presenter, every_s=0.0)
+    told: list[list[ProgressRecord]] = [[], []]
 
-    async def watch(mine: list[dict[str, Any]]) -> None:
+    async def watch(mine: list[ProgressRecord]) -> None:
         async for record in streams.follow(org.id, campaign.id):
             mine += [record] if record is not None else []
 
@@ -201,7 +200,7 @@ async def test_progress_is_told_as_it_happens(
     async with asyncio.timeout(60):
         await watching
     for mine in told:
-        completed = [record["completed"] for record in mine]
+        completed = [record.completed for record in mine]
         assert completed == sorted(completed)
-        assert (mine[0]["status"], completed[0]) == ("draft", 0)
-        assert (mine[-1]["status"], completed[-1]) == ("completed", 12)
+        assert (mine[0].status, completed[0]) == ("draft", 0)
+        assert (mine[-1].status, completed[-1]) == ("completed", 12)

@@ -13,7 +13,7 @@ from typing import Any
 import asyncpg
 import pytest
 
-from offhook.campaigns import CampaignEngine
+from offhook.campaigns import CampaignServices
 from offhook_lab.carriers import CloudonixEmulator, OutgoingCallback
 from tests.calls.carrier_desk import PUBLIC
 from tests.campaigns.desk import Desk, numbers
@@ -114,7 +114,7 @@ async def called_by_a_campaign(platform: Platform, name: str) -> list[OutgoingCa
     carrier.chaos.holds_callbacks = True
     # Cloudonix detects no machines.
     carrier.phones[number] = ONE_WHO_HANGS_UP if name == "cloudonix" else MACHINE
-    assert await platform.root.get(CampaignEngine).run_dial_pass(platform.organization_id) == 1
+    assert await platform.root.get(CampaignServices).engine.run_dial_pass(platform.organization_id) == 1
     (call,) = carrier.calls
     async with asyncio.timeout(60):
         await call.ended.wait()

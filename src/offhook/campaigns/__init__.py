@@ -1,4 +1,4 @@
-"""Campaigns: a list of contacts, called under every rule, once, through crashes of whatever is involved."""
+"""Campaigns: lists of contacts, each called once and within every rule, even when processes crash."""
 
 from collections.abc import Sequence
 
@@ -12,10 +12,12 @@ from offhook.campaigns.intake import endpoints as file_endpoints
 from offhook.campaigns.intake.contact_files import ContactFiles
 from offhook.campaigns.intake.creation import CampaignCreation
 from offhook.campaigns.intake.preflight import CampaignPreflight
-from offhook.campaigns.reports import endpoints as reading_endpoints
+from offhook.campaigns.reports import endpoints as report_endpoints
 from offhook.campaigns.reports.presenter import CampaignPresenter
 from offhook.campaigns.reports.progress_streams import ProgressStreams
+from offhook.campaigns.reports.report import CampaignReports
 from offhook.campaigns.service import CampaignService, refuse_removing_account, refuse_while_running
+from offhook.campaigns.services import CampaignServices
 from offhook.campaigns.tasks import DIAL_JOB, TICK_JOB, DialJobs
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.group_commit import GroupCommit
@@ -24,23 +26,23 @@ from offhook.runs import RunFinished
 from offhook.telephony import AccountHooks, CallEnded, CallReports, OutboundCalls, OutcomeCorrected
 from offhook.workflows import WorkflowHooks
 
-__all__ = ["CampaignEngine", "CampaignService", "CampaignStatusChanged", "register"]
+__all__ = ["CampaignEngine", "CampaignService", "CampaignServices", "CampaignStatusChanged", "register"]
 
 
 SWEEP_FILES_EVERY_S = 3600.0
 
 
 def register(root: Root) -> None:
-    """Add the engine's jobs and let it hear of every call that ends, in whichever process."""
+    """Adds the routes, the engine's jobs, and the handlers that settle every call that ends, in whichever process."""
     outbound = root.get(OutboundCalls)
     store = PostgresCampaignStore(root.db, outbound, root.events, root.clock)
-    carrier = TelephonyCarrier(outbound, root.get(CallReports), root.events)
-    engine = CampaignEngine(store, carrier, ProcessTime(root.clock), patience_s=root.settings.campaign_patience_s)
-    dialling = DialJobs(engine)
-    root.provide(CampaignEngine, engine)
-    root.provide(CampaignService, CampaignService(root.db, root.events, root.clock, outbound, engine))
-    root.jobs.add(DIAL_JOB, dialling.run_dial_job)
-    root.jobs.add(TICK_JOB, dialling.run_tick_job, every_s=root.settings.campaign_tick_s)
+    services = _build_services(root, outbound, store)
+    engine = services.engine
+    dial_jobs = DialJobs(engine)
+    root.provide(CampaignServices, services)
+    root.jobs.add(DIAL_JOB, dial_jobs.run_dial_job)
+    root.jobs.add(TICK_JOB, dial_jobs.run_tick_job, every_s=root.settings.campaign_tick_s)
+    root.jobs.add("campaign.sweep_files", services.files.handle_sweep, every_s=SWEEP_FILES_EVERY_S)
 
     async def settle_batch(runs: Sequence[tuple[int, int]]) -> list[None]:
         await engine.settle_ended_runs(runs)
@@ -48,32 +50,37 @@ def register(root: Root) -> None:
 
     ended: GroupCommit[tuple[int, int], None] = GroupCommit(settle_batch)
 
-    async def on_call_ended(news: CallEnded | RunFinished) -> None:
-        await ended.submit((news.organization_id, news.run_id))
+    async def on_call_ended(event: CallEnded | RunFinished) -> None:
+        await ended.submit((event.organization_id, event.run_id))
 
     async def enable_local_dialing() -> None:
-        store.set_local_wake(dialling.wake_dialing)
+        store.set_local_wake(dial_jobs.wake_dialing)
 
     root.events.subscribe(CallEnded, on_call_ended)
     root.events.subscribe(RunFinished, on_call_ended)
     root.events.subscribe(OutcomeCorrected, LateVoicemailCorrection(store, root.clock).on_outcome_corrected)
-    root.on_work.append(enable_local_dialing)
-    root.on_stop.append(dialling.close)
-    _register_http(root, outbound)
-
-
-def _register_http(root: Root, outbound: OutboundCalls) -> None:
-    files = ContactFiles(db=root.db, storage=root.storage, keyring=root.get(Keyring), clock=root.clock)
-    views = CampaignPresenter(outbound, root.clock)
-    streams = ProgressStreams(root.db, views)
-    root.provide(ContactFiles, files)
-    root.provide(CampaignPresenter, views)
-    root.provide(ProgressStreams, streams)
-    root.provide(CampaignPreflight, CampaignPreflight(root.db, files, views, root.clock))
-    root.provide(CampaignCreation, CampaignCreation(root.db, files, outbound, root.clock))
-    root.jobs.add("campaign.sweep_files", files.handle_sweep, every_s=SWEEP_FILES_EVERY_S)
     root.get(WorkflowHooks).before_delete(refuse_while_running)
     root.get(AccountHooks).before_removal(refuse_removing_account)
-    root.on_stop.append(streams.close)
-    for module in (file_endpoints, endpoints, reading_endpoints):
+    root.on_work.append(enable_local_dialing)
+    root.on_stop.append(dial_jobs.close)
+    root.on_stop.append(services.streams.close)
+    for module in (file_endpoints, endpoints, report_endpoints):
         root.api.include_router(module.router)
+
+
+def _build_services(root: Root, outbound: OutboundCalls, store: PostgresCampaignStore) -> CampaignServices:
+    db, clock = root.db, root.clock
+    carrier = TelephonyCarrier(outbound, root.get(CallReports), root.events)
+    engine = CampaignEngine(store, carrier, ProcessTime(clock), patience_s=root.settings.campaign_patience_s)
+    files = ContactFiles(db=db, storage=root.storage, keyring=root.get(Keyring), clock=clock)
+    presenter = CampaignPresenter(outbound, clock)
+    return CampaignServices(
+        engine=engine,
+        campaigns=CampaignService(db, root.events, clock, outbound, engine, presenter),
+        files=files,
+        creation=CampaignCreation(db, files, outbound, presenter, clock),
+        preflight=CampaignPreflight(db, files, presenter, clock),
+        presenter=presenter,
+        streams=ProgressStreams(db, presenter),
+        reports=CampaignReports(db),
+    )

@@ -175,7 +175,7 @@ async def update_if_status(
     organization_id: int,
     campaign_id: int,
     sources: Collection[str],
-    values: Mapping[str, Any],
+    values: Mapping[str, object],
 ) -> Campaign | None:
     """Change a campaign by compare-and-swap on its status; None when it is in none of ``sources``."""
     moved = await session.execute(

@@ -255,7 +255,7 @@ class ContactItem(BaseModel):
     id: int
     row_number: int
     phone_number: str
-    variables: dict[str, Any]
+    variables: dict[str, object]
     state: str = Field(description="pending, calling or done")
     outcome: str | None
     reason: str | None

@@ -1,6 +1,6 @@
-"""What people do with campaigns: create, fill, start, pause, resume, change, redial, look."""
+"""What users do with campaigns: start, pause, resume, change and redial them, and ask why a contact is not called."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -22,13 +22,17 @@ from offhook.campaigns.errors import (
 )
 from offhook.campaigns.events import CampaignStatusChanged
 from offhook.campaigns.reports.dial_blockers import ContactFacts, WhyNotNow, why_not_now
+from offhook.campaigns.reports.presenter import CampaignPresenter
 from offhook.campaigns.rules.outcomes import REDIALABLE
+from offhook.campaigns.schemas import CampaignResponse
 from offhook.campaigns.tables import Campaign, Contact
 from offhook.campaigns.webhook_events import publish_status_changed
 from offhook.errors import DomainError
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.event_bus import EventBus
+from offhook.kit.json_values import JsonObject
+from offhook.orgs import Caller, run_idempotent, write_audit_entry
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs.call_limits import call_capacity
 from offhook.runs.queries import count_calls_of_account
@@ -36,13 +40,6 @@ from offhook.telephony import OutboundCalls
 from offhook.usage import service as usage
 
 CARRIER_ACCOUNT: Final = "telephony_configuration_id"
-
-
-def new_campaign(organization_id: int, name: str, workflow_id: int, max_concurrency: int, **values: Any) -> Campaign:
-    """A draft; ``values`` are other columns of the table, already checked. Add it to a session and flush."""
-    return Campaign(
-        organization_id=organization_id, name=name, workflow_id=workflow_id, max_concurrency=max_concurrency, **values
-    )
 
 
 async def get_campaign(session: AsyncSession, organization_id: int, campaign_id: int) -> Campaign:
@@ -77,13 +74,39 @@ class CampaignService:
     """The transitions. Each opens its own transactions: a pause is more than one."""
 
     def __init__(
-        self, db: Database, events: EventBus, clock: Clock, outbound: OutboundCalls, engine: CampaignEngine
+        self,
+        db: Database,
+        events: EventBus,
+        clock: Clock,
+        outbound: OutboundCalls,
+        engine: CampaignEngine,
+        presenter: CampaignPresenter,
     ) -> None:
         self._db = db
+        self._presenter = presenter
         self._engine = engine
         self._events = events
         self._clock = clock
         self._outbound = outbound
+
+    async def start_once(self, caller: Caller, campaign_id: int, idempotency_key: str | None) -> CampaignResponse:
+        """Starts the campaign once per key and returns it; the errors are those of :meth:`start`."""
+
+        async def start_and_render() -> dict[str, Any]:
+            campaign = await self.start(caller.organization_id, campaign_id)
+            async with self._db.transaction() as session:
+                await write_audit_entry(session, caller, "campaign.started", f"campaign:{campaign_id}")
+                return (await self._presenter.present(session, campaign)).model_dump(mode="json")
+
+        answer = await run_idempotent(
+            self._db,
+            organization_id=caller.organization_id,
+            scope=f"campaign-start:{campaign_id}",
+            key=idempotency_key,
+            body={},
+            action=start_and_render,
+        )
+        return CampaignResponse.model_validate(answer)
 
     async def start(self, organization_id: int, campaign_id: int) -> Campaign:
         """From draft to running; of two at once one gets CampaignNotStartable (409). CampaignNotFound (404)."""
@@ -113,29 +136,29 @@ class CampaignService:
         organization_id: int,
         campaign_id: int,
         source: str,
-        values: dict[str, Any],
+        values: Mapping[str, object],
         refusal: type[DomainError],
     ) -> Campaign:
         async with self._db.transaction() as session:
             campaign = await repository.update_if_status(session, organization_id, campaign_id, [source], values)
             if campaign is None:
-                found = await get_campaign(session, organization_id, campaign_id)
-                raise refusal(f"{refusal.__doc__} This one is {found.status}.")
+                current = await get_campaign(session, organization_id, campaign_id)
+                raise refusal(f"{refusal.__doc__} This one is {current.status}.")
             if campaign.status == "running":
                 await enqueue_dial_job(session, organization_id, None, self._clock.now())
-            news = CampaignStatusChanged(
+            event = CampaignStatusChanged(
                 organization_id, campaign_id, campaign.name, source, campaign.status, campaign.failure_reason
             )
-            await publish_status_changed(session, news)
-        await self._events.publish(news)
+            await publish_status_changed(session, event)
+        await self._events.publish(event)
         return campaign
 
-    async def update(self, organization_id: int, campaign_id: int, values: dict[str, Any]) -> Campaign:
+    async def update(self, organization_id: int, campaign_id: int, values: JsonObject) -> Campaign:
         """Change columns (already checked, but for the carrier account) of a campaign that is not over; the next dial goes
         by them. ConfigurationNotFound (404), CampaignNotUpdatable (409)."""
         async with self._db.transaction() as session:
-            if values.get(CARRIER_ACCOUNT) is not None:
-                await self._outbound.load_capacity(session, organization_id, values[CARRIER_ACCOUNT])
+            if isinstance(account_id := values.get(CARRIER_ACCOUNT), int):
+                await self._outbound.load_capacity(session, organization_id, account_id)
             campaign = (
                 await repository.update_if_status(
                     session, organization_id, campaign_id, ["draft", "running", "paused"], values
@@ -178,8 +201,8 @@ class CampaignService:
             )
             session.add(new)
             await session.flush()
-            wanted = set(outcomes) & REDIALABLE
-            if not wanted or not await repository.copy_contacts(session, organization_id, old.id, new.id, wanted):
+            redialed = set(outcomes) & REDIALABLE
+            if not redialed or not await repository.copy_contacts(session, organization_id, old.id, new.id, redialed):
                 raise NothingToRedial
             await session.refresh(new)
             return new

@@ -1,13 +1,13 @@
 """Campaigns, their contacts (the truth) and every dial of a contact. There are no counters that could drift."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import BigInteger, ForeignKey, Index, SmallInteger, String, func, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
+from offhook.kit.json_values import JsonObject
 
 
 class Campaign(Base):
@@ -34,12 +34,12 @@ class Campaign(Base):
     max_concurrency: Mapped[int]
     telephony_configuration_id: Mapped[int | None]
     contacts_file_key: Mapped[str | None] = mapped_column(String(300))
-    columns: Mapped[list[Any]] = mapped_column(server_default=text("'[]'::jsonb"))
-    calling_hours: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    retry_config: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
-    circuit_breaker: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    destinations: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    voicemail: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    columns: Mapped[list[str]] = mapped_column(server_default=text("'[]'::jsonb"))
+    calling_hours: Mapped[JsonObject | None] = mapped_column(JSONB(none_as_null=True))
+    retry_config: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
+    circuit_breaker: Mapped[JsonObject | None] = mapped_column(JSONB(none_as_null=True))
+    destinations: Mapped[JsonObject | None] = mapped_column(JSONB(none_as_null=True))
+    voicemail: Mapped[JsonObject | None] = mapped_column(JSONB(none_as_null=True))
     spend_cap_cents: Mapped[int | None]
     created_by: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
@@ -70,7 +70,7 @@ class Contact(Base):
     organization_id: Mapped[int]
     row_number: Mapped[int]
     phone_number: Mapped[str] = mapped_column(String(32))
-    variables: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    variables: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     state: Mapped[str] = mapped_column(String(16), server_default="pending")
     outcome: Mapped[str | None] = mapped_column(String(16))
     reason: Mapped[str | None] = mapped_column(String(64))

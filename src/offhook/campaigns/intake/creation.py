@@ -1,20 +1,22 @@
-"""A draft and its contacts from an uploaded file: everything is checked first, and then all of it is there, or nothing."""
+"""Creates a draft and its contacts from an uploaded file: everything is checked first, then all of it is stored or nothing."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.campaigns import service
 from offhook.campaigns.errors import WorkflowNotRunnable
 from offhook.campaigns.intake.contact_files import ContactFiles
 from offhook.campaigns.intake.contact_import import ContactReader
 from offhook.campaigns.intake.repository import CheckedContacts, insert_checked_file
-from offhook.campaigns.schemas import CreateCampaignRequest
-from offhook.campaigns.service import new_campaign
+from offhook.campaigns.reports.presenter import CampaignPresenter
+from offhook.campaigns.schemas import CampaignResponse, CreateCampaignRequest
 from offhook.campaigns.tables import Campaign
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
-from offhook.orgs import Caller, write_audit_entry
+from offhook.kit.json_values import JsonObject, JsonValue
+from offhook.orgs import Caller, run_idempotent, write_audit_entry
 from offhook.telephony import OutboundCalls
 from offhook.workflows import service as workflows
 from offhook.workflows.errors import WorkflowArchived
@@ -27,27 +29,53 @@ RULE_COLUMNS = ("calling_hours", "retry_config", "circuit_breaker", "destination
 class CampaignCreation:
     """One per process."""
 
-    def __init__(self, db: Database, files: ContactFiles, outbound: OutboundCalls, clock: Clock) -> None:
+    def __init__(
+        self, db: Database, files: ContactFiles, outbound: OutboundCalls, presenter: CampaignPresenter, clock: Clock
+    ) -> None:
         self._db = db
         self._files = files
         self._outbound = outbound
+        self._presenter = presenter
         self._reader = ContactReader()
         self._clock = clock
 
+    async def create(
+        self, caller: Caller, body: CreateCampaignRequest, idempotency_key: str | None
+    ) -> CampaignResponse:
+        """Creates a draft once per key and returns it; the errors are those of :meth:`create_draft`."""
+
+        async def create_and_render() -> dict[str, Any]:
+            campaign_id = await self.create_draft(caller, body)
+            async with self._db.transaction() as session:
+                campaign = await service.get_campaign(session, caller.organization_id, campaign_id)
+                return (await self._presenter.present(session, campaign)).model_dump(mode="json")
+
+        answer = await run_idempotent(
+            self._db,
+            organization_id=caller.organization_id,
+            scope="campaign-create",
+            key=idempotency_key,
+            body=body.model_dump(mode="json"),
+            action=create_and_render,
+        )
+        return CampaignResponse.model_validate(answer)
+
     async def create_draft(self, caller: Caller, body: CreateCampaignRequest) -> int:
-        """The id of the draft. Workflow, configuration or file unknown (404), archived or unpublished workflow (409),
-        ContactsInvalid (422)."""
+        """Creates a draft with the contacts of a file, all of them or none, and returns its id.
+
+        Workflow, configuration or file unknown (404), archived or unpublished workflow (409), ContactsInvalid (422).
+        """
         organization_id = caller.organization_id
         async with self._db.transaction() as session:
             version = await get_runnable_version(session, organization_id, body.workflow_id)
             await self._outbound.load_capacity(session, organization_id, body.telephony_configuration_id)
-        wanted = needed_variables(version.definition, version.template_context_variables)
+        required = needed_variables(version.definition, version.template_context_variables)
         source = self._files.resolve_path(organization_id, body.contacts_file_key)
         lines = self._files.scratch_path()
         try:
-            checked = await self._reader.check_file(source, lines, wanted)
+            checked = await self._reader.check_file(source, lines, required)
             async with self._db.transaction() as session:
-                # again, and locked until the campaign is there: reading the file took its time
+                # Checked again and locked until the campaign exists: reading the file took time.
                 await get_runnable_version(session, organization_id, body.workflow_id)
                 return await self._insert_campaign(session, caller, body, checked)
         finally:
@@ -60,11 +88,11 @@ class CampaignCreation:
         body: CreateCampaignRequest,
         checked: CheckedContacts,
     ) -> int:
-        campaign: Campaign = new_campaign(
-            caller.organization_id,
-            body.name,
-            body.workflow_id,
-            body.max_concurrency,
+        campaign = Campaign(
+            organization_id=caller.organization_id,
+            name=body.name,
+            workflow_id=body.workflow_id,
+            max_concurrency=body.max_concurrency,
             telephony_configuration_id=body.telephony_configuration_id,
             contacts_file_key=body.contacts_file_key,
             columns=list(checked.columns),
@@ -79,13 +107,13 @@ class CampaignCreation:
         return campaign.id
 
 
-def select_rules(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of the rules that a body names."""
+def select_rules(given: Mapping[str, JsonValue]) -> JsonObject:
+    """Returns the columns of the rules that a body names."""
     return {name: given[name] for name in (*RULE_COLUMNS, "spend_cap_cents") if name in given}
 
 
 async def get_runnable_version(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:
-    """The version that calls run. workflow_not_found (404), WorkflowNotRunnable, workflow_not_published (409)."""
+    """Returns the version that calls run. workflow_not_found (404), WorkflowNotRunnable, workflow_not_published (409)."""
     try:
         return await workflows.get_published_version(session, organization_id, workflow_id)
     except WorkflowArchived:

@@ -1,13 +1,11 @@
-"""What will happen when a campaign is started now: whom it reaches, whom it does not, and how long it takes."""
+"""Predicts what a campaign does when it is started now: whom it reaches, whom it does not, and how long it takes."""
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -16,9 +14,10 @@ from offhook.campaigns import repository, service
 from offhook.campaigns.intake.contact_files import ContactFiles
 from offhook.campaigns.intake.creation import get_runnable_version
 from offhook.campaigns.reports.presenter import CampaignPresenter
-from offhook.campaigns.rules.destinations import DestinationPolicy, parse_destinations
+from offhook.campaigns.rules.destinations import parse_destinations
 from offhook.campaigns.rules.hours import CallingSchedule, calling_window, parse_calling_hours
 from offhook.campaigns.rules.slots import effective_cap
+from offhook.campaigns.schemas import PreflightResponse, VariableCount, ZoneCount
 from offhook.campaigns.tables import Campaign
 from offhook.errors import NotReady
 from offhook.kit.clock import Clock
@@ -43,21 +42,13 @@ log = structlog.get_logger(__name__)
 
 
 class PreflightFailed(NotReady):
-    """The numbers of this list could not be looked at just now: try again."""
+    """The contact numbers could not be checked. Try again."""
 
     code = "preflight_failed"
 
 
-@dataclass(frozen=True, slots=True)
-class NumberSummary:
-    """The contacts that are not done, by where they may be."""
-
-    kinds: list[tuple[tuple[str, ...], str | None, str, int]]
-    listed: int
-
-    @property
-    def total(self) -> int:
-        return sum(count for *_, count in self.kinds)
+# Time zones, country, line type, and how many numbers are of this kind.
+NumberKind = tuple[tuple[str, ...], str | None, str, int]
 
 
 class CampaignPreflight:
@@ -67,19 +58,19 @@ class CampaignPreflight:
         self,
         db: Database,
         files: ContactFiles,
-        views: CampaignPresenter,
+        presenter: CampaignPresenter,
         clock: Clock,
         *,
         limits: ProcessLimits = LIMITS,
     ) -> None:
         self._db = db
         self._files = files
-        self._views = views
+        self._presenter = presenter
         self._clock = clock
         self._programs = SandboxedProcessRunner(limits, at_once=MAX_CONCURRENT)
 
-    async def build_report(self, organization_id: int, campaign_id: int) -> dict[str, Any]:
-        """CampaignNotFound, workflow_not_found (404); an archived or unpublished workflow (409)."""
+    async def build_report(self, organization_id: int, campaign_id: int) -> PreflightResponse:
+        """Returns what a start would do now. CampaignNotFound, workflow_not_found (404); an archived or unpublished workflow (409)."""
         numbers_file = self._files.scratch_path()
         try:
             async with self._db.transaction() as session:
@@ -94,9 +85,9 @@ class CampaignPreflight:
             numbers_file.unlink(missing_ok=True)
         async with self._db.transaction() as session:
             pace_s = await self._seconds_per_contact(session, campaign)
-        return _render_report(campaign, NumberSummary(kinds, listed), missing, pace_s, self._clock.now())
+        return _render_report(campaign, kinds, listed, missing, pace_s, self._clock.now())
 
-    async def _classify_numbers(self, numbers_file: Path) -> list[tuple[tuple[str, ...], str | None, str, int]]:
+    async def _classify_numbers(self, numbers_file: Path) -> list[NumberKind]:
         done = await self._programs.run(PROGRAM, str(numbers_file))
         if done.exit_code != 0:
             log.warning("contact_numbers_unreadable", code=done.exit_code)
@@ -107,14 +98,15 @@ class CampaignPreflight:
 
     async def _count_listed(self, organization_id: int, numbers_file: Path) -> int:
         listed = 0
-        for batch in _batches(numbers_file):
-            async with self._db.transaction() as session:
-                listed += len(await do_not_call_list.listed_numbers(session, organization_id, batch))
+        with numbers_file.open(encoding="utf-8") as file:
+            while batch := [line.strip() for line in islice(file, _BATCH)]:
+                async with self._db.transaction() as session:
+                    listed += len(await do_not_call_list.listed_numbers(session, organization_id, batch))
         return listed
 
     async def _seconds_per_contact(self, session: AsyncSession, campaign: Campaign) -> float | None:
         """Seconds of open time for one contact; None when no call can be placed."""
-        capacity = await self._views.load_capacity(
+        capacity = await self._presenter.load_capacity(
             session, campaign.organization_id, campaign.telephony_configuration_id
         )
         limit = (await call_capacity(session, campaign.organization_id)).limit
@@ -127,60 +119,56 @@ class CampaignPreflight:
 
 
 def _render_report(
-    campaign: Campaign, numbers: NumberSummary, missing: dict[str, int], pace_s: float | None, now: datetime
-) -> dict[str, Any]:
+    campaign: Campaign,
+    kinds: list[NumberKind],
+    listed: int,
+    missing: dict[str, int],
+    pace_s: float | None,
+    now: datetime,
+) -> PreflightResponse:
     hours, allowed = parse_calling_hours(campaign.calling_hours), parse_destinations(campaign.destinations)
     zones: Counter[str] = Counter()
     closed = blocked = invalid = 0
-    for kind_zones, country, line_type, count in numbers.kinds:
+    for kind_zones, country, line_type, count in kinds:
         zones[kind_zones[0] if kind_zones else _UNKNOWN] += count
         if line_type == "invalid":
             invalid += count
-        elif not _is_allowed(allowed, country, line_type):
+        elif (line_type == "premium" and not allowed.allows_premium) or not (
+            allowed.countries is None or country in allowed.countries
+        ):
             blocked += count
         elif not calling_window(hours, now, kind_zones).is_open:
             closed += count
-    # the same contact may be listed and blocked: this is the least that is left
-    callable_ = max(0, numbers.total - invalid - blocked - numbers.listed)
-    dialling_s = None if pace_s is None else round(callable_ * pace_s, 1)
-    return {
-        "campaign_id": campaign.id,
-        "total_contacts": numbers.total,
-        "contacts_by_zone": [{"zone": zone, "contacts": count} for zone, count in zones.most_common()],
-        "closed_now": closed,
-        "on_do_not_call_list": numbers.listed,
-        "invalid_numbers": invalid,
-        "blocked_destinations": blocked,
-        "missing_values": [{"variable": name, "contacts": count} for name, count in missing.items() if count],
-        "callable_contacts": callable_,
-        "estimated_dialling_seconds": dialling_s,
-        "estimated_end_at": None if dialling_s is None else estimate_end(hours, now, dialling_s),
-    }
+    total = sum(count for *_, count in kinds)
+    # A contact can be both listed and blocked, so this is a lower bound.
+    callable_ = max(0, total - invalid - blocked - listed)
+    dialing_s = None if pace_s is None else round(callable_ * pace_s, 1)
+    return PreflightResponse(
+        campaign_id=campaign.id,
+        total_contacts=total,
+        contacts_by_zone=[ZoneCount(zone=zone, contacts=count) for zone, count in zones.most_common()],
+        closed_now=closed,
+        on_do_not_call_list=listed,
+        invalid_numbers=invalid,
+        blocked_destinations=blocked,
+        missing_values=[VariableCount(variable=name, contacts=count) for name, count in missing.items() if count],
+        callable_contacts=callable_,
+        estimated_dialling_seconds=dialing_s,
+        estimated_end_at=None if dialing_s is None else estimate_end(hours, now, dialing_s),
+    )
 
 
-def _is_allowed(allowed: DestinationPolicy, country: str | None, line_type: str) -> bool:
-    if line_type == "premium" and not allowed.allows_premium:
-        return False
-    return allowed.countries is None or country in allowed.countries
-
-
-def estimate_end(hours: CallingSchedule | None, now: datetime, dialling_s: float) -> datetime | None:
-    """When so many seconds of open time (in the campaign's own zone) have passed; None when it never opens long enough."""
-    at, left = now, timedelta(seconds=dialling_s)
+def estimate_end(hours: CallingSchedule | None, now: datetime, dialing_s: float) -> datetime | None:
+    """Returns when so much open time (in the campaign's own zone) has passed; None if it never opens that long."""
+    at, left = now, timedelta(seconds=dialing_s)
     own = None if hours is None else CallingSchedule(hours.zone, hours.slots, hours.holidays)
     for _ in range(_MAX_WINDOWS):
-        found = calling_window(own, at)
-        if found.is_open and (found.until is None or at + left <= found.until):
+        window = calling_window(own, at)
+        if window.is_open and (window.until is None or at + left <= window.until):
             return at + left
-        if found.until is None:
+        if window.until is None:
             return None
-        if found.is_open:
-            left -= found.until - at
-        at = found.until
+        if window.is_open:
+            left -= window.until - at
+        at = window.until
     return None
-
-
-def _batches(numbers_file: Path) -> Iterator[list[str]]:
-    with numbers_file.open(encoding="utf-8") as file:
-        while batch := [line.strip() for line in islice(file, _BATCH)]:
-            yield batch

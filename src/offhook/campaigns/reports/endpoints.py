@@ -1,19 +1,15 @@
-"""Looking at a campaign over HTTP: progress, live or not, calls, contacts, the report and the file it came from."""
+"""A campaign's progress, calls, contacts, report and source file over HTTP."""
 
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 
 from offhook.campaigns import repository, service
 from offhook.campaigns.errors import ContactFileNotFound
-from offhook.campaigns.intake.contact_files import LINK_TTL_S, ContactFiles, original_file_name
-from offhook.campaigns.intake.preflight import CampaignPreflight
+from offhook.campaigns.intake.contact_files import LINK_TTL_S, original_file_name
 from offhook.campaigns.reports.dial_blockers import WhyNotNow
-from offhook.campaigns.reports.presenter import CampaignPresenter
-from offhook.campaigns.reports.progress_streams import ProgressStreams, format_sse
-from offhook.campaigns.reports.report import open_report
 from offhook.campaigns.reports.report_period import parse_period
 from offhook.campaigns.reports.timeline import load_timeline
 from offhook.campaigns.schemas import (
@@ -26,13 +22,13 @@ from offhook.campaigns.schemas import (
     TimelineResponse,
     WhyNotNowResponse,
 )
-from offhook.campaigns.service import CampaignService
-from offhook.kit.database.database import Database, Session
+from offhook.campaigns.services import Services
+from offhook.kit.database.database import Session
 from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, Now
-from offhook.root import base_url, database_of, use_service
+from offhook.root import base_url
 from offhook.runs.artifacts.links import RunLinks, links_of
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
 from offhook.runs.lists.listing import page_of_runs, present_run
@@ -41,19 +37,18 @@ from offhook.workflows import service as workflows
 
 router = APIRouter(prefix="/campaign/{campaign_id}", tags=["campaigns"])
 
-DatabaseDep = Annotated[Database, Depends(database_of)]
 RunLinksDep = Annotated[RunLinks, Depends(links_of)]
-PresenterDep = Annotated[CampaignPresenter, Depends(use_service(CampaignPresenter))]
-Time = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain day counts whole")]
+Time = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain date covers the whole day")]
 State = Literal["pending", "calling", "done"]
 
 
 @router.get("/progress", response_model=ProgressRecord, operation_id="get_campaign_progress")
 async def get_campaign_progress(
-    campaign_id: Id, org: CurrentOrg, session: Session, views: PresenterDep
-) -> dict[str, Any]:
-    """Counted from the contacts themselves, now."""
-    return await views.present_progress(session, await service.get_campaign(session, org.organization_id, campaign_id))
+    campaign_id: Id, org: CurrentOrg, session: Session, services: Services
+) -> ProgressRecord:
+    """Returns the campaign's progress, counted from its contacts."""
+    campaign = await service.get_campaign(session, org.organization_id, campaign_id)
+    return await services.presenter.present_progress(session, campaign)
 
 
 @router.get(
@@ -62,25 +57,18 @@ async def get_campaign_progress(
     responses={200: {"content": {"text/event-stream": {}}}},
     operation_id="stream_campaign_progress",
 )
-async def stream_campaign_progress(
-    campaign_id: Id,
-    org: CurrentOrg,
-    db: DatabaseDep,
-    streams: Annotated[ProgressStreams, Depends(use_service(ProgressStreams))],
-) -> StreamingResponse:
-    """Server-sent events: `progress` with the progress record at once and whenever it changes, until the campaign is over
-    and its last call has ended (event `ended`)."""
-    async with db.transaction() as session:
-        await service.get_campaign(session, org.organization_id, campaign_id)
+async def stream_campaign_progress(campaign_id: Id, org: CurrentOrg, services: Services) -> StreamingResponse:
+    """Streams server-sent events: `progress` immediately and on every change, then `ended` once the campaign is over and
+    its last call has ended."""
+    body = await services.streams.open_event_stream(org.organization_id, campaign_id)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    body = format_sse(streams.follow(org.organization_id, campaign_id))
     return StreamingResponse(body, media_type="text/event-stream", headers=headers)
 
 
 @router.get("/timeline", response_model=TimelineResponse, operation_id="get_campaign_timeline")
-async def get_campaign_timeline(campaign_id: Id, org: CurrentOrg, session: Session) -> dict[str, Any]:
-    """What became of the contacts over time, in at most some sixty steps; a contact that is called again counts once,
-    when it is done."""
+async def get_campaign_timeline(campaign_id: Id, org: CurrentOrg, session: Session) -> TimelineResponse:
+    """Returns how contacts ended over time, in about 60 steps at most. A contact that is called again counts once, when
+    it is done."""
     await service.get_campaign(session, org.organization_id, campaign_id)
     return await load_timeline(session, org.organization_id, campaign_id)
 
@@ -92,22 +80,21 @@ async def list_campaign_runs(
     session: Session,
     query: RunQueryParams,
     links: RunLinksDep,
-) -> dict[str, Any]:
-    """The campaign's calls, the newest first unless sorted otherwise; filtered as every list of runs is."""
+) -> RunList:
+    """Lists the campaign's calls, newest first by default, with the filters of every list of runs."""
     campaign = await service.get_campaign(session, org.organization_id, campaign_id)
     workflow_id = campaign.workflow_id
     names = await workflows.names_of(session, org.organization_id, [workflow_id])
-    found = await page_of_runs(session, org.organization_id, query, workflow_id=workflow_id, campaign_id=campaign_id)
-    return as_page(query, [present_run(row, names.get(workflow_id, ""), links) for row in found.rows], found.total)
+    runs = await page_of_runs(session, org.organization_id, query, workflow_id=workflow_id, campaign_id=campaign_id)
+    page = as_page(query, [present_run(row, names.get(workflow_id, ""), links) for row in runs.rows], runs.total)
+    return RunList.model_validate(page)
 
 
 @router.get("/preflight", response_model=PreflightResponse, operation_id="check_campaign_before_start")
-async def check_campaign_before_start(
-    campaign_id: Id, org: CurrentOrg, preflight: Annotated[CampaignPreflight, Depends(use_service(CampaignPreflight))]
-) -> dict[str, Any]:
-    """What a start would do now: contacts by zone, closed now, on the do-not-call list, without a value for a variable
-    that the agent uses, and how long it takes."""
-    return await preflight.build_report(org.organization_id, campaign_id)
+async def check_campaign_before_start(campaign_id: Id, org: CurrentOrg, services: Services) -> PreflightResponse:
+    """Predicts what a start would do now: contacts by time zone, outside calling hours, on the do-not-call list or without
+    a value for a variable that the agent uses, and how long the campaign takes."""
+    return await services.preflight.build_report(org.organization_id, campaign_id)
 
 
 @router.get("/source-download-url", response_model=SourceDownloadUrl, operation_id="get_campaign_source_url")
@@ -117,21 +104,21 @@ async def get_campaign_source_url(
     session: Session,
     request: Request,
     now: Now,
-    files: Annotated[ContactFiles, Depends(use_service(ContactFiles))],
-) -> dict[str, Any]:
-    """A link to the CSV as it was uploaded, valid for a quarter of an hour."""
+    services: Services,
+) -> SourceDownloadUrl:
+    """Returns a link to the CSV as it was uploaded, valid for 15 minutes."""
     campaign = await service.get_campaign(session, org.organization_id, campaign_id)
     if campaign.contacts_file_key is None:
         raise ContactFileNotFound
-    token = files.download_token(org.organization_id, campaign.contacts_file_key)
+    token = services.files.download_token(org.organization_id, campaign.contacts_file_key)
     url = f"{base_url(request)}/api/v1/s3/files/{token}"
-    return {
-        "download_url": url,
-        "url": url,
-        "file_name": original_file_name(campaign.contacts_file_key),
-        "expires_in": LINK_TTL_S,
-        "expires_at": now + timedelta(seconds=LINK_TTL_S),
-    }
+    return SourceDownloadUrl(
+        download_url=url,
+        url=url,
+        file_name=original_file_name(campaign.contacts_file_key),
+        expires_in=LINK_TTL_S,
+        expires_at=now + timedelta(seconds=LINK_TTL_S),
+    )
 
 
 @router.get(
@@ -143,15 +130,16 @@ async def get_campaign_source_url(
 async def download_campaign_report(
     campaign_id: Id,
     org: CurrentOrg,
-    db: DatabaseDep,
+    services: Services,
     links: RunLinksDep,
     start_date: Time = None,
     end_date: Time = None,
 ) -> StreamingResponse:
-    """A row for each call, in the order of the file, with the file's columns and one for each extracted variable."""
-    asked = parse_period(start_date, end_date)
-    made = await open_report(db, links, org.organization_id, campaign_id, asked)
-    return await csv_response(f"campaign_{campaign_id}_report.csv", made.header, made.stream_rows())
+    """Returns a CSV with a row for each call, in the order of the file, with the file's columns and one column for each
+    extracted variable."""
+    period = parse_period(start_date, end_date)
+    report = await services.reports.open_report(links, org.organization_id, campaign_id, period)
+    return await csv_response(f"campaign_{campaign_id}_report.csv", report.header, report.stream_rows())
 
 
 @router.get("/contacts", response_model=ContactList, operation_id="list_campaign_contacts")
@@ -160,10 +148,10 @@ async def list_campaign_contacts(
     org: CurrentOrg,
     session: Session,
     page: PageParams,
-    state: Annotated[list[State] | None, Query(description="Several times: any of them")] = None,
-    outcome: Annotated[list[Outcome] | None, Query(description="Several times: any of them")] = None,
-) -> dict[str, Any]:
-    """In the order of the file."""
+    state: Annotated[list[State] | None, Query(description="Repeat for any of several")] = None,
+    outcome: Annotated[list[Outcome] | None, Query(description="Repeat for any of several")] = None,
+) -> ContactList:
+    """Lists the campaign's contacts in the order of the file."""
     await service.get_campaign(session, org.organization_id, campaign_id)
     rows, total = await repository.list_contacts(
         session,
@@ -174,23 +162,20 @@ async def list_campaign_contacts(
         limit=page.limit,
         offset=page.offset,
     )
-    return {
-        "contacts": [ContactItem.model_validate(row) for row in rows],
-        "total_count": total,
-        "page": page.page,
-        "limit": page.limit,
-        "total_pages": page.total_pages(total),
-    }
+    return ContactList(
+        contacts=[ContactItem.model_validate(row) for row in rows],
+        total_count=total,
+        page=page.page,
+        limit=page.limit,
+        total_pages=page.total_pages(total),
+    )
 
 
 @router.get(
     "/contacts/{contact_id}/why-not-now", response_model=WhyNotNowResponse, operation_id="explain_campaign_contact"
 )
 async def explain_campaign_contact(
-    campaign_id: Id,
-    contact_id: LongId,
-    org: CurrentOrg,
-    campaigns: Annotated[CampaignService, Depends(use_service(CampaignService))],
+    campaign_id: Id, contact_id: LongId, org: CurrentOrg, services: Services
 ) -> WhyNotNow:
-    """The rule that holds a contact back just now, in words, and until when if that is known."""
-    return await campaigns.why_not_now(org.organization_id, campaign_id, contact_id)
+    """Explains which rule holds a contact back now, and until when if that is known."""
+    return await services.campaigns.why_not_now(org.organization_id, campaign_id, contact_id)

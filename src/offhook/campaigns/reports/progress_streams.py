@@ -1,28 +1,28 @@
-"""Live progress: one reader a campaign and process counts, however many people watch."""
+"""Live progress: one reader per campaign and process counts, however many people watch."""
 
 import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
-from offhook.campaigns import repository
+from offhook.campaigns import repository, service
 from offhook.campaigns.reports.presenter import CampaignPresenter
 from offhook.campaigns.schemas import ProgressRecord
 from offhook.kit.database.database import Database
+from offhook.kit.json_values import ReadableJsonObject
 
 # A count of 200,000 contacts takes some 30 ms of the database: it must stay a small part of its time.
 POLL_INTERVAL_S: Final = 1.0
 KEEP_ALIVE_S: Final = 15.0
 _OVER: Final = frozenset({"completed", "failed"})
-Record = dict[str, Any]
 
 
 class _WatchedCampaign:
-    """What one reader has last seen; ``changed`` is replaced with every change."""
+    """The last record of one reader; ``changed`` is replaced with every change."""
 
     def __init__(self) -> None:
-        self.record: Record | None = None
+        self.record: ProgressRecord | None = None
         self.is_over = False
         self.changed = asyncio.Event()
         self.watchers = 0
@@ -34,19 +34,27 @@ class _WatchedCampaign:
 
 
 class ProgressStreams:
-    """One per process."""
+    """Streams progress to any number of watchers. One per process."""
 
-    def __init__(self, db: Database, views: CampaignPresenter, *, every_s: float = POLL_INTERVAL_S) -> None:
+    def __init__(self, db: Database, presenter: CampaignPresenter, *, every_s: float = POLL_INTERVAL_S) -> None:
         self._db = db
-        self._views = views
+        self._presenter = presenter
         self._every_s = every_s
         self._watched: dict[tuple[int, int], _WatchedCampaign] = {}
 
-    async def follow(self, organization_id: int, campaign_id: int) -> AsyncIterator[Record | None]:
-        """The progress record at once and after every change, None when there was none for a while; ends with the
-        campaign's last call, or when it is gone."""
+    async def open_event_stream(self, organization_id: int, campaign_id: int) -> AsyncIterator[str]:
+        """Returns the text of a server-sent event stream. CampaignNotFound (404)."""
+        async with self._db.transaction() as session:
+            await service.get_campaign(session, organization_id, campaign_id)
+        return _format_events(self.follow(organization_id, campaign_id))
+
+    async def follow(self, organization_id: int, campaign_id: int) -> AsyncIterator[ProgressRecord | None]:
+        """Yields the progress record at once and after every change, and None when there was none for a while.
+
+        Ends with the campaign's last call, or when the campaign is deleted.
+        """
         watched = self._add_watcher(organization_id, campaign_id)
-        shown: Record | None = None
+        shown: ProgressRecord | None = None
         try:
             while True:
                 changed = watched.changed
@@ -64,7 +72,7 @@ class ProgressStreams:
             await self._remove_watcher(organization_id, campaign_id, watched)
 
     async def close(self) -> None:
-        """End every reader; the streams end with their requests."""
+        """Cancels every reader; the streams end with their requests."""
         for watched in list(self._watched.values()):
             await _cancel_reader(watched)
 
@@ -89,26 +97,20 @@ class ProgressStreams:
     async def _poll_progress(self, key: tuple[int, int], watched: _WatchedCampaign) -> None:
         try:
             while True:
-                record = await self._load_record(*key)
+                async with self._db.transaction() as session:
+                    campaign = await repository.find_campaign(session, *key)
+                    record = None if campaign is None else await self._presenter.present_progress(session, campaign)
                 if record is not None and record != watched.record:
                     watched.record = record
                     watched.notify_watchers()
-                if record is None or (record["status"] in _OVER and not record["in_progress"]):
+                if record is None or (record.status in _OVER and not record.in_progress):
                     return
                 await asyncio.sleep(self._every_s)
         finally:
-            # however it ends: who watches must not wait for ever, and asks again
+            # However it ends: watchers must not wait forever; they ask again.
             watched.is_over = True
             self._watched.pop(key, None)
             watched.notify_watchers()
-
-    async def _load_record(self, organization_id: int, campaign_id: int) -> Record | None:
-        async with self._db.transaction() as session:
-            campaign = await repository.find_campaign(session, organization_id, campaign_id)
-            if campaign is None:
-                return None
-            found = await self._views.present_progress(session, campaign)
-        return ProgressRecord.model_validate(found).model_dump(mode="json")
 
 
 async def _cancel_reader(watched: _WatchedCampaign) -> None:
@@ -118,19 +120,19 @@ async def _cancel_reader(watched: _WatchedCampaign) -> None:
             await watched.task
 
 
-async def format_sse(records: AsyncIterator[Record | None]) -> AsyncIterator[str]:
-    """The stream's text; event ``ended`` closes it once the campaign is over."""
+async def _format_events(records: AsyncIterator[ProgressRecord | None]) -> AsyncIterator[str]:
+    """Yields the stream's text; the event ``ended`` closes it once the campaign is over."""
     yield "retry: 1000\n\n"
-    last: Record | None = None
+    last: ProgressRecord | None = None
     async for record in records:
         if record is None:
             yield ": keep-alive\n\n"
         else:
             last = record
-            yield _sse_message("progress", record)
-    if last is not None and last["status"] in _OVER:
-        yield _sse_message("ended", {"status": last["status"]})
+            yield _sse_message("progress", record.model_dump(mode="json"))
+    if last is not None and last.status in _OVER:
+        yield _sse_message("ended", {"status": last.status})
 
 
-def _sse_message(kind: str, data: Record) -> str:
+def _sse_message(kind: str, data: ReadableJsonObject) -> str:
     return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"

@@ -1,4 +1,4 @@
-"""The report: a row for each call session, read in pages by a transaction each, so that its length costs no memory."""
+"""The report: a row for each call session, read in pages of one transaction each, so that its length costs no memory."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class ReportPeriod:
 
 
 class CampaignReport:
-    """Of one campaign; ``extracted`` are the variables that any of its calls has extracted."""
+    """The report of one campaign; ``extracted`` are the variables that any of its calls has extracted."""
 
     def __init__(
         self, db: Database, links: RunLinks, campaign: Campaign, period: ReportPeriod, extracted: Sequence[str]
@@ -81,14 +81,20 @@ class CampaignReport:
         ]
 
 
-async def open_report(
-    db: Database, links: RunLinks, organization_id: int, campaign_id: int, period: ReportPeriod
-) -> CampaignReport:
-    """CampaignNotFound (404)."""
-    async with db.transaction() as session:
-        campaign = await service.get_campaign(session, organization_id, campaign_id)
-        names = await call_summaries.campaign_extracted_names(
-            session, organization_id, campaign.workflow_id, campaign.id, since=campaign.created_at
-        )
-    taken = {*LEADING_COLUMNS, *campaign.columns, *CALL_COLUMNS, *TRAILING_COLUMNS}
-    return CampaignReport(db, links, campaign, period, [name for name in names if name not in taken])
+class CampaignReports:
+    """One per process."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def open_report(
+        self, links: RunLinks, organization_id: int, campaign_id: int, period: ReportPeriod
+    ) -> CampaignReport:
+        """Returns the report of a campaign, whose rows are read as they are sent. CampaignNotFound (404)."""
+        async with self._db.transaction() as session:
+            campaign = await service.get_campaign(session, organization_id, campaign_id)
+            names = await call_summaries.campaign_extracted_names(
+                session, organization_id, campaign.workflow_id, campaign.id, since=campaign.created_at
+            )
+        taken = {*LEADING_COLUMNS, *campaign.columns, *CALL_COLUMNS, *TRAILING_COLUMNS}
+        return CampaignReport(self._db, links, campaign, period, [name for name in names if name not in taken])

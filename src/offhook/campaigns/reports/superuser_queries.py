@@ -1,4 +1,4 @@
-"""What superusers ask of campaigns, across all organizations."""
+"""Queries of superusers on campaigns, across all organizations."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from offhook.campaigns.tables import Campaign
 async def list_all_campaigns(
     session: AsyncSession, organization_id: int | None, *, limit: int | None, offset: int
 ) -> tuple[Sequence[Campaign], int]:
-    """Newest first, of one organization or of all; and how many there are in all."""
+    """Returns a page, newest first, of one organization or of all, and the total number."""
     conditions = [] if organization_id is None else [Campaign.organization_id == organization_id]
     total = await session.scalar(select(func.count()).select_from(Campaign).where(*conditions))
     rows = await session.scalars(

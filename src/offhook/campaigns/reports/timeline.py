@@ -1,36 +1,37 @@
-"""What became of a campaign's contacts over time, in so many steps as a chart has room for."""
+"""Counts how a campaign's contacts ended over time, in as many steps as a chart has room for."""
 
 from collections import defaultdict
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.campaigns import repository
+from offhook.campaigns.schemas import TimelineResponse, TimelineStep
 
 MAX_STEPS: Final = 60
-# What people read off a clock or a calendar.
+# Steps that people can read off a clock or a calendar.
 STEPS_S: Final = (10, 60, 300, 900, 1800, 3600, 6 * 3600, 24 * 3600, 7 * 24 * 3600)
 
 
 def choose_step(seconds: float) -> int:
-    """The shortest step that cuts so many seconds into at most :data:`MAX_STEPS`; a week for more than that."""
+    """Returns the shortest step that cuts the seconds into at most :data:`MAX_STEPS`; a week when none does."""
     return next((step for step in STEPS_S if seconds / step < MAX_STEPS - 1), STEPS_S[-1])
 
 
-async def load_timeline(session: AsyncSession, organization_id: int, campaign_id: int) -> dict[str, Any]:
-    """``{campaign_id, step_seconds, steps: [{from_time, outcomes}]}``; the caller has seen that the campaign is there."""
+async def load_timeline(session: AsyncSession, organization_id: int, campaign_id: int) -> TimelineResponse:
+    """Returns the contacts that were done by step and outcome; the caller has checked that the campaign exists."""
     first, last = await repository.first_and_last_done(session, organization_id, campaign_id)
     step_s = choose_step((last - first).total_seconds()) if first and last else STEPS_S[0]
     steps: dict[int, dict[str, int]] = defaultdict(dict)
     if first is not None:
         for row in await repository.count_done_by_step(session, organization_id, campaign_id, step_s):
             steps[row.step][row.outcome or "failed"] = row.number
-    return {
-        "campaign_id": campaign_id,
-        "step_seconds": step_s,
-        "steps": [
-            {"from_time": datetime.fromtimestamp(step * step_s, UTC), "outcomes": outcomes}
+    return TimelineResponse(
+        campaign_id=campaign_id,
+        step_seconds=step_s,
+        steps=[
+            TimelineStep(from_time=datetime.fromtimestamp(step * step_s, UTC), outcomes=outcomes)
             for step, outcomes in sorted(steps.items())
         ],
-    }
+    )

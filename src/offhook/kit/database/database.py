@@ -13,6 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.orm import DeclarativeBase
 from starlette.requests import HTTPConnection
 
+from offhook.kit.json_values import JsonObject, JsonValue
+
 NAMING_CONVENTION = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -31,7 +33,14 @@ class Base(DeclarativeBase):
     """Base of every table; times carry their zone and dicts are JSONB."""
 
     metadata = MetaData(naming_convention=NAMING_CONVENTION)
-    type_annotation_map = {datetime: DateTime(timezone=True), dict[str, Any]: JSONB, list[Any]: JSONB}  # noqa: RUF012
+    type_annotation_map = {  # noqa: RUF012
+        datetime: DateTime(timezone=True),
+        dict[str, Any]: JSONB,
+        list[Any]: JSONB,
+        JsonObject: JSONB,
+        list[JsonValue]: JSONB,
+        list[str]: JSONB,
+    }
 
 
 BeforeCommit = Callable[[AsyncSession], Awaitable[None]]

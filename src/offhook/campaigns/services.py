@@ -1,0 +1,33 @@
+"""The services of campaigns, built once a process by ``register`` and handed to requests by one dependency."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
+
+from offhook.campaigns.engine.engine import CampaignEngine
+from offhook.campaigns.intake.contact_files import ContactFiles
+from offhook.campaigns.intake.creation import CampaignCreation
+from offhook.campaigns.intake.preflight import CampaignPreflight
+from offhook.campaigns.reports.presenter import CampaignPresenter
+from offhook.campaigns.reports.progress_streams import ProgressStreams
+from offhook.campaigns.reports.report import CampaignReports
+from offhook.campaigns.service import CampaignService
+from offhook.root import use_service
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignServices:
+    """What the endpoints of campaigns call."""
+
+    engine: CampaignEngine
+    campaigns: CampaignService
+    files: ContactFiles
+    creation: CampaignCreation
+    preflight: CampaignPreflight
+    presenter: CampaignPresenter
+    streams: ProgressStreams
+    reports: CampaignReports
+
+
+Services = Annotated[CampaignServices, Depends(use_service(CampaignServices))]
