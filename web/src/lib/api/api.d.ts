@@ -241,7 +241,7 @@ export interface paths {
         };
         /**
          * List Campaigns
-         * @description Newest first; without `limit`, all of them. `X-Total-Count` is the length of the whole list.
+         * @description Lists campaigns, newest first; without `limit`, all of them. `X-Total-Count` is the length of the whole list.
          */
         get: operations["list_campaigns"];
         put?: never;
@@ -263,8 +263,8 @@ export interface paths {
         put?: never;
         /**
          * Create Campaign
-         * @description A draft with the contacts of an uploaded CSV, all of them or none; what is wrong with a file is listed with its
-         *     rows. `Idempotency-Key` is honored.
+         * @description Creates a draft with the contacts of an uploaded CSV, all of them or none. An invalid file is answered with its
+         *     errors by row. `Idempotency-Key` is honored.
          */
         post: operations["create_campaign"];
         delete?: never;
@@ -282,7 +282,7 @@ export interface paths {
         };
         /**
          * Get Campaign
-         * @description One campaign with its progress; the concurrency that was asked for and the one that it gets.
+         * @description Returns a campaign with its progress, the concurrency that was requested and the one that applies.
          */
         get: operations["get_campaign"];
         put?: never;
@@ -292,7 +292,7 @@ export interface paths {
         head?: never;
         /**
          * Update Campaign
-         * @description Changes what is in the body; the next call goes by it. `null` takes a rule away.
+         * @description Changes the fields in the body; the next call follows them. `null` removes a rule.
          */
         patch: operations["update_campaign"];
         trace?: never;
@@ -306,7 +306,7 @@ export interface paths {
         };
         /**
          * List Campaign Contacts
-         * @description In the order of the file.
+         * @description Lists the campaign's contacts in the order of the file.
          */
         get: operations["list_campaign_contacts"];
         put?: never;
@@ -326,7 +326,7 @@ export interface paths {
         };
         /**
          * Explain Campaign Contact
-         * @description The rule that holds a contact back just now, in words, and until when if that is known.
+         * @description Explains which rule holds a contact back now, and until when if that is known.
          */
         get: operations["explain_campaign_contact"];
         put?: never;
@@ -348,7 +348,7 @@ export interface paths {
         put?: never;
         /**
          * Pause Campaign
-         * @description After the answer no new call begins; calls in flight go on to their end.
+         * @description Pauses a campaign. After the answer no new call begins; calls in progress continue.
          */
         post: operations["pause_campaign"];
         delete?: never;
@@ -366,8 +366,8 @@ export interface paths {
         };
         /**
          * Check Campaign Before Start
-         * @description What a start would do now: contacts by zone, closed now, on the do-not-call list, without a value for a variable
-         *     that the agent uses, and how long it takes.
+         * @description Predicts what a start would do now: contacts by time zone, outside calling hours, on the do-not-call list or without
+         *     a value for a variable that the agent uses, and how long the campaign takes.
          */
         get: operations["check_campaign_before_start"];
         put?: never;
@@ -387,7 +387,7 @@ export interface paths {
         };
         /**
          * Get Campaign Progress
-         * @description Counted from the contacts themselves, now.
+         * @description Returns the campaign's progress, counted from its contacts.
          */
         get: operations["get_campaign_progress"];
         put?: never;
@@ -407,8 +407,8 @@ export interface paths {
         };
         /**
          * Stream Campaign Progress
-         * @description Server-sent events: `progress` with the progress record at once and whenever it changes, until the campaign is over
-         *     and its last call has ended (event `ended`).
+         * @description Streams server-sent events: `progress` immediately and on every change, then `ended` once the campaign is over and
+         *     its last call has ended.
          */
         get: operations["stream_campaign_progress"];
         put?: never;
@@ -430,7 +430,7 @@ export interface paths {
         put?: never;
         /**
          * Redial Campaign
-         * @description A new draft for the contacts that ended in one of `redial_statuses` and were not reached.
+         * @description Creates a draft for the contacts that ended in one of `redial_statuses` and were not reached.
          */
         post: operations["redial_campaign"];
         delete?: never;
@@ -448,7 +448,8 @@ export interface paths {
         };
         /**
          * Download Campaign Report
-         * @description A row for each call, in the order of the file, with the file's columns and one for each extracted variable.
+         * @description Returns a CSV with a row for each call, in the order of the file, with the file's columns and one column for each
+         *     extracted variable.
          */
         get: operations["download_campaign_report"];
         put?: never;
@@ -470,7 +471,7 @@ export interface paths {
         put?: never;
         /**
          * Resume Campaign
-         * @description Goes on with a paused campaign; its circuit breaker starts afresh.
+         * @description Resumes a paused campaign and resets its circuit breaker.
          */
         post: operations["resume_campaign"];
         delete?: never;
@@ -488,7 +489,7 @@ export interface paths {
         };
         /**
          * List Campaign Runs
-         * @description The campaign's calls, the newest first unless sorted otherwise; filtered as every list of runs is.
+         * @description Lists the campaign's calls, newest first by default, with the filters of every list of runs.
          */
         get: operations["list_campaign_runs"];
         put?: never;
@@ -508,7 +509,7 @@ export interface paths {
         };
         /**
          * Get Campaign Source Url
-         * @description A link to the CSV as it was uploaded, valid for a quarter of an hour.
+         * @description Returns a link to the CSV as it was uploaded, valid for 15 minutes.
          */
         get: operations["get_campaign_source_url"];
         put?: never;
@@ -530,7 +531,7 @@ export interface paths {
         put?: never;
         /**
          * Start Campaign
-         * @description Starts to dial. Of two starts at once, one is refused; `Idempotency-Key` is honored.
+         * @description Starts dialing. Of two starts at the same time, one is refused. `Idempotency-Key` is honored.
          */
         post: operations["start_campaign"];
         delete?: never;
@@ -548,8 +549,8 @@ export interface paths {
         };
         /**
          * Get Campaign Timeline
-         * @description What became of the contacts over time, in at most some sixty steps; a contact that is called again counts once,
-         *     when it is done.
+         * @description Returns how contacts ended over time, in about 60 steps at most. A contact that is called again counts once, when
+         *     it is done.
          */
         get: operations["get_campaign_timeline"];
         put?: never;
@@ -1771,7 +1772,7 @@ export interface paths {
         };
         /**
          * Download Contact File
-         * @description The file behind a signed link, as it was uploaded.
+         * @description Returns the file behind a signed link, as it was uploaded.
          */
         get: operations["download_contact_file"];
         put?: never;
@@ -1793,7 +1794,7 @@ export interface paths {
         put?: never;
         /**
          * Create Presigned Upload Url
-         * @description Where to `PUT` a contact CSV, for a quarter of an hour; nothing else is needed to send it.
+         * @description Returns an address to `PUT` a contact CSV to, valid for 15 minutes. Sending the file needs no other credential.
          */
         post: operations["create_presigned_upload_url"];
         delete?: never;
@@ -1812,7 +1813,7 @@ export interface paths {
         get?: never;
         /**
          * Upload Contact File
-         * @description The bytes of a contact CSV; the signed address is the credential.
+         * @description Stores the bytes of a contact CSV. The signed address is the credential.
          */
         put: operations["upload_contact_file"];
         post?: never;
@@ -9566,7 +9567,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Its status does not allow it */
+            /** @description The current state does not allow it */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9759,7 +9760,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Its status does not allow it */
+            /** @description The current state does not allow it */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9809,9 +9810,9 @@ export interface operations {
     list_campaign_contacts: {
         parameters: {
             query?: {
-                /** @description Several times: any of them */
+                /** @description Repeat for any of several */
                 state?: ("pending" | "calling" | "done")[] | null;
-                /** @description Several times: any of them */
+                /** @description Repeat for any of several */
                 outcome?: ("answered" | "no_answer" | "busy" | "voicemail" | "failed" | "canceled" | "do_not_call" | "invalid_number")[] | null;
                 page?: number;
                 limit?: number;
@@ -10046,7 +10047,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Its status does not allow it */
+            /** @description The current state does not allow it */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10410,7 +10411,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Its status does not allow it */
+            /** @description The current state does not allow it */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10460,9 +10461,9 @@ export interface operations {
     download_campaign_report: {
         parameters: {
             query?: {
-                /** @description ISO 8601; a plain day counts whole */
+                /** @description ISO 8601; a plain date covers the whole day */
                 start_date?: string | null;
-                /** @description ISO 8601; a plain day counts whole */
+                /** @description ISO 8601; a plain date covers the whole day */
                 end_date?: string | null;
             };
             header?: {
@@ -10604,7 +10605,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Its status does not allow it */
+            /** @description The current state does not allow it */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10885,7 +10886,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Its status does not allow it */
+            /** @description The current state does not allow it */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -19160,7 +19161,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The file is larger than 50 MB */
+            /** @description The body is too large */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -19169,7 +19170,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Its name does not end in .csv */
+            /** @description The file is of no kind that is read */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -19267,7 +19268,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The file is larger than 50 MB */
+            /** @description The body is too large */
             413: {
                 headers: {
                     [name: string]: unknown;
