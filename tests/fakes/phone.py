@@ -11,7 +11,8 @@ import numpy as np
 from offhook.kit.audio import MULAW_8K
 from offhook.models.ports import CallModels
 from offhook.runs.states import can_move
-from offhook.telephony.media.session import EventListener, MediaLeg, OpenMedia, carry_media
+from offhook.telephony.media.leg import EventListener, MediaLeg
+from offhook.telephony.media.session import OpenMedia
 from offhook.telephony.ports import CarrierAccount, DialRequest, StatusUpdate
 from offhook.telephony.providers.sandbox.call_script import CallScript, read_script
 from offhook.telephony.providers.sandbox.network import CallRecord, SandboxNetwork
@@ -23,6 +24,7 @@ from offhook.voice.ports import CallResult
 from offhook.voice.session import CallSession
 from offhook.workflows.graph import parse_graph
 from tests.fakes.clock import run_virtual
+from tests.fakes.media_session import ConnectedSession
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, ScriptedTts
 from tests.fakes.voice import KeptEvents, LoudnessVad, Tools
 
@@ -129,7 +131,7 @@ class SandboxCall:
             session = CallSession(agent=agent, leg=leg, models=models, sink=self.sink, vad=LoudnessVad())
             return SimpleNamespace(session=session, run=session.run)
 
-        self.result = await carry_media(open_media, SandboxWire(), connect, listener=listener)
+        self.result = await ConnectedSession(SandboxWire(), connect, listener).carry_call(open_media)
         return self.result
 
     # what came of it

@@ -7,12 +7,13 @@ from typing import Any
 from offhook.errors import Conflict
 from offhook.kit.media_sockets.sockets import GOING_AWAY
 from offhook.telephony.media.in_process_socket import PipeEnd, create_pipe
-from offhook.telephony.media.session import MediaLeg, carry_media
+from offhook.telephony.media.leg import MediaLeg
 from offhook.telephony.ports import MachineAnswered
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 from offhook.voice.ports import CallResult
 from offhook.voice.socket_leg import BAD_MESSAGE, NOT_CONNECTABLE
 from tests.fakes.clock import run_virtual
+from tests.fakes.media_session import ConnectedSession
 
 START = b'{"type":"start","call_id":"SB1"}'
 
@@ -89,7 +90,7 @@ def call(
             session.leg = leg
             return session
 
-        carried = asyncio.create_task(carry_media(near.open, SandboxWire(), connect))
+        carried = asyncio.create_task(ConnectedSession(SandboxWire(), connect).carry_call(near.open))
         await script(peer, session)
         result = await carried
         await asyncio.sleep(0)
@@ -234,7 +235,7 @@ class TestHowItEnds:
                 raise Conflict
 
             peer.end.send_text(START)
-            result = await carry_media(near.open, SandboxWire(), refuse)
+            result = await ConnectedSession(SandboxWire(), refuse).carry_call(near.open)
             await settle()
             return result, peer
 
@@ -252,7 +253,7 @@ class TestHowItEnds:
             async def connect(leg: MediaLeg) -> NotedSession:
                 return session
 
-            carried = asyncio.create_task(carry_media(near.open, SandboxWire(), connect))
+            carried = asyncio.create_task(ConnectedSession(SandboxWire(), connect).carry_call(near.open))
             far.send_text(START)
             await settle()
             near.close(GOING_AWAY, "the server stops")

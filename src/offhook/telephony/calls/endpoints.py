@@ -145,14 +145,13 @@ async def telephony_media(websocket: WebSocket, provider: str, run_id: str, toke
     """The audio of one call in the carrier's format. The token is spent before anything else happens; a wrong, used
     or foreign one is refused with HTTP 401 (or close code 4401 where the server cannot answer a handshake)."""
     root: Root = websocket.app.state.root
-    gate = root.get(MediaAdmission)
     try:
-        admission = await gate.claim_token(_parse_run_id(run_id), token, provider)
+        session = await root.get(MediaAdmission).admit_call(_parse_run_id(run_id), token, provider)
     except DomainError as error:
         await _refuse_socket(websocket, error)
         return
     limit = root.settings.max_socket_message_bytes
-    await gate.carry_call(admission, partial(open_socket, websocket, max_message_bytes=limit))
+    await session.run(partial(open_socket, websocket, max_message_bytes=limit))
 
 
 def _parse_run_id(text: str) -> int:

@@ -17,7 +17,7 @@ from offhook.runs.states import FINAL_STATES
 from offhook.telephony import call_signals
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.call_signals import CallSignals
-from offhook.telephony.media.session import MediaLeg
+from offhook.telephony.media.leg import MediaLeg
 from offhook.telephony.ports import CarrierFailed, CarrierRegistry, CarrierSpec, MachineAnswered, MediaStopped
 from offhook.voice.ports import CallResult
 

@@ -1,31 +1,33 @@
-"""The media path that every carrier shares: a socket of any kind, the carrier's wire, and the call behind it."""
+"""One media connection, from its open socket to the end of the call that it carries."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
-from typing import Final, Protocol, runtime_checkable
+from contextlib import ExitStack
+from typing import Final, Protocol
 
 from offhook.errors import DomainError
+from offhook.kit.database.database import Database
 from offhook.kit.media_sockets.sockets import NORMAL, MessageReceiver, PushSocket
-from offhook.telephony.ports import (
-    ClosesAtEnd,
-    DigitPressed,
-    MachineAnswered,
-    MarkReached,
-    MediaStarted,
-    MediaStopped,
-    MediaWire,
-    WireError,
-    WireEvent,
-)
-from offhook.voice.events import VoiceEvent
+from offhook.runs.errors import RunNotConnectable
+from offhook.runs.live import lease_queries
+from offhook.runs.live.calls import LiveCall, LiveCallRegistry
+from offhook.telephony.calls.status_reports import CallReports
+from offhook.telephony.media.carrier_signals import CarrierCallControl
+from offhook.telephony.media.leg import EventListener, MediaLeg
+from offhook.telephony.ports import CarrierSpec, MediaWire, StatusUpdate
 from offhook.voice.ports import CallResult
-from offhook.voice.socket_leg import BAD_MESSAGE, FAULT, NOT_CONNECTABLE, CallInput, SocketLeg
+from offhook.voice.socket_leg import BAD_MESSAGE, FAULT, NOT_CONNECTABLE, CallInput
 
 START_TIMEOUT_S: Final = 10.0
+# How long a phone may ring at a carrier that connects the media before it is answered.
+RING_TIMEOUT_S: Final = 650.0
+
+OpenMedia = Callable[[MessageReceiver], Awaitable[PushSocket]]
 
 
 class LiveConversation(Protocol):
-    """``runs.LiveCall`` as this module sees it."""
+    """The call behind the media: ``runs.LiveCall``."""
 
     @property
     def session(self) -> CallInput: ...
@@ -33,150 +35,120 @@ class LiveConversation(Protocol):
     async def run(self) -> CallResult: ...
 
 
-@runtime_checkable
-class CaptionWire(Protocol):
-    """A wire whose far end may read along (simulated people do)."""
+class MediaSession(ABC):
+    """Opens the media, waits for its start, connects a call to it, and carries that call to its end.
 
-    def encode_caption(self, event: VoiceEvent) -> bytes | None: ...
-
-
-OpenMedia = Callable[[MessageReceiver], Awaitable[PushSocket]]
-ConnectLeg = Callable[["MediaLeg"], Awaitable[LiveConversation]]
-EventListener = Callable[[VoiceEvent], None]
-
-
-class MediaLeg(SocketLeg):
-    """A ``voice.ports.CallLeg`` on a MediaWire, and the Receiver of its socket."""
-
-    def __init__(self, wire: MediaWire, listener: EventListener | None = None) -> None:
-        super().__init__(wire.codec)
-        if isinstance(wire, ClosesAtEnd):
-            self.clean_close_codes = wire.clean_close_codes
-        self._wire = wire
-        self._listener = listener
-        self._captions = wire if isinstance(wire, CaptionWire) else None
-        self._send_audio: Callable[[bytes], None] | None = None
-        self._has_machine = False
-        self.started: asyncio.Future[MediaStarted | None] = asyncio.get_running_loop().create_future()
-
-    def attach_session(self, ears: CallInput) -> None:
-        super().attach_session(ears)
-        self._report_machine()
-
-    def attach_socket(self, socket: PushSocket) -> None:
-        super().attach_socket(socket)
-        self._send_audio = socket.send_binary if self._wire.has_binary_audio else socket.send_text
-
-    # CallLeg
-
-    def send_frame(self, payload: bytes) -> None:
-        if self._send_audio is not None and self._end_reason is None:
-            self._send_audio(self._wire.encode_audio(payload))
-
-    def send_mark(self, name: str) -> None:
-        self._send_control(self._wire.encode_mark(name))
-
-    def clear_buffer(self) -> None:
-        self._send_control(self._wire.encode_clear())
-
-    def send_event(self, event: VoiceEvent) -> None:
-        if self._listener is not None:
-            self._listener(event)
-        if self._captions is not None and (caption := self._captions.encode_caption(event)) is not None:
-            self._send_control(caption)
-
-    async def hang_up(self) -> None:
-        self.close(NORMAL, "the call is over")
-
-    def _send_control(self, message: bytes) -> None:
-        if self._socket is not None and self._end_reason is None:
-            self._socket.send_text(message)
-
-    # Receiver
-
-    def on_text(self, text: str) -> None:
-        self._run_guarded(self._on_message, text)
-
-    def on_binary(self, payload: bytes) -> None:
-        self._run_guarded(self._on_message, payload)
-
-    def _on_message(self, message: str | bytes) -> None:
-        if self._end_reason is not None:
-            return
-        try:
-            heard = self._wire.decode(message)
-        except WireError as error:
-            self.close(BAD_MESSAGE, str(error))
-            return
-        if isinstance(heard, bytes):
-            self._receive_audio(heard)
-        elif heard is not None:
-            self.on_wire_event(heard)
-
-    def on_wire_event(self, event: WireEvent) -> None:
-        """What the wire says, or the carrier by another way."""
-        if isinstance(event, MediaStarted):
-            if not self.started.done():
-                self.started.set_result(event)
-        elif isinstance(event, MediaStopped):
-            self._end_once("caller_hung_up")
-        elif isinstance(event, MachineAnswered):
-            self._has_machine = True
-            self._report_machine()
-        elif self._input is None:
-            return
-        elif isinstance(event, DigitPressed):
-            self._input.feed_digit(event.digit)
-        elif isinstance(event, MarkReached):
-            self._input.feed_mark(event.name)
-
-    def _report_machine(self) -> None:
-        if self._has_machine and self._input is not None:
-            self._input.voicemail_detected("carrier")
-
-    def _end_once(self, reason: str) -> None:
-        if not self.started.done():
-            self.started.set_result(None)
-        super()._end_once(reason)
-
-
-async def carry_media(
-    open_media: OpenMedia,
-    wire: MediaWire,
-    connect: ConnectLeg,
-    *,
-    listener: EventListener | None = None,
-    start_within_s: float = START_TIMEOUT_S,
-) -> CallResult | None:
-    """Carry one call from the open socket to its end; the media token was claimed before.
-
-    ``connect`` makes the call once the media has started. None when it never did, or when the call was refused; the
-    caller then ends the run. ``listener`` gets the session's events (a simulated person reads along).
+    ``listener`` gets the call's events (a simulated person reads along).
     """
-    leg = MediaLeg(wire, listener)
-    socket = await open_media(leg)
-    leg.attach_socket(socket)
-    try:
-        if not await _wait_started(leg, start_within_s):
+
+    def __init__(
+        self, wire: MediaWire, *, listener: EventListener | None = None, start_timeout_s: float = START_TIMEOUT_S
+    ) -> None:
+        self.leg = MediaLeg(wire, listener)
+        self._start_timeout_s = start_timeout_s
+
+    @abstractmethod
+    async def connect_call(self) -> LiveConversation:
+        """Makes the call once the media has started; DomainError refuses it."""
+
+    async def carry_call(self, open_media: OpenMedia) -> CallResult | None:
+        """Returns None when the media never started, or when the call was refused."""
+        leg = self.leg
+        socket = await open_media(leg)
+        leg.attach_socket(socket)
+        try:
+            if not await self._wait_started():
+                return None
+            conversation = await self.connect_call()
+            leg.attach_session(conversation.session)
+            return await conversation.run()
+        except DomainError as error:
+            leg.close(NOT_CONNECTABLE, error.code)
             return None
-        conversation = await connect(leg)
-        leg.attach_session(conversation.session)
-        return await conversation.run()
-    except DomainError as error:
-        leg.close(NOT_CONNECTABLE, error.code)
-        return None
-    except Exception:
-        leg.close(FAULT, "this call failed")
-        raise
-    finally:
-        leg.close(NORMAL, "the call is over")
-        await socket.wait_closed()
+        except Exception:
+            leg.close(FAULT, "this call failed")
+            raise
+        finally:
+            leg.close(NORMAL, "the call is over")
+            await socket.wait_closed()
+
+    async def _wait_started(self) -> bool:
+        try:
+            async with asyncio.timeout(self._start_timeout_s):
+                return await self.leg.started is not None
+        except TimeoutError:
+            self.leg.close(BAD_MESSAGE, "the stream did not start")
+            return False
 
 
-async def _wait_started(leg: MediaLeg, within_s: float) -> bool:
-    try:
-        async with asyncio.timeout(within_s):
-            return await leg.started is not None
-    except TimeoutError:
-        leg.close(BAD_MESSAGE, "the stream did not start")
-        return False
+class RunMediaSession(MediaSession):
+    """The media connection of one run, whose token was right and is spent.
+
+    A run whose media never came to be is over and has failed. Not so where the media comes before the answer: that it
+    never began is then the carrier's to explain. A second socket of a run that another one carries is closed, and changes
+    nothing.
+    """
+
+    def __init__(
+        self,
+        spec: CarrierSpec,
+        organization_id: int,
+        run_id: int,
+        *,
+        db: Database,
+        live: LiveCallRegistry,
+        reports: CallReports,
+        control: CarrierCallControl,
+        listener: EventListener | None = None,
+    ) -> None:
+        assert spec.media.wire is not None
+        has_early_media = spec.media.has_early_media
+        super().__init__(
+            spec.media.wire(),
+            listener=listener,
+            start_timeout_s=RING_TIMEOUT_S if has_early_media else START_TIMEOUT_S,
+        )
+        self.run_id = run_id
+        self._organization_id = organization_id
+        self._spec = spec
+        self._db = db
+        self._live = live
+        self._reports = reports
+        self._control = control
+        self._signals = ExitStack()
+        self._has_begun = False
+        self._is_settled_elsewhere = has_early_media
+
+    async def run(self, open_media: OpenMedia) -> CallResult | None:
+        """Carries the call, then ends it at its carrier and settles a run that nothing else settles."""
+        result = None
+        try:
+            with self._signals:
+                result = await self.carry_call(open_media)
+        finally:
+            await self._settle_run(result)
+        return result
+
+    async def connect_call(self) -> LiveCall:
+        self._has_begun = True
+        try:
+            call = await self._live.connect_leg(self.run_id, self.leg)
+        except RunNotConnectable:
+            self._is_settled_elsewhere = True
+            raise
+        self._is_settled_elsewhere = False
+        self._signals.enter_context(
+            self._control.listen_while_live(self._spec, self._organization_id, self.run_id, self.leg)
+        )
+        return call
+
+    async def _settle_run(self, result: CallResult | None) -> None:
+        if not self._has_begun and not self._is_settled_elsewhere:
+            async with self._db.transaction() as session:  # another socket may carry the run
+                self._is_settled_elsewhere = await lease_queries.is_carried(session, self._organization_id, self.run_id)
+        if result is None and self._is_settled_elsewhere:
+            return
+        await self._control.end_call(self._spec, self._organization_id, self.run_id, result)
+        if result is None:
+            update = StatusUpdate("failed", end_reason="media_lost")
+            await self._reports.report_status(self._organization_id, self.run_id, update)

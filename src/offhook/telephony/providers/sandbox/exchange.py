@@ -7,7 +7,8 @@ from offhook.runs import service as runs
 from offhook.runs.live.calls import LiveCallRegistry
 from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.media.admission import MediaAdmission
-from offhook.telephony.media.session import EventListener, OpenMedia
+from offhook.telephony.media.leg import EventListener
+from offhook.telephony.media.session import OpenMedia
 from offhook.telephony.ports import DialRequest, StatusUpdate
 from offhook.telephony.providers.sandbox import remote_media
 from offhook.telephony.providers.sandbox.call_script import CallScript, read_script
@@ -55,8 +56,8 @@ class SandboxExchange:
         self, organization_id: int, request: DialRequest, open_media: OpenMedia, listener: EventListener
     ) -> CallResult | None:
         if not self._is_remote:
-            admitted = await self._admission.claim_token(request.run_id, request.media_token, NAME)
-            return await self._admission.carry_call(admitted, open_media, listener)
+            session = await self._admission.admit_call(request.run_id, request.media_token, NAME, listener)
+            return await session.run(open_media)
         base = self._find_server_url()
         if base is None:
             raise remote_media.RemoteMediaFailed("No server runs here: set OFFHOOK_SERVER_URL to where it listens.")

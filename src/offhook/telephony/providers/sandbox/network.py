@@ -15,7 +15,8 @@ from offhook.kit.media_sockets.sockets import GOING_AWAY
 from offhook.kit.processes.child_process import is_running
 from offhook.runs.states import FINAL_STATES
 from offhook.telephony.media.in_process_socket import PipeEnd, create_pipe
-from offhook.telephony.media.session import EventListener, OpenMedia
+from offhook.telephony.media.leg import EventListener
+from offhook.telephony.media.session import OpenMedia
 from offhook.telephony.media.simulated_phone import SimulatedPhone
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, DialRequest, LostCallQuery, StatusUpdate
 from offhook.telephony.providers.sandbox.call_script import CallScript

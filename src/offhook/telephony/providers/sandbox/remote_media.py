@@ -9,7 +9,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
 from offhook.kit.media_sockets.sockets import NORMAL
-from offhook.telephony.media.session import EventListener, OpenMedia
+from offhook.telephony.media.leg import EventListener
+from offhook.telephony.media.session import OpenMedia
 from offhook.telephony.providers.sandbox.wire import read_caption
 
 CONNECT_TIMEOUT_S: Final = 10.0
