@@ -74,14 +74,7 @@ class AgentTurns:
     # -- turns ----------------------------------------------------------------------------------------------------
 
     def start_greeting(self, delay_s: float) -> None:
-        self._start_turn(partial(self._run_greeting, delay_s))
-
-    async def _run_greeting(self, delay_s: float) -> None:
-        if delay_s:
-            self.reply_due_since = None
-            await asyncio.sleep(delay_s)
-            self.reply_due_since = self._line.now()
-        await self._run_answer(None, TurnTiming(), None)
+        self._start_turn(partial(self._run_answer, None, TurnTiming(), None, delay_s))
 
     def answer_caller(self, heard: str | None, timing: TurnTiming, edge: Edge | None = None) -> None:
         """Answer what was heard; what the agent was still saying or thinking is over."""
@@ -131,7 +124,11 @@ class AgentTurns:
 
     # -- one answer -----------------------------------------------------------------------------------------------
 
-    async def _run_answer(self, heard: str | None, timing: TurnTiming, edge: Edge | None) -> None:
+    async def _run_answer(self, heard: str | None, timing: TurnTiming, edge: Edge | None, delay_s: float = 0.0) -> None:
+        if delay_s:
+            self.reply_due_since = None
+            await asyncio.sleep(delay_s)
+            self.reply_due_since = self._line.now()
         utterance = self._begin_utterance(timing)
         end_reason: str | None = None
         try:

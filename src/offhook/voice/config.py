@@ -65,7 +65,10 @@ class CallConfig:
     @classmethod
     def from_configurations(cls, configurations: Mapping[str, Any]) -> "CallConfig":
         number = partial(_clamped_number, configurations)
-        vad = partial(_clamped_number, _config_section(configurations, "vad_configuration"))
+        vad_section = _config_section(configurations, "vad_configuration")
+        vad = partial(_clamped_number, vad_section)
+        has_level = vad_section.get("minimum_level_db") is not None
+        phrases = _config_section(configurations, "phrases")
         start = configurations.get("turn_start_strategy")
         stop = configurations.get("turn_stop_strategy")
         confidence = vad("confidence", 0.5, 0.05, 0.99)
@@ -81,13 +84,15 @@ class CallConfig:
             vad_start_probability=confidence,
             vad_stop_probability=min(0.35, confidence * 0.7),
             interrupt_after_s=vad("start_seconds", 0.12, 0.06, 2),
-            interrupt_min_level_db=_level(_config_section(configurations, "vad_configuration")),
+            interrupt_min_level_db=vad("minimum_level_db", 0, -90, 0) if has_level else None,
             vad_stop_after_s=vad("stop_seconds", 0.3, 0.1, 2),
             ambience=_parse_ambience(_config_section(configurations, "ambient_noise_configuration")),
             dictionary=parse_dictionary(configurations.get("dictionary")),
             is_compaction_on=configurations.get("context_compaction_enabled") is True,
             voicemail=_parse_voicemail(_config_section(configurations, "voicemail_detection")),
-            phrases=_phrases(_config_section(configurations, "phrases")),
+            phrases=CannedPhrases(
+                **{field.name: text for field in fields(CannedPhrases) if (text := _stripped_text(phrases, field.name))}
+            ),
         )
 
 
@@ -106,10 +111,6 @@ def _clamped_number(values: Mapping[str, Any], key: str, default: float, low: fl
 def _stripped_text(values: Mapping[str, Any], key: str) -> str:
     value = values.get(key)
     return value.strip() if isinstance(value, str) else ""
-
-
-def _level(vad: Mapping[str, Any]) -> float | None:
-    return _clamped_number(vad, "minimum_level_db", 0, -90, 0) if vad.get("minimum_level_db") is not None else None
 
 
 def _parse_ambience(values: Mapping[str, Any]) -> AmbienceConfig | None:
@@ -134,10 +135,4 @@ def _parse_voicemail(values: Mapping[str, Any]) -> VoicemailConfig:
         long_speech_s=_clamped_number(values, "long_speech_timeout", 8, 2, 30),
         asks_model=values.get("use_workflow_llm") is True,
         instruction=_stripped_text(values, "system_prompt"),
-    )
-
-
-def _phrases(values: Mapping[str, Any]) -> CannedPhrases:
-    return CannedPhrases(
-        **{phrase.name: text for phrase in fields(CannedPhrases) if (text := _stripped_text(values, phrase.name))}
     )

@@ -142,7 +142,15 @@ class CallSession:
         codec = self._leg.codec
         self._line.emit(events.CALL_STARTED, {"codec": codec.name, "sample_rate": codec.sample_rate})
         watchdog = CallWatchdog(self, self._config, self._line.emit, self._line.started_at)
-        beside = [asyncio.create_task(watchdog.run()), asyncio.create_task(self._prepare_canned())]
+        phrases = self._config.phrases
+        canned = [
+            phrases.filler, phrases.apology, phrases.reprompt, phrases.idle, phrases.idle_goodbye,
+            phrases.time_warning, phrases.time_over,
+        ]  # fmt: skip
+        beside = [
+            asyncio.create_task(watchdog.run()),
+            asyncio.create_task(self._speaker.canned.prepare(canned)),
+        ]
         if self._ambient_leg is not None:
             beside.append(asyncio.create_task(self._ambient_leg.start_background(self._line.emit)))
         self._listener.audio_tap = self._voicemail.audio_tap
@@ -156,37 +164,17 @@ class CallSession:
             self._end_call("server_stopped")
             for task in beside:
                 task.cancel()
-            await self._clean_up()
-        return self._build_result()
-
-    def _start_delay_s(self) -> float:
-        data = self._conversation.node.data
-        delay = data.get("delayed_start_duration", 2.0)
-        if data.get("delayed_start") is not True or isinstance(delay, bool) or not isinstance(delay, int | float):
-            return 0.0
-        return min(max(float(delay), 0.0), MAX_START_DELAY_S)
-
-    async def _prepare_canned(self) -> None:
-        phrases = self._config.phrases
-        first = (phrases.filler, phrases.apology, phrases.reprompt)
-        await self._speaker.canned.prepare(
-            [*first, phrases.idle, phrases.idle_goodbye, phrases.time_warning, phrases.time_over]
-        )
-
-    async def _clean_up(self) -> None:
-        self._voicemail.close()
-        await self._turns.stop()
-        self._digits.cancel()
-        self._turns.tags += await self._termination.execute(self._leg)
-        await self._listener.close()
-        await self._conversation.finish()
-        self._listener.count_usage(self._usage)
-        self._line.emit(events.USAGE_COUNTED, self._usage.as_dict())
-        self._line.emit(events.CALL_ENDED, {"end_reason": self._end_reason, "outcome": self._call_outcome})
-        if self._recorder is not None:
-            await self._recorder.close()
-
-    def _build_result(self) -> CallResult:
+            self._voicemail.close()
+            await self._turns.stop()
+            self._digits.cancel()
+            self._turns.tags += await self._termination.execute(self._leg)
+            await self._listener.close()
+            await self._conversation.finish()
+            self._listener.count_usage(self._usage)
+            self._line.emit(events.USAGE_COUNTED, self._usage.as_dict())
+            self._line.emit(events.CALL_ENDED, {"end_reason": self._end_reason, "outcome": self._call_outcome})
+            if self._recorder is not None:
+                await self._recorder.close()
         is_silent = not self._has_caller_spoken and self._call_outcome == "answered"
         return CallResult(
             outcome=self._call_outcome,
@@ -195,6 +183,13 @@ class CallSession:
             gathered_context=self._conversation.gathered_context,
             tags=(*self._turns.tags, *(["silent_caller"] if is_silent else [])),
         )
+
+    def _start_delay_s(self) -> float:
+        data = self._conversation.node.data
+        delay = data.get("delayed_start_duration", 2.0)
+        if data.get("delayed_start") is not True or isinstance(delay, bool) or not isinstance(delay, int | float):
+            return 0.0
+        return min(max(float(delay), 0.0), MAX_START_DELAY_S)
 
     def _end_call(self, reason: str) -> None:
         if not self._ended.is_set():

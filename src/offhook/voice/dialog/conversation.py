@@ -163,13 +163,17 @@ class Conversation:
 
     async def _run_node(self, calls: list[ToolCall]) -> AsyncGenerator[ConversationStep, None]:
         """What happens at the current node; ``calls`` gets what the model called: then another step is due."""
-        await self._apply_extracted_variables()
-        fixed = await self._scripted_opening()
-        if fixed is not None:
+        if self._entered:  # a node that names a variable waits for its extraction, but not for long
+            texts = [self.node.prompt, self.node.say or "", str(self.node.data.get("offline_say") or "")]
+            names = {variable.path for text in texts for variable in find_variables(text)}
+            await self._extractor.wait_for(names, EXTRACTION_WAIT_S)
+        self.context.update(self._extractor.values)
+        opening = await self._scripted_opening()
+        if opening is not None:
             self._entered = False
-            if fixed.text:
-                self._record_agent_message(fixed.text)
-                yield fixed
+            if opening.text:
+                self.history.add_agent_message(opening.text)
+                yield opening
             return
         async with aclosing(self._ask_model(calls)) as pieces:
             async for piece in pieces:
@@ -183,15 +187,6 @@ class Conversation:
             async with aclosing(self._take_edge(edge, by="model")) as moving:
                 async for step in moving:
                     yield step
-
-    async def _apply_extracted_variables(self) -> None:
-        """Fill the context with what was extracted; a node that names such a variable waits for it, not for long."""
-        if self._entered:
-            texts = [self.node.prompt, self.node.say or "", str(self.node.data.get("offline_say") or "")]
-            await self._extractor.wait_for(
-                {variable.path for text in texts for variable in find_variables(text)}, EXTRACTION_WAIT_S
-            )
-        self.context.update(self._extractor.values)
 
     async def _scripted_opening(self) -> AgentSpeech | None:
         """The written sentence or the recording with which this node begins; None when the model is to speak."""
@@ -238,16 +233,13 @@ class Conversation:
                 # also when the caller interrupts: what was generated is cut to what was heard afterwards
                 text = "".join(said).strip()
                 if text or calls:
-                    self._record_agent_message(text, tuple(calls))
+                    self.history.add_agent_message(text, tuple(calls))
+                    self._tools.expect_answers(calls)
             if text or calls:
                 return
             if attempt == 1:
                 self._emit(events.WATCHDOG_ACTED, {"step": "retry", "reason": "empty_turn", "silent_ms": 0})
         raise EmptyTurn
-
-    def _record_agent_message(self, text: str, calls: tuple[ToolCall, ...] = ()) -> None:
-        self.history.add_agent_message(text, calls)
-        self._tools.expect_answers(calls)
 
     def _build_request(self, passages: Sequence[Passage]) -> LlmRequest:
         node, edges = self.node, self.outgoing_edges()
@@ -287,20 +279,15 @@ class Conversation:
             elif (tool := by_name.get(call.name)) is None:
                 self._tools.set_answer(call, {"error": f"There is no function {call.name!r} here."})
             else:
-                async with aclosing(self._run_tool(call, tool)) as steps:
-                    async for step in steps:
-                        yield step
+                announced = await self._prepare_announcement(tool.announcement)
+                if announced is not None:
+                    yield announced
+                yield ToolStarted(call.name, tool.blocks_barge_in)
+                if await self._tools.run_tool(call, tool):
+                    announced = await self._prepare_announcement(tool.success_announcement)
+                    if announced is not None:
+                        yield announced
         self.history.add_tool_answers(self._tools.take_answers())
-
-    async def _run_tool(self, call: ToolCall, tool: AgentTool) -> AsyncGenerator[ConversationStep, None]:
-        said = await self._prepare_announcement(tool.announcement)
-        if said is not None:
-            yield said
-        yield ToolStarted(call.name, tool.blocks_barge_in)
-        if await self._tools.run_tool(call, tool):
-            said = await self._prepare_announcement(tool.success_announcement)
-            if said is not None:
-                yield said
 
     async def _prepare_announcement(self, what: ToolAnnouncement) -> AgentSpeech | None:
         speech = await self.scripted_speech(what.text, what.recording, otherwise="nothing")
@@ -317,7 +304,7 @@ class Conversation:
         self._compactor.start_summary(self.history.messages)
         speech = await self.scripted_speech(edge.transition_speech, edge.transition_recording)
         if speech is not None and speech.text:
-            self._record_agent_message(speech.text)
+            self.history.add_agent_message(speech.text)
             yield speech
         self._enter_node(self.graph.nodes[edge.target])
         yield NodeEntered(self.node)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from offhook.models.ports import LlmMessage, LlmRequest, NodeHint
@@ -31,10 +31,7 @@ class VariableExtractor:
         if node.extraction_enabled and node.extraction_variables:
             task = asyncio.create_task(self._extract_variables(node, list(history)))
             self._tasks[task] = frozenset(str(variable.get("name")) for variable in node.extraction_variables)
-            task.add_done_callback(self._forget)
-
-    def _forget(self, task: asyncio.Task[None]) -> None:
-        self._tasks.pop(task, None)
+            task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
     async def wait_for(self, names: Collection[str], timeout_s: float) -> None:
         """Wait for extractions under way that may bring one of these names; returns at once when none does."""
@@ -53,7 +50,13 @@ class VariableExtractor:
         variables = [v for v in node.extraction_variables if isinstance(v.get("name"), str)]
         schema = {
             "type": "object",
-            "properties": {v["name"]: _variable_schema(v) for v in variables},
+            "properties": {
+                v["name"]: {
+                    "type": [_TYPES.get(str(v.get("type")), "string"), "null"],
+                    "description": str(v.get("prompt") or v["name"]),
+                }
+                for v in variables
+            },
             "required": [v["name"] for v in variables],
             "additionalProperties": False,
         }
@@ -78,11 +81,6 @@ class VariableExtractor:
         self.values.update(values)
         if values:
             self._emit(events.VARIABLES_EXTRACTED, {"node_id": node.id, "values": values})
-
-
-def _variable_schema(variable: Mapping[str, Any]) -> dict[str, Any]:
-    kind = _TYPES.get(str(variable.get("type")), "string")
-    return {"type": [kind, "null"], "description": str(variable.get("prompt") or variable["name"])}
 
 
 def _parse_values(text: str, names: set[str]) -> dict[str, Any]:

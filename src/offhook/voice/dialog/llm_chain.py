@@ -58,11 +58,15 @@ class LlmChain:
                     async for event in attempt:
                         yield event
             except ModelError as error:
-                self._fail(error)
+                self._circuit.report_failure(error)
+                if not self._circuit.should_retry(error, even_slow=True):
+                    self._circuit.fail_over(error)
                 if seen.has_called:  # what it called is being done: another model would call it again
                     return
                 if seen.text:
-                    request = _continued(request, seen.text)
+                    spoken = LlmMessage("assistant", seen.text)
+                    instruction = LlmMessage("system", CONTINUE.format(said=seen.text))
+                    request = replace(request, messages=[*request.messages, spoken, instruction])
                     yield TextDelta(" ")
             else:
                 self._circuit.mark_success()
@@ -111,17 +115,7 @@ class LlmChain:
         ref = self._circuit.next_ref
         return None if ref is None or ref.provider == OFFLINE_PROVIDER else ref
 
-    def _fail(self, error: ModelError) -> None:
-        self._circuit.report_failure(error)
-        if not self._circuit.should_retry(error, even_slow=True):
-            self._circuit.fail_over(error)
-
     async def complete_text(self, request: LlmRequest) -> str:
         """The whole text of an answer that nobody listens to (variable extraction)."""
         text = [event.text async for event in self.stream(request) if isinstance(event, TextDelta)]
         return "".join(text)
-
-
-def _continued(request: LlmRequest, said: str) -> LlmRequest:
-    messages = [*request.messages, LlmMessage("assistant", said), LlmMessage("system", CONTINUE.format(said=said))]
-    return replace(request, messages=messages)

@@ -88,7 +88,25 @@ class PassageRetriever:
         if heard and len(heard.split()) >= MIN_STANDALONE_WORDS:
             self._previous_question = heard
         if found is not None and passages:
-            self._emit_knowledge_found(asked, found, waited_ms=round((loop.time() - started) * 1000))
+            waited_ms = round((loop.time() - started) * 1000)
+            sources = [
+                {
+                    "document_id": passage.document_id,
+                    "name": passage.name,
+                    "page": passage.page,
+                    "score": passage.score,
+                    "whole": passage.is_whole,
+                }
+                for passage in passages
+            ]
+            data = {
+                "node_id": node.id,
+                "question": found.query.text,
+                "while_speaking": waited_ms == 0,
+                "waited_ms": waited_ms,
+                "sources": sources,
+            }
+            self._emit(events.KNOWLEDGE_FOUND, data)
         return passages
 
     def cancel(self) -> None:
@@ -129,25 +147,6 @@ class PassageRetriever:
         passages = await self._knowledge.find_passages(node.document_refs, asked.text)
         if self._latest_result is None or self._latest_result.number < number:
             self._latest_result = _QueryResult(asked, number, passages)
-
-    def _emit_knowledge_found(self, asked: _PassageQuery, found: _QueryResult, *, waited_ms: int) -> None:
-        data = {
-            "node_id": asked.node_id,
-            "question": found.query.text,
-            "while_speaking": waited_ms == 0,
-            "waited_ms": waited_ms,
-            "sources": [
-                {
-                    "document_id": passage.document_id,
-                    "name": passage.name,
-                    "page": passage.page,
-                    "score": passage.score,
-                    "whole": passage.is_whole,
-                }
-                for passage in found.passages
-            ],
-        }
-        self._emit(events.KNOWLEDGE_FOUND, data)
 
 
 def render_passages(passages: Sequence[Passage]) -> str:

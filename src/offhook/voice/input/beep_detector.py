@@ -31,18 +31,15 @@ class BeepDetector:
     def push(self, samples: Samples) -> None:
         pending = np.concatenate((self._pending, samples))
         while pending.size >= WINDOW:
-            self._analyze_window(pending[:WINDOW])
+            tone = _find_tone_bin(pending[:WINDOW])
             pending = pending[WINDOW:]
+            if tone is not None and self._bin is not None and abs(tone - self._bin) <= 1:
+                self._lasted_s += _WINDOW_S
+                continue
+            lasted_s, self._bin, self._lasted_s = self._lasted_s, tone, _WINDOW_S if tone is not None else 0.0
+            if MIN_BEEP_S <= lasted_s <= MAX_BEEP_S:
+                self._on_beep()
         self._pending = pending
-
-    def _analyze_window(self, window: Samples) -> None:
-        found = _find_tone_bin(window)
-        if found is not None and self._bin is not None and abs(found - self._bin) <= 1:
-            self._lasted_s += _WINDOW_S
-            return
-        lasted_s, self._bin, self._lasted_s = self._lasted_s, found, _WINDOW_S if found is not None else 0.0
-        if MIN_BEEP_S <= lasted_s <= MAX_BEEP_S:
-            self._on_beep()
 
 
 def _find_tone_bin(window: Samples) -> int | None:

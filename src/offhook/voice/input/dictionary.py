@@ -20,7 +20,10 @@ class SpeechDictionary:
         """The text as the voice should read it; whole words, whatever their case."""
         if not self.spoken:
             return text
-        return _pattern(tuple(self.spoken)).sub(lambda found: self.spoken[found.group().casefold()], text)
+        # Longest first, so that "Offhook Pro" goes before "Offhook". The re module caches compiled patterns.
+        words = "|".join(re.escape(word) for word in sorted(self.spoken, key=len, reverse=True))
+        pattern = re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
+        return pattern.sub(lambda match: self.spoken[match.group().casefold()], text)
 
 
 EMPTY_DICTIONARY: Final = SpeechDictionary()
@@ -40,9 +43,3 @@ def parse_dictionary(value: Any) -> SpeechDictionary:
         if said:
             spoken[term.casefold()] = said
     return SpeechDictionary(tuple(terms), spoken) if terms else EMPTY_DICTIONARY
-
-
-def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
-    # longest first, so that "Offhook Pro" goes before "Offhook"; re keeps compiled patterns
-    alternatives = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE)

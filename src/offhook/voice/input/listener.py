@@ -142,7 +142,9 @@ class CallerListener:
         if stream is not None:
             await stream.close()
 
-    async def _run_recognition(self) -> None:
+    async def _run_recognition(self, close_first: SttStream | None = None) -> None:
+        if close_first is not None:
+            await close_first.close()
         has_retried = has_failed = False
         while True:
             try:
@@ -288,21 +290,11 @@ class CallerListener:
             error = ModelError("stt_silent", "The caller spoke and nothing was recognized.", retryable=True)
             self._circuit.report_failure(error)
             self._switch_recognizer(error)
-            self._restart_recognition()
+            if self._reader is not None:
+                self._reader.cancel()
+            stream, self._stream = self._stream, None
+            self._reader = asyncio.create_task(self._run_recognition(close_first=stream))
         self._owner.on_turn_without_transcript(self.unheard_turns)
-
-    def _restart_recognition(self) -> None:
-        old, self._reader = self._reader, None
-        if old is not None:
-            old.cancel()
-        stream, self._stream = self._stream, None
-
-        async def reopen_stream() -> None:
-            if stream is not None:
-                await stream.close()
-            await self._run_recognition()
-
-        self._reader = asyncio.create_task(reopen_stream())
 
 
 def _downsample_to_8k(samples: Samples) -> Samples:

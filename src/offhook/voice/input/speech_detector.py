@@ -42,33 +42,26 @@ class SpeechDetector:
     def __call__(self, probability: float, window_s: float) -> None:
         now = self._now()
         if self.is_speaking:
-            self._while_speaking(probability, window_s, now)
-        else:
-            self._while_silent(probability, window_s, now)
-        self._on_window()
-
-    def _while_silent(self, probability: float, window_s: float, now: float) -> None:
-        if probability < self._start:
+            if probability >= self._stop:
+                self.speech_s += self.silence_s + window_s
+                self.silence_s = 0.0
+                self.stopped_at = now
+            else:
+                self.silence_s += window_s
+                if self.silence_s >= self._stop_after:
+                    self.is_speaking = False
+                    self._on_stop()
+        elif probability < self._start:
             self._onset_s = 0.0
             self.silence_s += window_s
-            return
-        self._onset_s += window_s
-        if self._onset_s >= MIN_SPEECH_S:
-            self.is_speaking = True
-            self.speech_s = self._onset_s
-            self.started_at = now - self._onset_s
-            self.stopped_at = now
-            self.silence_s = 0.0
-            self._onset_s = 0.0
-            self._on_start()
-
-    def _while_speaking(self, probability: float, window_s: float, now: float) -> None:
-        if probability >= self._stop:
-            self.speech_s += self.silence_s + window_s
-            self.silence_s = 0.0
-            self.stopped_at = now
-            return
-        self.silence_s += window_s
-        if self.silence_s >= self._stop_after:
-            self.is_speaking = False
-            self._on_stop()
+        else:
+            self._onset_s += window_s
+            if self._onset_s >= MIN_SPEECH_S:
+                self.is_speaking = True
+                self.speech_s = self._onset_s
+                self.started_at = now - self._onset_s
+                self.stopped_at = now
+                self.silence_s = 0.0
+                self._onset_s = 0.0
+                self._on_start()
+        self._on_window()

@@ -77,7 +77,9 @@ class AmbientLeg:
         whole = room[: room.size // size * size]
         if not whole.size:
             return
-        quiet = _at_level(whole.astype(np.float64), self._ambience.volume)
+        loud = whole.astype(np.float64)
+        level, target = np.sqrt(np.mean(loud**2)), 32768 * 10 ** (FULL_DB / 20) * self._ambience.volume
+        quiet: Samples = np.clip(loud * (target / level if level else 0.0), -32768, 32767).astype(np.int16)
         self._samples = list(quiet.reshape(-1, size))
         self._frames = [self._codec.encode(samples) for samples in self._samples]
         Metronome.of_running_loop().add(self)
@@ -138,24 +140,12 @@ def get_background_samples(sound: str, rate: int) -> Samples:
     Made once in a process, which takes a tenth of a second.
     """
     if (sound, rate) not in _background_cache:
-        _background_cache[sound, rate] = _make(sound, rate)
+        noise = SOUNDS[sound](np.random.default_rng(7))
+        step = _RATE // rate
+        if step > 1:
+            noise = _apply_spectrum_gain(noise, lambda hz: (hz < rate * 0.45).astype(float))[::step]
+        _background_cache[sound, rate] = (noise / np.abs(noise).max() * 20_000).astype(np.int16)
     return _background_cache[sound, rate]
-
-
-def _make(sound: str, rate: int) -> Samples:
-    made = SOUNDS[sound](np.random.default_rng(7))
-    step = _RATE // rate
-    if step > 1:
-        made = _apply_spectrum_gain(made, lambda hz: (hz < rate * 0.45).astype(float))[::step]
-    samples: Samples = (made / np.abs(made).max() * 20_000).astype(np.int16)
-    return samples
-
-
-def _at_level(samples: FloatArray, volume: float) -> Samples:
-    level = np.sqrt(np.mean(samples**2))
-    wanted = 32768 * 10 ** (FULL_DB / 20) * volume
-    quiet: Samples = np.clip(samples * (wanted / level if level else 0.0), -32768, 32767).astype(np.int16)
-    return quiet
 
 
 def _apply_spectrum_gain(noise: FloatArray, gain: Callable[[FloatArray], FloatArray]) -> FloatArray:
@@ -194,20 +184,10 @@ def _babble_noise(random: np.random.Generator, voices: int) -> FloatArray:
     return even
 
 
-def _office_noise(random: np.random.Generator) -> FloatArray:
-    return _soft_noise(random, 500) * _slow_swell(random, 0.3, 0.2) + 0.35 * _babble_noise(random, 2)
-
-
-def _cafe_noise(random: np.random.Generator) -> FloatArray:
-    return 0.5 * _soft_noise(random, 900) + _babble_noise(random, 7)
-
-
-def _street_noise(random: np.random.Generator) -> FloatArray:
-    return _soft_noise(random, 220) * _slow_swell(random, 0.25, 0.7) + 0.15 * _soft_noise(random, 2500)
-
-
 SOUNDS: Final[Mapping[str, Callable[[np.random.Generator], FloatArray]]] = {
-    "office": _office_noise,
-    "cafe": _cafe_noise,
-    "street": _street_noise,
+    "office": lambda random: _soft_noise(random, 500) * _slow_swell(random, 0.3, 0.2) + 0.35 * _babble_noise(random, 2),
+    "cafe": lambda random: 0.5 * _soft_noise(random, 900) + _babble_noise(random, 7),
+    "street": lambda random: (
+        _soft_noise(random, 220) * _slow_swell(random, 0.25, 0.7) + 0.15 * _soft_noise(random, 2500)
+    ),
 }

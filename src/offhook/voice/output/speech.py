@@ -1,7 +1,7 @@
 """Text to frames: synthesis with time-outs and fail-over, resampled and encoded once per chunk."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 from weakref import WeakKeyDictionary
 
@@ -78,7 +78,8 @@ class CallSpeaker:
     ) -> None:
         self._playback = playback
         self._codec = codec
-        self._ttss = [_at_rate(tts, codec.sample_rate) for tts in ttss]
+        # A voice that has the line's own rate is not resampled.
+        self._ttss = [tts.for_line(codec.sample_rate) if isinstance(tts, LineTts) else tts for tts in ttss]
         self._usage = usage
         self._circuit = ModelFailover([tts.model_ref for tts in ttss], emit)
         self._bytes_per_char: dict[int, float] = {}
@@ -106,18 +107,16 @@ class CallSpeaker:
                 self._circuit.report_failure(error)
                 if said or not self._circuit.should_retry(error, even_slow=False):
                     self._circuit.fail_over(error)
-                rest, begins = rest[len(said) :].lstrip(), _nothing if said else begins
+                # The rest of a sentence begins without being announced again.
+                rest, begins = rest[len(said) :].lstrip(), (lambda: None) if said else begins
             else:
-                self._learn(sentence)
+                # How long this voice takes for a character.
+                if sentence.queued_bytes and len(sentence.text) >= MIN_LEARNED_CHARS:
+                    self._bytes_per_char[self._circuit.current] = sentence.queued_bytes / len(sentence.text)
                 self._circuit.mark_success()
                 return
             finally:
                 self._playback.complete_sentence(sentence)
-
-    def _learn(self, sentence: QueuedSentence) -> None:
-        """How long this voice takes for a character, from a sentence that it spoke to the end."""
-        if sentence.queued_bytes and len(sentence.text) >= MIN_LEARNED_CHARS:
-            self._bytes_per_char[self._circuit.current] = sentence.queued_bytes / len(sentence.text)
 
     def _truncate_to_spoken(self, sentence: QueuedSentence) -> str:
         """Shorten a sentence whose voice died to the whole words that it got out, and return these.
@@ -154,7 +153,9 @@ class CallSpeaker:
                 self._playback.push_audio(sentence, self._codec.encode(resampler.push(chunk)))
             self._playback.push_audio(sentence, self._codec.encode(resampler.push(b"", is_last=True)))
         finally:
-            await _close(chunks)
+            aclose = getattr(chunks, "aclose", None)
+            if aclose is not None:
+                await aclose()
 
     def play_sound(self, sound: RecordedSound, on_start: Callable[[], None]) -> QueuedSentence:
         """Queue a recording; it is played, interrupted and counted like a sentence of its transcript."""
@@ -170,18 +171,3 @@ class CallSpeaker:
         self._playback.push_audio(sentence, audio if audio is not None else attention_tone(self._codec))
         self._playback.complete_sentence(sentence)
         return sentence
-
-
-def _nothing() -> None:
-    """The rest of a sentence begins without being announced again."""
-
-
-def _at_rate(tts: Tts, sample_rate: int) -> Tts:
-    """The voice at the line's own rate where the vendor has that, so that nothing is resampled."""
-    return tts.for_line(sample_rate) if isinstance(tts, LineTts) else tts
-
-
-async def _close(chunks: AsyncIterator[bytes]) -> None:
-    aclose = getattr(chunks, "aclose", None)
-    if aclose is not None:
-        await aclose()
