@@ -73,7 +73,7 @@ CONVERSATIONS = [
         "Booked",
         {"day": "Wednesday", "time": "nine o'clock", "is_new_patient": False, "is_confirmed": True},
     ),
-    ("appointment_booking", ["are you a robot", "could I speak with a human"], "A person calls back", {}),
+    ("appointment_booking", ["are you a robot", "could I speak with a human"], "Callback", {}),
     ("appointment_booking", ["when do you open?", "no that's all"], "Goodbye", {}),
     (
         "order_status",
@@ -99,7 +99,7 @@ CONVERSATIONS = [
         },
     ),
     ("order_status", ["i don't need anything"], "Goodbye", {}),
-    ("order_status", ["track my package", "I don't know the number"], "A person calls back", {}),
+    ("order_status", ["track my package", "I don't know the number"], "Callback", {}),
     (
         "survey",
         ["Yes, go ahead.", "Five.", "The food.", "Yes."],
