@@ -52,11 +52,11 @@ class Form(NamedTuple):
 
 
 FORMS = (
-    Form("/settings/webhooks", "New webhook", {"Address": "not an address"}, "Add webhook", "Address"),
-    Form("/settings/keys", "New key", {"Name": ""}, "Make key", "Name"),
-    Form("/settings/members", "Invite", {"E-mail": "nobody"}, "Make the link", "E-mail"),
+    Form("/settings/webhooks", "New webhook", {"URL": "not an address"}, "Add webhook", "URL"),
+    Form("/settings/keys", "New key", {"Name": ""}, "Create key", "Name"),
+    Form("/settings/members", "Invite", {"Email": "nobody"}, "Create link", "Email"),
     Form("/settings/credentials", "New credential", {"Name": "CRM", "Token": ""}, "Save", "Token"),
-    Form("/settings/tools", "New tool", {"Name": "look up", "Address": "ftp://example.com"}, "Save", "Address"),
+    Form("/settings/tools", "New tool", {"Name": "look up", "URL": "ftp://example.com"}, "Save", "URL"),
     Form("/settings/do-not-call", "Add numbers", {"Numbers": "12"}, "Add", "Numbers"),
     Form("/settings/organization", "", {"Name": ""}, "Save", "Name"),
     Form("/settings/account", "", {"New password": "short"}, "Change password", "New password"),
@@ -64,8 +64,8 @@ FORMS = (
     Form(
         "/phone", "Connect a carrier", {"Domain API key": "XI", "Voice application": "a"}, "Check and connect", "Domain"
     ),
-    Form("/phone", "Get a number", {"Area code": "41a"}, "Buy it", "Area code"),
-    Form("/superuser", "Act as a user", {"E-mail": "nobody@example.com"}, "Act as them", "E-mail"),
+    Form("/phone", "Get a number", {"Area code": "41a"}, "Buy number", "Area code"),
+    Form("/superuser", "Impersonate a user", {"Email": "nobody@example.com"}, "Impersonate", "Email"),
 )
 
 

@@ -83,7 +83,7 @@ def test_a_link_signs_in_once(browser: Browser, page: Page, link: str) -> None:
     stranger = browser.new_page()
     stranger.goto(link)
     expect(stranger.get_by_role("alert")).to_contain_text("sign-in link does not work")
-    expect(stranger.get_by_label("E-mail")).to_be_visible()
+    expect(stranger.get_by_label("Email")).to_be_visible()
     stranger.close()
 
 
@@ -110,7 +110,7 @@ def begin_to_talk(page: Page) -> Locator:
 def test_talk_from_the_list_to_the_recording(page: Page) -> None:
     transcript = begin_to_talk(page)
     expect(transcript).to_contain_text("Which day suits you best", timeout=15_000)
-    expect(page.get_by_role("list", name="Answer time of each turn")).to_contain_text("ms", timeout=15_000)
+    expect(page.get_by_role("list", name="Response time per turn")).to_contain_text("ms", timeout=15_000)
     expect(transcript.locator("[data-speaker=caller]").nth(1)).to_contain_text(
         "tuesday", ignore_case=True, timeout=30_000
     )
@@ -124,7 +124,7 @@ def test_talk_from_the_list_to_the_recording(page: Page) -> None:
     expect(transcript).to_contain_text("Have you been to our practice before", timeout=15_000)
     shoot(page, "talk")
     page.get_by_role("button", name="Hang up").click()
-    expect(page.get_by_text("The call is over")).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("Call ended")).to_be_visible(timeout=15_000)
 
     page.get_by_role("link", name="Recording and details").click()
     expect(page.get_by_role("heading", name=re.compile("^WR-TEST"))).to_be_visible()
@@ -136,10 +136,10 @@ def test_talk_from_the_list_to_the_recording(page: Page) -> None:
         page.wait_for_timeout(200)
     else:
         raise AssertionError("the recording has no sound")
-    place = page.get_by_role("slider", name="Place in the recording")
+    place = page.get_by_role("slider", name="Position in the recording")
     place.press("ArrowRight")
     expect(place).to_have_attribute("aria-valuenow", "5", timeout=15_000)
-    page.get_by_role("button", name="Listen from").last.press("Enter")
+    page.get_by_role("button", name="Play from").last.press("Enter")
     expect(place).not_to_have_attribute("aria-valuenow", "5", timeout=15_000)
     page.goto(f"{page.url}?at=7")
     expect(place).to_have_attribute("aria-valuenow", "7", timeout=15_000)
@@ -164,9 +164,9 @@ def test_write_with_the_same_agent(page: Page) -> None:
     page.keyboard.type("booked and that")
     page.keyboard.press("Enter")
     expect(live).not_to_be_in_viewport(timeout=15_000)
-    page.get_by_role("radiogroup", name="Beside the canvas").get_by_text("Test").click()
-    page.get_by_text("Type", exact=True).click()
-    page.get_by_role("button", name="Start a text chat").press("Enter")
+    page.get_by_role("radiogroup", name="Side panel").get_by_text("Test").click()
+    page.get_by_text("Chat", exact=True).click()
+    page.get_by_role("button", name="Start chat").press("Enter")
     expect(live.and_(page.locator(":has([data-live])"))).to_be_in_viewport(timeout=15_000)
     chat = page.get_by_role("log", name="Transcript").last
     expect(chat).to_contain_text("this is Maya from Riverside Dental", timeout=15_000)
@@ -175,7 +175,7 @@ def test_write_with_the_same_agent(page: Page) -> None:
     page.keyboard.type("xyzzy")
     page.keyboard.press("Enter")
     # once it is answered
-    back = chat.get_by_role("button", name="Go back and change: xyzzy")
+    back = chat.get_by_role("button", name="Go back and edit: xyzzy")
     expect(back).to_be_visible(timeout=15_000)
     page.keyboard.press("Shift+Tab")
     expect(back).to_be_focused()
@@ -188,8 +188,8 @@ def test_write_with_the_same_agent(page: Page) -> None:
     expect(chat).to_contain_text("We are open Monday to Friday", timeout=15_000)
     expect(chat).not_to_contain_text("xyzzy")
     page.get_by_role("button", name="End", exact=True).press("Enter")
-    expect(page.get_by_text("The conversation is over.")).to_be_visible(timeout=15_000)
-    expect(page.get_by_role("button", name="Start again")).to_be_focused()
+    expect(page.get_by_text("The chat has ended.")).to_be_visible(timeout=15_000)
+    expect(page.get_by_role("button", name="Start over")).to_be_focused()
 
 
 def test_make_an_agent_from_nothing_and_publish_it(page: Page, home: str) -> None:

@@ -104,7 +104,7 @@ def test_from_nothing_to_published_with_the_keyboard(owner: Page) -> None:
     saved(page)
 
     page.get_by_role("button", name="Publish", exact=True).click()
-    expect(page.get_by_role("alert").filter(has_text="It was not published: there are")).to_be_visible(timeout=SLOW)
+    expect(page.get_by_role("alert").filter(has_text="Not published: ")).to_be_visible(timeout=SLOW)
     problems = page.get_by_role("button", name=re.compile("Prompt is required"))
     expect(problems).to_be_visible()
     expect(page.locator("[data-problem=error]").first).to_be_visible()
@@ -158,7 +158,7 @@ def test_everything_on_the_canvas_by_keyboard(owner: Page) -> None:
     page.keyboard.type("reason")
     page.keyboard.press("Enter")
     expect(step(page, "Reason")).to_be_focused(timeout=SLOW)
-    page.get_by_role("combobox", name="Lead to another step").focus()
+    page.get_by_role("combobox", name="Connect to another step").focus()
     page.keyboard.type("Goodbye")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -175,7 +175,7 @@ def test_everything_on_the_canvas_by_keyboard(owner: Page) -> None:
 def test_a_step_too_small_to_read_keeps_its_name(owner: Page) -> None:
     page = owner
     text = step(page, "Welcome").get_by_text("Welcome", exact=True)
-    canvas = page.get_by_role("region", name="Steps of the conversation")
+    canvas = page.get_by_role("region", name="Conversation steps")
     canvas.hover()
     page.mouse.wheel(0, 4_000)
     expect(text).to_be_hidden(timeout=SLOW)
@@ -214,7 +214,7 @@ def test_two_people_change_one_agent(owner: Page, browser: Browser) -> None:
 
     prompt(mine).fill("Mine.")
     warning = mine.get_by_role("alert")
-    expect(warning).to_contain_text("Somebody else has changed this agent", timeout=SLOW)
+    expect(warning).to_contain_text("Someone else changed this agent", timeout=SLOW)
     mine.get_by_role("button", name="Load theirs").click()
     expect(prompt(mine)).to_have_value("Theirs.")
     expect(warning).to_be_hidden()
@@ -230,7 +230,7 @@ def test_two_people_change_one_agent(owner: Page, browser: Browser) -> None:
     prompt(theirs).fill("Theirs again.")
     saved(theirs)
     prompt(mine).fill("Mine at last.")
-    mine.get_by_role("button", name="What differs").click(timeout=SLOW)
+    mine.get_by_role("button", name="Show differences").click(timeout=SLOW)
     differs = mine.get_by_role("dialog")
     expect(differs.locator("del")).to_contain_text("Theirs again.")
     expect(differs.locator("ins")).to_contain_text("Mine at last.")
@@ -269,7 +269,7 @@ def test_who_may_only_read_sees_no_button_to_change(owner: Page, browser: Browse
 
 def test_no_serious_fault_of_accessibility_and_all_of_it_by_keyboard(owner: Page) -> None:
     for tab in ("Test", "Settings", "Versions", "Step"):
-        owner.get_by_role("radiogroup", name="Beside the canvas").get_by_text(tab).click()
+        owner.get_by_role("radiogroup", name="Side panel").get_by_text(tab).click()
         owner.wait_for_timeout(300)
         assert faults(owner) == [], tab
         assert walk(owner, tab) == []
@@ -288,13 +288,13 @@ def test_no_serious_fault_of_accessibility_and_all_of_it_by_keyboard(owner: Page
 
 def test_a_trigger_shows_its_address_to_copy_also_where_browsers_withhold_the_clipboard(owner: Page) -> None:
     page = owner
-    page.get_by_role("textbox", name="Find a step").fill("by API")
+    page.get_by_role("textbox", name="Find a step").fill("API trigger")
     page.keyboard.press("Enter")
     page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined, configurable: true})")
-    copy = page.get_by_role("button", name="Copy address")
+    copy = page.get_by_role("button", name="Copy endpoint URL")
     copy.press("Enter")
     notices = page.get_by_role("status")
-    expect(notices.get_by_text("The address is copied.")).to_be_visible(timeout=SLOW)
+    expect(notices.get_by_text("Endpoint URL copied.")).to_be_visible(timeout=SLOW)
     expect(copy).to_be_focused()
     search = page.get_by_role("textbox", name="Find a step")
     search.press("Control+v")
@@ -302,4 +302,4 @@ def test_a_trigger_shows_its_address_to_copy_also_where_browsers_withhold_the_cl
     search.fill("")
     page.evaluate("document.execCommand = () => false")
     copy.press("Enter")
-    expect(notices.get_by_text("This browser does not let the page copy.")).to_be_visible(timeout=SLOW)
+    expect(notices.get_by_text("This browser does not allow copying.")).to_be_visible(timeout=SLOW)

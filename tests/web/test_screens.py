@@ -46,12 +46,12 @@ def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: st
     page.goto(base)
     page.get_by_role("link", name="Talk now").click()
     expect(page.get_by_role("heading", name=DEMO, exact=True)).to_be_visible()
-    page.get_by_text("Type", exact=True).click()
-    page.get_by_role("button", name="Start a text chat").click()
+    page.get_by_text("Chat", exact=True).click()
+    page.get_by_role("button", name="Start chat").click()
     chat = page.get_by_role("log", name="Transcript").last
     expect(chat).to_contain_text("this is Maya from Riverside Dental")
     page.get_by_role("button", name="End", exact=True).click()
-    expect(page.get_by_text("The conversation is over.")).to_be_visible()
+    expect(page.get_by_text("The chat has ended.")).to_be_visible()
 
     page.goto(base)
     page.get_by_role("button", name="New agent").first.click()
@@ -68,13 +68,13 @@ def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: st
     file.set_input_files({"name": "people.csv", "mimeType": "text/csv", "buffer": people(20)})
     expect(page.get_by_text("20 contacts")).to_be_visible()
     page.get_by_role("button", name="Next").click()
-    page.get_by_label("Calls at the same time").fill("10")
-    page.get_by_role("switch", name="Call again").press("Space")
+    page.get_by_label("Concurrency").fill("10")
+    page.get_by_role("switch", name="Retry unanswered calls").press("Space")
     page.get_by_role("button", name="Next").click()
-    page.get_by_role("button", name="Make the campaign").click()
+    page.get_by_role("button", name="Create campaign").click()
     expect(page.get_by_text("of 20 contacts")).to_be_visible()
-    page.get_by_role("button", name="Start dialling").click()
-    expect(page.get_by_text("of those done")).to_be_visible()
+    page.get_by_role("button", name="Start dialing").click()
+    expect(page.get_by_text("of completed")).to_be_visible()
     expect(page.get_by_text("Completed", exact=True)).to_be_visible(timeout=240_000)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download report").click()
@@ -84,9 +84,9 @@ def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: st
 
     page.get_by_role("link", name="All calls").click()
     page.get_by_role("button", name="More filters").click()
-    page.get_by_role("button", name="Add a value").click()
-    page.get_by_label("Learned or given").select_option("context")
-    page.get_by_label("Name of the value").fill("first_name")
+    page.get_by_role("button", name="Add a variable").click()
+    page.get_by_label("Variable kind").select_option("context")
+    page.get_by_label("Variable name").fill("first_name")
     page.get_by_label("Text", exact=True).fill("person 318")
     expect(page.get_by_role("region", name="Runs", exact=True).get_by_role("row")).to_have_count(2)
     expect(page.get_by_role("button", name="More filters (2)")).to_be_visible()
@@ -158,11 +158,11 @@ def test_the_api_speaks_at_the_field(page: Page, form: Form) -> None:
         assert walk_dialog(page, opener) == []
 
 
-HOURS = "Hours in which people may be called"
+HOURS = "Calling hours"
 
 
 def goes_by(page: Page, account: str) -> None:
-    page.get_by_role("combobox", name="Calls go out by").click()
+    page.get_by_role("combobox", name="Place calls through").click()
     page.get_by_role("option", name=account).click()
 
 
@@ -176,9 +176,9 @@ def test_a_campaign_keeps_its_hours_is_held_and_called_again(page: Page) -> None
         file.set_input_files({"name": "people.csv", "mimeType": "text/csv", "buffer": people(60)})
         expect(page.get_by_text("60 contacts")).to_be_visible()
         page.get_by_role("button", name="Next").click()
-        page.get_by_text("In these hours", exact=True).click()
+        page.get_by_text("During these hours", exact=True).click()
         page.get_by_role("button", name="Clear", exact=True).click()
-        expect(page.get_by_text("Nobody could ever be called")).to_be_visible()
+        expect(page.get_by_text("No hours are selected")).to_be_visible()
         expect(page.get_by_role("button", name="Next")).to_be_disabled()
         cells = page.get_by_role("grid", name=HOURS)
         cells.get_by_role("gridcell", name="Sunday 23:30").hover()
@@ -193,22 +193,22 @@ def test_a_campaign_keeps_its_hours_is_held_and_called_again(page: Page) -> None
         page.keyboard.press("Space")
         page.keyboard.press("Shift+ArrowRight")
         expect(last).to_be_focused()
-        page.get_by_label("Calls at the same time").fill("1")
+        page.get_by_label("Concurrency").fill("1")
         goes_by(page, "Side street")
         page.get_by_role("button", name="Next").click()
-        page.get_by_role("button", name="Make the campaign").dblclick()
-        expect(page.get_by_role("heading", name="Before the start")).to_be_visible()
+        page.get_by_role("button", name="Create campaign").dblclick()
+        expect(page.get_by_role("heading", name="Dry run")).to_be_visible()
         expect(page.get_by_text(re.compile(r"^Mon–Sun 00:00–24:00, "))).to_be_visible()
 
         expect(page.get_by_text("Side street", exact=True)).to_be_visible()
         assert len([made for made in ask(page, "GET", "/campaign/") if made["name"] == "In its hours"]) == 1
-        page.get_by_role("button", name="More about this campaign").click()
-        page.get_by_role("menuitem", name="Change the rules").click()
-        goes_by(page, "Your default account (Simulated town)")
+        page.get_by_role("button", name="More actions").click()
+        page.get_by_role("menuitem", name="Edit rules").click()
+        goes_by(page, "Default account (Simulated town)")
         page.get_by_role("dialog").get_by_role("button", name="Save").click()
-        expect(page.get_by_text("Simulated town (your default)")).to_be_visible()
+        expect(page.get_by_text("Simulated town (default)")).to_be_visible()
 
-        page.get_by_role("button", name="Start dialling").click()
+        page.get_by_role("button", name="Start dialing").click()
         page.get_by_role("button", name="Pause", exact=True).click()
         page.get_by_role("button", name="Resume", exact=True).click()
         page.get_by_role("button", name="Pause", exact=True).click()
@@ -221,9 +221,9 @@ def test_a_campaign_keeps_its_hours_is_held_and_called_again(page: Page) -> None
 
     page.goto("/campaigns/1")
     page.get_by_role("button", name="Redial").click()
-    page.get_by_role("dialog").get_by_role("button", name="Make the campaign").click()
-    expect(page.get_by_role("heading", name="Spring reminder (again)")).to_be_visible()
-    expect(page.get_by_role("button", name="Start dialling")).to_be_visible()
+    page.get_by_role("dialog").get_by_role("button", name="Create campaign").click()
+    expect(page.get_by_role("heading", name="Spring reminder (redial)")).to_be_visible()
+    expect(page.get_by_role("button", name="Start dialing")).to_be_visible()
 
 
 def test_long_lists_have_pages(page: Page) -> None:
@@ -248,11 +248,11 @@ def test_long_lists_have_pages(page: Page) -> None:
 def test_a_voice_is_heard_before_it_is_chosen(page: Page) -> None:
     page.goto("/settings/models")
     with page.expect_response("**/voice-preview") as spoken:
-        page.get_by_role("button", name="Listen to this voice").click()
+        page.get_by_role("button", name="Preview this voice").click()
     assert (spoken.value.status, spoken.value.headers["content-type"]) == (200, "audio/wav")
     expect(page.get_by_role("button", name="Stop", exact=True)).to_be_visible()
     # until the sentence is over
-    expect(page.get_by_role("button", name="Listen to this voice")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Preview this voice")).to_be_visible(timeout=60_000)
 
 
 def test_a_key_is_made_by_keyboard_and_shown_once(page: Page) -> None:
@@ -272,10 +272,10 @@ def test_a_key_is_made_by_keyboard_and_shown_once(page: Page) -> None:
 def test_a_viewer_joins_by_link_and_finds_nothing_to_press(page: Page, browser: Browser, base: str) -> None:
     page.goto("/settings/members")
     page.get_by_role("button", name="Invite").click()
-    page.get_by_label("E-mail").fill(VIEWER)
+    page.get_by_label("Email").fill(VIEWER)
     page.get_by_role("combobox", name="Role", exact=True).click()
     page.get_by_role("option", name="Viewer").click()
-    page.get_by_role("button", name="Make the link").click()
+    page.get_by_role("button", name="Create link").click()
     invitation = page.get_by_text(re.compile(r"/invitation\?token=")).inner_text()
 
     theirs = browser.new_context(viewport={"width": 1280, "height": 800}, base_url=base)
@@ -307,24 +307,24 @@ def test_a_viewer_joins_by_link_and_finds_nothing_to_press(page: Page, browser: 
 
 def test_a_superuser_acts_as_somebody_and_sees_it(page: Page) -> None:
     page.goto("/superuser")
-    page.get_by_role("button", name="Act as a user").press("Enter")
-    expect(page.get_by_label("E-mail")).to_be_focused()
+    page.get_by_role("button", name="Impersonate a user").press("Enter")
+    expect(page.get_by_label("Email")).to_be_focused()
     page.keyboard.type(VIEWER)
     page.keyboard.press("Enter")
-    expect(page.get_by_text(f"You act as {VIEWER} in Default.")).to_be_visible()
+    expect(page.get_by_text(f"You are impersonating {VIEWER} in Default.")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 500})
     page.goto("/usage")
     settle(page)
     page.get_by_role("heading", name="By model").scroll_into_view_if_needed()
-    banner = page.get_by_text(f"You act as {VIEWER} in Default.").bounding_box()
+    banner = page.get_by_text(f"You are impersonating {VIEWER} in Default.").bounding_box()
     header = page.get_by_role("banner").bounding_box()
     assert banner
     assert header
     assert header["y"] + header["height"] <= banner["y"] < 200
     page.set_viewport_size({"width": 1280, "height": 800})
-    page.get_by_role("button", name="Back to yourself").press("Enter")
+    page.get_by_role("button", name="Stop impersonating").press("Enter")
     expect(page.get_by_role("heading", name="Superuser")).to_be_visible()
-    expect(page.get_by_text("You act as")).to_be_hidden()
+    expect(page.get_by_text("You are impersonating")).to_be_hidden()
 
 
 def test_a_session_that_ends_leads_to_the_door_and_back(page: Page) -> None:
@@ -334,7 +334,7 @@ def test_a_session_that_ends_leads_to_the_door_and_back(page: Page) -> None:
     ask(page, "POST", "/auth/logout")
     page.reload()
     expect(page.get_by_text("Your session has ended")).to_be_visible()
-    page.get_by_label("E-mail").fill(OWNER)
+    page.get_by_label("Email").fill(OWNER)
     page.locator("input[type=password]").fill("wrong password")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_be_visible()

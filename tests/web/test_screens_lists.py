@@ -24,7 +24,7 @@ def text_file(name: str) -> FilePayload:
 
 
 def more_about(page: Page, number: str) -> Locator:
-    return page.get_by_role("button", name=f"More about {number}")
+    return page.get_by_role("button", name=f"More actions for {number}")
 
 
 def campaign_that_waits(page: Page, account_id: int) -> int:
@@ -71,7 +71,7 @@ def test_a_number_is_given_back(page: Page) -> None:
     ask(page, "POST", f"/campaign/{campaign}/pause")
     page.keyboard.press("Enter")
     page.get_by_role("menuitem", name="Release").press("Enter")
-    expect(dialog).to_contain_text("somebody else may get it")
+    expect(dialog).to_contain_text("can be assigned to someone else")
     expect(release).to_be_focused()
     page.keyboard.press("Enter")
     expect(more_about(page, first)).to_have_count(0)
@@ -104,7 +104,7 @@ def test_documents_go_on_and_archived_ones_do_not_hide_the_others(page: Page) ->
     page.get_by_role("button", name="Show more").press("Enter")
     expect(rows).to_have_count(53)
     expect(page.get_by_role("button", name="Show more")).to_have_count(0)
-    page.get_by_role("button", name="Bring back hours 51.txt").press("Enter")
+    page.get_by_role("button", name="Unarchive hours 51.txt").press("Enter")
     page.get_by_role("switch", name="Archived").press("Space")
     expect(rows).to_have_count(4)
     assert page.get_by_role("heading", level=1).evaluate(_DROPPED_BESIDE) is False, "the browser would open the file"

@@ -36,6 +36,6 @@ describe("the kinds of steps", () => {
     const spec = SPECS.get("agentNode") as NodeSpec;
     const say = spec.properties[2] as NodeSpec["properties"][number];
     expect([isShown(say, spec, {}), isShown(say, spec, { say_type: "audio" })]).toEqual([true, false]);
-    expect(sectionsOf(spec).map((section) => section.title)).toEqual(["", "Fixed sentences"]);
+    expect(sectionsOf(spec).map((section) => section.title)).toEqual(["", "Fixed phrases"]);
   });
 });

@@ -73,11 +73,11 @@ export interface Section {
 }
 
 const SECTIONS: [RegExp, string][] = [
-  [/^extraction_/, "Variables to read"],
+  [/^extraction_/, "Extracted variables"],
   [/^(tool_uuids|document_refs|document_uuids)$/, "Tools and documents"],
-  [/^(say|say_type|say_recording_id|offline_say)$/, "Fixed sentences"],
-  [/^(examples|expects)$/, "Words to expect"],
-  [/^(allow_interrupt|add_global_prompt|delayed_start|delayed_start_duration)$/, "Behaviour"],
+  [/^(say|say_type|say_recording_id|offline_say)$/, "Fixed phrases"],
+  [/^(examples|expects)$/, "Expected phrases"],
+  [/^(allow_interrupt|add_global_prompt|delayed_start|delayed_start_duration)$/, "Behavior"],
   [/^pre_call_/, "Before the call"],
 ];
 

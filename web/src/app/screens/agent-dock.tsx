@@ -1,4 +1,4 @@
-/** Beside the canvas: the form of what is chosen, tries, settings, versions. */
+/** Side panel: the form of what is chosen, tries, settings, versions. */
 
 import { SegmentedControl } from "@mantine/core";
 import { useEffect, useState } from "react";
@@ -34,14 +34,7 @@ export function AgentDock({ agent, canEdit, testPanel, selection, form }: AgentD
   return (
     <>
       <div className={classes.dockTabs}>
-        <SegmentedControl
-          size="xs"
-          fullWidth
-          aria-label="Beside the canvas"
-          value={shown}
-          onChange={setShown}
-          data={tabs}
-        />
+        <SegmentedControl size="xs" fullWidth aria-label="Side panel" value={shown} onChange={setShown} data={tabs} />
       </div>
       <div className={classes.pane} hidden={shown !== "node"}>
         <Inspector />

@@ -33,11 +33,7 @@ export function AgentScreen() {
   }
   if (specs.isError)
     return (
-      <Problem
-        title="The kinds of steps could not be loaded"
-        error={specs.error}
-        onRetry={() => void specs.refetch()}
-      />
+      <Problem title="The step types could not be loaded" error={specs.error} onRetry={() => void specs.refetch()} />
     );
   if (agent.isPending || specs.isPending || !isThere || !isDrawn) {
     return (
@@ -71,12 +67,12 @@ function AgentView({ agent, specs, canEdit }: AgentViewProps) {
     <Header>
       <SegmentedControl
         size="xs"
-        aria-label="What is shown"
+        aria-label="View"
         value={view}
         onChange={setView}
         data={[
           { value: "build", label: "Build" },
-          { value: "runs", label: "Conversations" },
+          { value: "runs", label: "Runs" },
         ]}
       />
     </Header>

@@ -9,16 +9,16 @@ export function ErrorScreen({ error }: ErrorComponentProps) {
     <Center mih="70vh" px="md">
       <Stack align="center" gap="xs" role="alert">
         <Title order={1} fz={26} ta="center">
-          This page did not open
+          This page failed to load
         </Title>
         <Text c="dimmed" ta="center">
-          The server may have been stopped or renewed meanwhile. Load the page again; what you saved is kept.
+          The server was probably stopped or updated. Reload the page. Your saved changes are safe.
         </Text>
         <Text c="dimmed" fz="xs" ta="center" style={{ overflowWrap: "anywhere" }}>
           {messageOf(error)}
         </Text>
         <Group mt="md" justify="center">
-          <Button onClick={() => window.location.reload()}>Load again</Button>
+          <Button onClick={() => window.location.reload()}>Reload</Button>
           <Button variant="default" renderRoot={(props) => <Link to="/" {...props} />}>
             All agents
           </Button>

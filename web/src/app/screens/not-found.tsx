@@ -8,10 +8,10 @@ export function NotFound() {
     <Center mih="70vh" px="md">
       <Stack align="center" gap="xs">
         <Title order={1} fz={26}>
-          Nothing here
+          Page not found
         </Title>
         <Text c="dimmed" ta="center">
-          This page does not exist, or belongs to another organization.
+          This page does not exist or belongs to another organization.
         </Text>
         <Button mt="md" renderRoot={(props) => <Link to="/" {...props} />}>
           All agents

@@ -21,8 +21,8 @@ export function TestPanel({ agent, testPanel }: { agent: Agent; testPanel: TestP
   const choice = (
     <Switch
       size="sm"
-      label="Use this browser's own voices"
-      description="Sounds better without a vendor key. The browser may send sound to its maker."
+      label="Use this browser's voices"
+      description="Sounds better if you have no vendor key. Your browser may send audio to its vendor."
       checked={testPanel.isBrowserVoice}
       disabled={isTalking}
       onChange={(event) => testPanel.setIsBrowserVoice(event.currentTarget.checked)}
@@ -34,12 +34,12 @@ export function TestPanel({ agent, testPanel }: { agent: Agent; testPanel: TestP
       <div ref={box} className={classes.benchTabs} data-tour="bench">
         <SegmentedControl
           size="xs"
-          aria-label="How to try it"
+          aria-label="Test mode"
           value={testPanel.mode}
           onChange={(mode) => testPanel.setMode(mode)}
           data={[
             { value: "talk", label: "Talk" },
-            { value: "type", label: "Type" },
+            { value: "type", label: "Chat" },
             { value: "simulate", label: "Simulate" },
           ]}
         />

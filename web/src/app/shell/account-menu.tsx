@@ -22,12 +22,12 @@ export function SchemeToggle() {
   const { setColorScheme } = useMantineColorScheme();
   const other = scheme === "light" ? "dark" : "light";
   return (
-    <Tooltip label={`${humanize(other)} colours`} position="right">
+    <Tooltip label={`${humanize(other)} theme`} position="right">
       <ActionIcon
         variant="subtle"
         color="gray"
         size="lg"
-        aria-label={`Switch to ${other} colours`}
+        aria-label={`Switch to ${other} theme`}
         onClick={() => setColorScheme(other)}
       >
         {other === "dark" ? <Moon size={18} strokeWidth={1.8} /> : <Sun size={18} strokeWidth={1.8} />}
@@ -94,7 +94,7 @@ function Organizations() {
         <Menu.Item
           key={membership.id}
           leftSection={<Building2 size={16} />}
-          rightSection={membership.is_current ? <Check size={16} aria-label="current" /> : undefined}
+          rightSection={membership.is_current ? <Check size={16} aria-label="Current organization" /> : undefined}
           disabled={switching.isPending}
           onClick={() => membership.is_current || switching.mutate(membership.id)}
         >

@@ -29,11 +29,11 @@ export function ImpersonationBanner() {
     <div ref={leaveRoom} className={classes.banner} role="status">
       <Eye size={18} aria-hidden="true" className={classes.bannerMore} />
       <Text fz="sm" fw={600} className={classes.bannerWords}>
-        You act as {account.data.email} in {where.data?.organization.name ?? "their organization"}.{" "}
-        <span className={classes.bannerMore}>Everything you do is in the audit log with your name.</span>
+        You are impersonating {account.data.email} in {where.data?.organization.name ?? "their organization"}.{" "}
+        <span className={classes.bannerMore}>Everything you do is recorded in the audit log under your name.</span>
       </Text>
       <Button size="xs" color="dark" variant="filled" onClick={leave}>
-        Back to yourself
+        Stop impersonating
       </Button>
     </div>
   );

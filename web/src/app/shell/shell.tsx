@@ -39,7 +39,7 @@ export function Shell() {
             opened={isOpen}
             onClick={menu.toggle}
             size="sm"
-            aria-label={isOpen ? "Close the menu" : "Open the menu"}
+            aria-label={isOpen ? "Close menu" : "Open menu"}
             aria-expanded={isOpen}
           />
         </Group>
@@ -47,20 +47,20 @@ export function Shell() {
       <AppShell.Navbar className={classes.side} data-narrow={isNarrow || undefined}>
         <Group className={classes.top} justify="space-between" wrap="nowrap">
           <Home />
-          <Burger opened={isOpen} onClick={menu.close} size="sm" hiddenFrom="md" aria-label="Close the menu" />
+          <Burger opened={isOpen} onClick={menu.close} size="sm" hiddenFrom="md" aria-label="Close menu" />
         </Group>
         <Nav isNarrow={isNarrow} onGo={menu.close} />
         <div className={classes.bottom}>
           <AccountMenu isNarrow={isNarrow} />
           <Group gap={4} className={classes.tools}>
             <SchemeToggle />
-            <Tooltip label={isNarrow ? "Wide menu" : "Narrow menu"} position="right">
+            <Tooltip label={isNarrow ? "Expand menu" : "Collapse menu"} position="right">
               <ActionIcon
                 variant="subtle"
                 color="gray"
                 size="lg"
                 visibleFrom="md"
-                aria-label={isNarrow ? "Widen the menu" : "Narrow the menu"}
+                aria-label={isNarrow ? "Expand menu" : "Collapse menu"}
                 onClick={() => setIsNarrow(!isNarrow)}
               >
                 {isNarrow ? (

@@ -9,7 +9,7 @@ export function LatencySummary({ turns }: { turns: Turn[] }) {
   const last = turns.at(-1);
   return (
     <dl className={classes.summary}>
-      <Figure name="Last answer" value={formatMilliseconds(last?.responseMs)} isMain />
+      <Figure name="Last response" value={formatMilliseconds(last?.responseMs)} isMain />
       <Figure name="Median" value={formatMilliseconds(percentile(turns, 0.5))} />
       <Figure name="p95" value={formatMilliseconds(percentile(turns, 0.95))} />
     </dl>
@@ -38,7 +38,7 @@ export function LatencyBars({ turns, onSeek }: { turns: Turn[]; onSeek?: (ms: nu
           </li>
         ))}
       </ul>
-      <ol className={classes.bars} aria-label="Answer time of each turn">
+      <ol className={classes.bars} aria-label="Response time per turn">
         {turns.map((turn) => (
           <Bar key={turn.index} turn={turn} scale={scale} onSeek={onSeek} />
         ))}
@@ -61,7 +61,7 @@ function Bar({ turn, scale, onSeek }: { turn: Turn; scale: number; onSeek: ((ms:
           type="button"
           className={classes.seek}
           onClick={() => onSeek(from)}
-          aria-label={`Listen to turn ${turn.index}, from ${formatClock(from)}`}
+          aria-label={`Play turn ${turn.index}, from ${formatClock(from)}`}
         >
           {formatClock(from)}
         </button>

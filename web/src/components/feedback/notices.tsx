@@ -15,7 +15,7 @@ export function Notices() {
           withBorder
           radius="md"
           onClose={() => dismissNotification(notice.id)}
-          closeButtonProps={{ "aria-label": "Close message" }}
+          closeButtonProps={{ "aria-label": "Dismiss" }}
         >
           {notice.text}
         </Notification>

@@ -8,7 +8,7 @@ export function Password(props: PasswordInputProps) {
       {...props}
       aria-invalid={Boolean(props.error) || undefined}
       visibilityToggleFocusable
-      visibilityToggleButtonProps={{ "aria-label": "Show or hide it" }}
+      visibilityToggleButtonProps={{ "aria-label": "Show or hide value" }}
     />
   );
 }

@@ -2,6 +2,7 @@
 
 import { ActionIcon, Alert, Code, Group, Stack, Text, Tooltip } from "@mantine/core";
 import { Copy } from "lucide-react";
+import { humanize } from "../../lib/format/format";
 import { copyToClipboard } from "../../lib/ui/clipboard";
 
 export function CopyLine({ value, label }: { value: string; label: string }) {
@@ -14,7 +15,7 @@ export function CopyLine({ value, label }: { value: string; label: string }) {
         <ActionIcon
           variant="default"
           size="lg"
-          onClick={() => void copyToClipboard(value, `The ${label}`)}
+          onClick={() => void copyToClipboard(value, humanize(label))}
           aria-label={`Copy ${label}`}
         >
           <Copy size={16} />

@@ -12,7 +12,7 @@ interface VoicePreviewProps {
 
 export function VoicePreview({ voice }: VoicePreviewProps) {
   const { state, play, stop } = usePreview();
-  const name = state === "idle" ? "Listen to this voice" : "Stop";
+  const name = state === "idle" ? "Preview this voice" : "Stop";
   return (
     <Tooltip label={name} openDelay={400}>
       <ActionIcon

@@ -14,9 +14,9 @@ export function ToolCalls({ calls }: { calls: readonly ToolCall[] }) {
           {call.isOk === undefined ? (
             <Loader size={12} />
           ) : call.isOk ? (
-            <Check size={14} className={classes.good} aria-label="worked" />
+            <Check size={14} className={classes.good} aria-label="Succeeded" />
           ) : (
-            <CircleAlert size={14} className={classes.bad} aria-label="failed" />
+            <CircleAlert size={14} className={classes.bad} aria-label="Failed" />
           )}
           <b>{call.name}</b>
           <code>{call.arguments === null ? "" : JSON.stringify(call.arguments)}</code>

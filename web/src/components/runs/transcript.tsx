@@ -103,7 +103,7 @@ function Bubble({ line, agentName, hasTime, isFollowing, isHeard, onSeek }: Bubb
         {line.unheard !== "" && (
           <>
             {" "}
-            <s className={classes.unheard} title="Not heard: the caller spoke">
+            <s className={classes.unheard} title="Not played because the caller interrupted">
               {line.unheard}
             </s>
           </>
@@ -120,7 +120,7 @@ function TimeButton({ atMs, onSeek }: { atMs: number; onSeek: (ms: number) => vo
       type="button"
       className={classes.time}
       onClick={() => onSeek(atMs)}
-      aria-label={`Listen from ${formatClock(atMs)}`}
+      aria-label={`Play from ${formatClock(atMs)}`}
     >
       {formatClock(atMs)}
     </button>

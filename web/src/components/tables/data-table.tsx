@@ -97,7 +97,7 @@ export function ShowMore({ list, what }: { list: LongList<unknown>; what: string
   return (
     <Group className={classes.pager} justify="space-between">
       <Text fz="sm" c="dimmed">
-        The first {formatCount(list.data?.length ?? 0)} {what}
+        First {formatCount(list.data?.length ?? 0)} {what}
       </Text>
       <Button size="xs" variant="default" loading={list.isLoadingMore} onClick={list.more}>
         Show more

@@ -25,7 +25,7 @@ export function AgentsPage() {
             Agents
           </Title>
           <Text c="dimmed" mt={4}>
-            Open an agent to talk with it, here in the browser.
+            Open an agent to talk to it in your browser.
           </Text>
         </div>
         {canWrite && count > 0 && <Button onClick={() => setIsCreating(true)}>New agent</Button>}
@@ -49,7 +49,7 @@ export function AgentsPage() {
 }
 
 function AgentCard({ agent }: { agent: AgentItem }) {
-  const runs = agent.total_runs === 1 ? "1 conversation" : `${agent.total_runs} conversations`;
+  const runs = agent.total_runs === 1 ? "1 run" : `${agent.total_runs} runs`;
   return (
     <li>
       <Link to="/agents/$agentId" params={{ agentId: agent.id }} className={classes.card}>
@@ -61,7 +61,7 @@ function AgentCard({ agent }: { agent: AgentItem }) {
         </Group>
         <Group mt="auto" pt="xl" justify="space-between" wrap="nowrap">
           <Text fz="sm" c="dimmed">
-            {runs} · made {formatTimeAgo(agent.created_at)}
+            {runs} · created {formatTimeAgo(agent.created_at)}
           </Text>
           <span className={classes.go} aria-hidden="true">
             Open →
@@ -114,8 +114,8 @@ function Empty({ onCreate }: { onCreate: (() => void) | undefined }) {
         No agents yet
       </Title>
       <Text c="dimmed" maw={440} ta="center">
-        An agent is a small graph: it greets, listens, and decides where the conversation goes next. Start with one that
-        greets and says goodbye, and talk to it right away.
+        An agent is a graph of steps: it greets callers, listens, and decides what happens next. Create a simple one and
+        talk to it right away.
       </Text>
       {onCreate && (
         <Button size="md" mt="sm" onClick={onCreate}>

@@ -35,24 +35,24 @@ export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate
     </Button>
   );
   return (
-    <section className={classes.box} aria-label="First steps">
+    <section className={classes.box} aria-label="Getting started">
       <div className={classes.head}>
         <div>
           <Title order={2} fz={18}>
-            {hasTalked ? "Go on from here" : "Talk with an agent in a minute"}
+            {hasTalked ? "Next steps" : "Talk to an agent in a minute"}
           </Title>
           <Text fz="sm" c="dimmed">
-            No account and no key are needed: a demonstration agent is ready, and a simulated telephone network with it.
+            No account or API key needed. A demo agent and a simulated phone network are ready to use.
           </Text>
         </div>
-        <CloseButton aria-label="Put the first steps away" onClick={() => setIsAway(true)} />
+        <CloseButton aria-label="Hide getting started" onClick={() => setIsAway(true)} />
       </div>
       <ol className={classes.steps}>
         <Step
           number={1}
           isDone={hasTalked}
-          title="Talk with it"
-          words={`Open “${demo.name}” and press Start talking. Your microphone is the telephone.`}
+          title="Talk to it"
+          words={`Open “${demo.name}” and press Start talking. All you need is a microphone.`}
         >
           {!hasTalked && open("Talk now")}
         </Step>
@@ -60,7 +60,7 @@ export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate
           number={2}
           isDone={hasChanged}
           title="Make it yours"
-          words="Change what a step says, and talk again: each try runs your draft. Or begin with an agent of your own."
+          words="Change what a step says and talk again. Every test runs your draft. Or create your own agent."
         >
           {hasTalked && !hasChanged && (
             <Button size="sm" variant="default" onClick={onCreate}>
@@ -72,7 +72,7 @@ export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate
           number={3}
           isDone={hasPublished}
           title="Publish it"
-          words="Then it answers calls, and campaigns can use it. Simulated people pick up, are busy, or have voicemail."
+          words="Once published, it answers calls and campaigns can use it. Simulated people pick up, are busy, or go to voicemail."
         >
           {hasTalked && hasChanged && !hasPublished && open(`Open ${draft.name}`, draft)}
         </Step>

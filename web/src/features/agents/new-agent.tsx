@@ -8,7 +8,7 @@ import { fieldErrors, formError } from "../../lib/api/errors";
 import { useCreateAgent, useWriteAgent } from "./api";
 
 const FIELDS = ["use_case", "activity_description", "call_type"] as const;
-const LABELS = { use_case: "What it is for", activity_description: "What it does" };
+const LABELS = { use_case: "Use case", activity_description: "What the agent does" };
 
 export function NewAgent({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const [kind, setKind] = useState("empty");
@@ -16,11 +16,11 @@ export function NewAgent({ isOpen, onClose }: { isOpen: boolean; onClose: () => 
     <Modal opened={isOpen} onClose={onClose} title="New agent" centered radius="lg" size={500}>
       <Stack>
         <SegmentedControl
-          aria-label="How to begin"
+          aria-label="Starting point"
           value={kind}
           onChange={setKind}
           data={[
-            { value: "empty", label: "Begin small" },
+            { value: "empty", label: "Simple agent" },
             { value: "described", label: "From a description" },
           ]}
         />
@@ -54,7 +54,7 @@ function Small({ onClose }: { onClose: () => void }) {
           onChange={(event) => setName(event.currentTarget.value)}
         />
         <Text fz="sm" c="dimmed">
-          It starts as a draft that greets the caller, asks what they need, and says goodbye.
+          Starts as a draft that greets the caller, asks what they need, and says goodbye.
         </Text>
         {rest !== null && <Problem error={create.error} />}
         <Buttons word="Create" isBusy={create.isPending} isOff={name.trim() === ""} onClose={onClose} />
@@ -81,17 +81,17 @@ function Described({ onClose }: { onClose: () => void }) {
       <Stack>
         <SegmentedControl
           size="xs"
-          aria-label="Who calls whom"
+          aria-label="Call direction"
           value={values.call_type}
           onChange={(value) => set("call_type", value)}
           data={[
-            { value: "inbound", label: "It answers calls" },
-            { value: "outbound", label: "It places calls" },
+            { value: "inbound", label: "Answers calls" },
+            { value: "outbound", label: "Places calls" },
           ]}
         />
         <TextInput
-          label="What it is for"
-          placeholder="Appointments of a dental practice"
+          label="Use case"
+          placeholder="Appointments for a dental office"
           required
           maxLength={200}
           value={values.use_case}
@@ -99,8 +99,8 @@ function Described({ onClose }: { onClose: () => void }) {
           onChange={(event) => set("use_case", event.currentTarget.value)}
         />
         <Textarea
-          label="What it does"
-          placeholder="Finds out whether the caller wants to book, change or cancel, agrees on a day and a time, and confirms both."
+          label="What the agent does"
+          placeholder="Finds out whether the caller wants to book, reschedule, or cancel, agrees on a day and time, and confirms both."
           required
           autosize
           minRows={4}
@@ -110,11 +110,11 @@ function Described({ onClose }: { onClose: () => void }) {
           onChange={(event) => set("activity_description", event.currentTarget.value)}
         />
         <Text fz="sm" c="dimmed">
-          Your organization's language model writes the steps as a draft; the offline one does it by simple rules.
+          Your organization's language model drafts the steps. The offline model uses simple rules.
         </Text>
         {formError(write.error, FIELDS, LABELS) !== null && <Problem error={write.error} />}
         <Buttons
-          word="Write it"
+          word="Generate"
           isBusy={write.isPending}
           isOff={values.use_case.trim() === "" || values.activity_description.trim() === ""}
           onClose={onClose}

@@ -12,7 +12,7 @@ export function starterDefinition(name: string) {
           greeting_type: "text",
           greeting: `Hello, this is ${name}. How can I help you?`,
           prompt:
-            "You answer the telephone. Find out in one or two friendly sentences what the caller needs, then say that you noted it.",
+            "You answer the phone. In one or two friendly sentences, find out what the caller needs, then say that you have noted it.",
           allow_interrupt: true,
           add_global_prompt: true,
         },

@@ -27,8 +27,10 @@ export function InvitationPage() {
         <Paper withBorder p={28} radius="lg" bg="var(--surface)">
           {token === "" && (
             <Problem
-              title="This link is not whole"
-              error={new Error("Copy the whole link from the invitation, with everything after its question mark.")}
+              title="This link is incomplete"
+              error={
+                new Error("Copy the entire link from the invitation, including everything after the question mark.")
+              }
             />
           )}
           {token !== "" && invitation.isPending && <Skeleton h={260} radius="md" />}
@@ -67,7 +69,7 @@ function Accept({ token, invited }: { token: string; invited: Schema<"InvitedRes
             Join {invited.organization_name}
           </Title>
           <Text fz="sm" c="dimmed" mt={4}>
-            {invited.email} is invited as {humanize(invited.role).toLowerCase()}, until{" "}
+            {invited.email} is invited as {humanize(invited.role).toLowerCase()}. The invitation expires{" "}
             {formatDateTime(invited.expires_at)}.
           </Text>
         </div>
@@ -80,7 +82,7 @@ function Accept({ token, invited }: { token: string; invited: Schema<"InvitedRes
         {!isSignedIn && (
           <Password
             label={invited.has_account ? "Your password" : "Choose a password"}
-            description={invited.has_account ? "Of the account that you have already" : "At least 8 characters"}
+            description={invited.has_account ? "The password of your existing account" : "At least 8 characters"}
             autoComplete={invited.has_account ? "current-password" : "new-password"}
             required
             {...form.text("password")}

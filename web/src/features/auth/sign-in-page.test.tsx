@@ -7,7 +7,7 @@ const LOGIN = "POST /api/v1/auth/login";
 
 async function fillIn() {
   const rendered = await renderPart(<SignInPage />, { path: "/sign-in" });
-  await rendered.user.type(await screen.findByLabelText(/E-mail/), "ann@example.com");
+  await rendered.user.type(await screen.findByLabelText(/Email/), "ann@example.com");
   await rendered.user.type(screen.getByLabelText(/Password/), "correct horse");
   return rendered;
 }
@@ -37,7 +37,7 @@ it("says at the field what is missing in a new account", async () => {
   await user.click(screen.getByRole("button", { name: "Create an account" }));
   await user.click(screen.getByRole("button", { name: "Create account" }));
   const field = screen.getByLabelText(/Password/);
-  expect(await screen.findByText("Password should have at least 20 characters.")).toBeTruthy();
+  expect(await screen.findByText("Password must have at least 20 characters.")).toBeTruthy();
   expect(field.getAttribute("aria-invalid")).toBe("true");
   expect(server.sent.map(({ body }) => body)).toEqual([{ email: "ann@example.com", password: "correct horse" }]);
 });

@@ -44,7 +44,7 @@ export function SignInPage() {
               {link.isError && <LinkProblem error={link.error} />}
               {token === undefined && hasExpired() && (
                 <Alert variant="light" role="status" py="xs">
-                  Your session has ended. Sign in, and you are back where you were.
+                  Your session has ended. Sign in to continue where you left off.
                 </Alert>
               )}
               <PasswordForm />
@@ -64,7 +64,7 @@ function LinkProblem({ error }: { error: unknown }) {
     <Box>
       <Problem title="This sign-in link does not work" error={error} />
       <Text fz="sm" c="dimmed" mt="xs">
-        A link works once and for a short time. Start the server again for a new one, or sign in with your password.
+        Sign-in links work once and expire quickly. Restart the server to get a new one, or sign in with your password.
       </Text>
     </Box>
   );
@@ -75,7 +75,7 @@ function PasswordForm() {
   const signIn = useSignIn();
   const signUp = useSignUp();
   const active = isNew ? signUp : signIn;
-  const form = useForm({ name: "", email: "", password: "" }, active.error, { labels: { email: "E-mail" } });
+  const form = useForm({ name: "", email: "", password: "" }, active.error, { labels: { email: "Email" } });
   const { name, email, password } = form.values;
 
   const submit = (event: SubmitEvent) => {
@@ -96,7 +96,7 @@ function PasswordForm() {
           {isNew ? "Create an account" : "Sign in"}
         </Title>
         {isNew && <TextInput label="Name" autoComplete="name" {...form.text("name")} />}
-        <TextInput label="E-mail" type="email" autoComplete="email" required {...form.text("email")} />
+        <TextInput label="Email" type="email" autoComplete="email" required {...form.text("email")} />
         <Password
           label="Password"
           description={isNew ? "At least 8 characters" : undefined}
@@ -109,7 +109,7 @@ function PasswordForm() {
           {isNew ? "Create account" : "Sign in"}
         </Button>
         <Text fz="sm" ta="center" c="dimmed">
-          {isNew ? "You have an account? " : "New here? "}
+          {isNew ? "Already have an account? " : "New here? "}
           <Anchor component="button" type="button" fz="sm" onClick={toggle}>
             {isNew ? "Sign in" : "Create an account"}
           </Anchor>

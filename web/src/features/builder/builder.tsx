@@ -36,7 +36,7 @@ export function Builder({ editor, liveId, visited, header, dock, over }: Builder
             <div className={classes.columns} hidden={over !== undefined} data-readonly={!editor.canEdit || undefined}>
               {editor.canEdit && <Palette />}
               <Canvas />
-              <aside className={classes.dock} aria-label="Beside the canvas">
+              <aside className={classes.dock} aria-label="Side panel">
                 {dock}
               </aside>
             </div>

@@ -13,12 +13,12 @@ import { StatusBadge } from "./status-badge";
 
 const COLUMNS = [
   { title: "Campaign" },
-  { title: "State" },
+  { title: "Status" },
   { title: "Agent" },
   { title: "Contacts", isRight: true },
   { title: "Done", width: 190 },
   { title: "Answered", isRight: true },
-  { title: "Made", isRight: true },
+  { title: "Created", isRight: true },
 ];
 
 export function CampaignsPage() {
@@ -28,13 +28,13 @@ export function CampaignsPage() {
     <Button renderRoot={(props) => <Link to="/campaigns/new" {...props} />}>New campaign</Button>
   ) : null;
   return (
-    <Page title="Campaigns" about="An agent calls a list of people, each within the hours you allow." actions={make}>
+    <Page title="Campaigns" about="Have an agent call a list of contacts within the hours you allow." actions={make}>
       <Loaded query={campaigns} what="The campaigns" height={300}>
         {(data) =>
           data.length === 0 ? (
             <Empty title="No campaigns yet" action={make}>
-              Upload a CSV with phone numbers, choose an agent and the hours. The simulated phones +12015550101 to …09
-              answer without an account, so that you can try it right away.
+              Upload a CSV of phone numbers, choose an agent, and set the calling hours. The simulated phones
+              +12015550101 to …09 answer without a carrier account, so you can try it right away.
             </Empty>
           ) : (
             <Panel title={campaigns.more === null ? pluralize(data.length, "campaign") : "Campaigns"}>
@@ -71,7 +71,7 @@ function CampaignRow({ campaign }: { campaign: Campaign }) {
       <Table.Td>
         <Progress
           value={progress.progress_percentage}
-          aria-label={`${campaign.name}: ${Math.round(progress.progress_percentage)} % done`}
+          aria-label={`${campaign.name}: ${Math.round(progress.progress_percentage)}% done`}
         />
       </Table.Td>
       <Table.Td ta="right">{formatCount(progress.answered)}</Table.Td>

@@ -46,7 +46,7 @@ export function ChatLog({ chat, agentName, onEdit }: ChatLogProps) {
       {behind.length > 0 && chat.pending === null && (
         <div className={classes.behind}>
           <Text fz="xs" c="dimmed">
-            You went back. The next message replaces what came after this.
+            You went back. Your next message replaces everything after this point.
           </Text>
           <Button
             size="compact-xs"
@@ -54,7 +54,7 @@ export function ChatLog({ chat, agentName, onEdit }: ChatLogProps) {
             flex="none"
             onClick={() => void chat.rewind(null).catch(() => undefined)}
           >
-            Go forward again
+            Undo
           </Button>
         </div>
       )}
@@ -64,7 +64,7 @@ export function ChatLog({ chat, agentName, onEdit }: ChatLogProps) {
         </p>
       )}
       {chat.pending !== null && (
-        <p className={classes.thinking} aria-label="The agent is answering">
+        <p className={classes.thinking} aria-label="The agent is responding">
           <i />
           <i />
           <i />
@@ -88,13 +88,13 @@ function Turn({
       {turn.caller !== null && (
         <div className={classes.caller}>
           {onEdit !== undefined && turn.before !== undefined && (
-            <Tooltip label="Go back and say something else">
+            <Tooltip label="Go back and edit">
               <ActionIcon
                 className={classes.edit}
                 variant="subtle"
                 color="gray"
                 size="sm"
-                aria-label={`Go back and change: ${turn.caller}`}
+                aria-label={`Go back and edit: ${turn.caller}`}
                 onClick={() => onEdit(turn)}
               >
                 <Pencil size={13} />

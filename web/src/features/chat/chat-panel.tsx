@@ -48,7 +48,7 @@ export function ChatPanel({ chat, agentId, agentName }: { chat: Chat; agentId: n
         </Text>
         {chat.error !== null && <Problem error={chat.error} />}
         <Button variant="light" onClick={chat.start} loading={chat.isStarting}>
-          Start a text chat
+          Start chat
         </Button>
       </div>
     );
@@ -66,12 +66,12 @@ export function ChatPanel({ chat, agentId, agentName }: { chat: Chat; agentId: n
       {chat.isOver ? (
         <div className={classes.foot}>
           <Text fz="sm" c="dimmed" role="status">
-            The conversation is over.
+            The chat has ended.
           </Text>
           <Group gap={8} wrap="nowrap">
             <RunLink agentId={agentId} runId={runId} words="Details" />
             <Button ref={again} variant="light" onClick={chat.start} loading={chat.isStarting}>
-              Start again
+              Start over
             </Button>
           </Group>
         </div>
@@ -81,7 +81,7 @@ export function ChatPanel({ chat, agentId, agentName }: { chat: Chat; agentId: n
             ref={input}
             className={classes.input}
             aria-label="Message"
-            placeholder={chat.pending !== null ? "The agent is answering…" : "Write as the caller"}
+            placeholder={chat.pending !== null ? "The agent is responding…" : "Type as the caller"}
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
           />

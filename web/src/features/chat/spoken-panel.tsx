@@ -14,12 +14,12 @@ import { useHasVoices } from "./use-has-voices";
 import { useSpoken } from "./use-spoken";
 
 const DEAF: Record<string, string> = {
-  missing: "This browser has no speech recognition: use Chrome, Edge or Safari, or write instead.",
-  "not-allowed": "The microphone is blocked for this page: allow it in the address bar, or write instead.",
-  "service-not-allowed": "This browser does not allow speech recognition here: write instead.",
-  "audio-capture": "No microphone was found: plug one in, or write instead.",
-  network: "The browser's speech recognition needs a connection to its maker, and has none: write instead.",
-  "language-not-supported": "The browser's speech recognition does not know your language: write instead.",
+  missing: "This browser has no speech recognition. Use Chrome, Edge, or Safari, or chat instead.",
+  "not-allowed": "The microphone is blocked for this page. Allow it in the address bar, or chat instead.",
+  "service-not-allowed": "This browser does not allow speech recognition here. Chat instead.",
+  "audio-capture": "No microphone was found. Connect one, or chat instead.",
+  network: "The browser's speech recognition needs an internet connection. Chat instead.",
+  "language-not-supported": "The browser's speech recognition does not support your language. Chat instead.",
 };
 
 interface SpokenPanelProps {
@@ -38,10 +38,10 @@ export function SpokenPanel({ chat, agentId, agentName, choice }: SpokenPanelPro
     return (
       <div className={classes.stage}>
         <Text fw={650} fz={22} ta="center">
-          {chat.isOver ? "The conversation is over" : `Talk with ${agentName}`}
+          {chat.isOver ? "The call has ended" : `Talk to ${agentName}`}
         </Text>
         <Text c="dimmed" ta="center" maw={330}>
-          In the voices of this browser. Wait until the agent has finished, or interrupt it with the button.
+          Uses this browser's voices. Wait until the agent finishes, or interrupt it with the button.
         </Text>
         {!canHear() && (
           <Text c="var(--warn)" fz="sm" ta="center">
@@ -50,7 +50,7 @@ export function SpokenPanel({ chat, agentId, agentName, choice }: SpokenPanelPro
         )}
         {!hasVoices && (
           <Text c="var(--warn)" fz="sm" ta="center">
-            This browser has no voices: you will read the answers.
+            This browser has no voices, so responses are shown as text.
           </Text>
         )}
         {chat.error !== null && <Problem error={chat.error} />}
@@ -95,7 +95,7 @@ function stateWords(state: SpokenState, agentName: string): string {
     case "speaking":
       return `${agentName} is speaking…`;
     case "hearing":
-      return state.partial === "" ? "Your turn: speak." : `“${state.partial}”`;
+      return state.partial === "" ? "Your turn to speak." : `“${state.partial}”`;
     case "deaf":
       return DEAF[state.reason] ?? DEAF["missing"] ?? "";
     case "answering":

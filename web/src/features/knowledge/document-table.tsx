@@ -12,7 +12,7 @@ import { type Document, useArchive, useUpdateDocument } from "./api";
 
 const COLUMNS = [
   { title: "Document" },
-  { title: "State", width: 190 },
+  { title: "Status", width: 190 },
   { title: "Size", isRight: true },
   { title: "Passages", isRight: true },
   { title: "Added" },
@@ -43,7 +43,7 @@ function DocumentRow({ document, onEdit }: { document: Document; onEdit: () => v
       {
         onSuccess: () =>
           notifySuccess(
-            isArchived ? `“${document.name}” is back.` : `“${document.name}” is archived: agents no longer use it.`,
+            isArchived ? `“${document.name}” unarchived.` : `“${document.name}” archived. Agents no longer use it.`,
           ),
         onError: notifyError,
       },
@@ -78,9 +78,9 @@ function DocumentRow({ document, onEdit }: { document: Document; onEdit: () => v
               color={isArchived ? "brand" : "red"}
               onClick={turn}
               loading={archive.isPending}
-              aria-label={`${isArchived ? "Bring back" : "Archive"} ${document.name}`}
+              aria-label={`${isArchived ? "Unarchive" : "Archive"} ${document.name}`}
             >
-              {isArchived ? "Bring back" : "Archive"}
+              {isArchived ? "Unarchive" : "Archive"}
             </Button>
           </>
         )}
@@ -95,7 +95,7 @@ function State({ document }: { document: Document }) {
       <Group gap={8} wrap="nowrap">
         <Loader size={14} aria-hidden="true" />
         <Text span fz="sm">
-          Reading, {Math.round(document.progress * 100)} %
+          Reading, {Math.round(document.progress * 100)}%
         </Text>
       </Group>
     );
@@ -104,7 +104,7 @@ function State({ document }: { document: Document }) {
     return (
       <Tooltip label={document.error ?? ""} multiline w={280}>
         <Text span fz="sm" c="red" style={{ whiteSpace: "normal" }}>
-          {document.error ?? "It could not be read."}
+          {document.error ?? "The file could not be read."}
         </Text>
       </Tooltip>
     );
@@ -113,22 +113,22 @@ function State({ document }: { document: Document }) {
 }
 
 const MODES = [
-  { value: "auto", label: "Short ones whole, the best passages of long ones" },
-  { value: "chunked", label: "Always the best passages" },
-  { value: "full_document", label: "Always the whole text" },
+  { value: "auto", label: "Automatic: full text if short, best passages if long" },
+  { value: "chunked", label: "Best passages only" },
+  { value: "full_document", label: "Full text" },
 ];
 
-function EditDocument({ document, onClose }: { document: Document; onClose: () => void }) {
+export function EditDocument({ document, onClose }: { document: Document; onClose: () => void }) {
   const update = useUpdateDocument(document.id);
   const form = useForm<{ name: string; retrieval_mode: Document["retrieval_mode"] }>(
     { name: document.name, retrieval_mode: document.retrieval_mode },
     update.error,
-    { labels: { retrieval_mode: "What agents get of it" } },
+    { labels: { retrieval_mode: "What agents receive" } },
   );
   const submit = () =>
     update.mutate(form.values, {
       onSuccess: () => {
-        notifySuccess("The document is saved.");
+        notifySuccess("Document saved.");
         onClose();
       },
     });
@@ -143,7 +143,7 @@ function EditDocument({ document, onClose }: { document: Document; onClose: () =
       problem={form.problem}
     >
       <TextInput label="Name" required data-autofocus {...form.text("name")} />
-      <Select label="What agents get of it" allowDeselect={false} data={MODES} {...form.field("retrieval_mode")} />
+      <Select label="What agents receive" allowDeselect={false} data={MODES} {...form.field("retrieval_mode")} />
     </FormDialog>
   );
 }

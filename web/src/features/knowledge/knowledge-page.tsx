@@ -21,7 +21,10 @@ export function KnowledgePage() {
   const mayHaveArchived = useHasArchived(isBare && !hasArchived);
   const { uploads, add, dismiss } = useUploads();
   return (
-    <Page title="Knowledge" about="What agents may look up while they talk. A step of an agent chooses its documents.">
+    <Page
+      title="Knowledge"
+      about="Documents that agents can search during a conversation. Each step selects its own documents."
+    >
       {permissions.write && <Drop onFiles={add} />}
       {uploads.map((upload) => (
         <UploadLine key={upload.id} upload={upload} onDismiss={() => dismiss(upload.id)} />
@@ -31,8 +34,8 @@ export function KnowledgePage() {
           if (isBare && !mayHaveArchived) {
             return (
               <Empty title="No documents yet">
-                Add opening hours, price lists or a handbook as PDF, Word, text, Markdown, HTML or CSV. Each is ready
-                within a minute, and you can try here what agents would find.
+                Upload opening hours, price lists, or a handbook as PDF, Word, text, Markdown, HTML, or CSV. Documents
+                are ready within a minute, and you can test here what agents would find.
               </Empty>
             );
           }
@@ -50,7 +53,7 @@ export function KnowledgePage() {
                 }
               >
                 {isBare ? (
-                  <Empty isInside title="Only archived ones">
+                  <Empty isInside title="All documents are archived">
                     Turn on Archived to see them.
                   </Empty>
                 ) : (
@@ -85,7 +88,7 @@ function Drop({ onFiles }: { onFiles: (files: Iterable<File>) => void }) {
       onDrop={drop}
     >
       <FileUp size={26} strokeWidth={1.5} aria-hidden="true" />
-      <Text fz="sm">Drop documents here, 50 MB each at most</Text>
+      <Text fz="sm">Drop documents here (up to 50 MB each)</Text>
       <FileButton multiple accept={KINDS} onChange={onFiles} inputProps={{ "aria-label": "Documents" }}>
         {(props) => (
           <Button {...props} size="sm">
@@ -100,10 +103,10 @@ function Drop({ onFiles }: { onFiles: (files: Iterable<File>) => void }) {
 function UploadLine({ upload, onDismiss }: { upload: Upload; onDismiss: () => void }) {
   if (upload.problem !== null) {
     return (
-      <Alert color="red" variant="light" role="alert" title={`${upload.name} was not added`}>
+      <Alert color="red" variant="light" role="alert" title={`${upload.name} was not uploaded`}>
         <Group justify="space-between" wrap="nowrap">
           {upload.problem}
-          <CloseButton aria-label="Close message" onClick={onDismiss} />
+          <CloseButton aria-label="Dismiss" onClick={onDismiss} />
         </Group>
       </Alert>
     );
@@ -113,7 +116,7 @@ function UploadLine({ upload, onDismiss }: { upload: Upload; onDismiss: () => vo
       <Text fz="sm" mb={4}>
         {upload.name}
       </Text>
-      <Progress value={upload.share * 100} animated aria-label={`${upload.name}: sent`} />
+      <Progress value={upload.share * 100} animated aria-label={`${upload.name}: upload progress`} />
     </div>
   );
 }

@@ -16,7 +16,7 @@ export function SearchPanel({ isEmpty }: { isEmpty: boolean }) {
     if (query.trim() !== "") search.mutate(query);
   };
   return (
-    <Panel title="Try it">
+    <Panel title="Test search">
       <Stack p="lg">
         <form onSubmit={ask}>
           <Group wrap="nowrap">
@@ -39,13 +39,13 @@ export function SearchPanel({ isEmpty }: { isEmpty: boolean }) {
         </form>
         {isEmpty && (
           <Text fz="sm" c="dimmed">
-            No document is ready yet.
+            No documents are ready yet.
           </Text>
         )}
         {search.isError && <Problem error={search.error} />}
         {search.data?.length === 0 && (
           <Text fz="sm" c="dimmed">
-            No passage answers this.
+            No matching passages.
           </Text>
         )}
         {search.data && search.data.length > 0 && (
@@ -66,7 +66,7 @@ export function SearchPanel({ isEmpty }: { isEmpty: boolean }) {
                       {hit.heading}
                     </Text>
                   )}
-                  <Badge color="gray">{Math.round(hit.score * 100)} %</Badge>
+                  <Badge color="gray">{Math.round(hit.score * 100)}%</Badge>
                 </Group>
                 <Text fz="sm">{hit.text}</Text>
               </li>

@@ -39,7 +39,7 @@ it("says at a field of the carrier what is wrong, with the carrier's label", asy
   const { user, server } = await fillIn();
   server.refuse(SAVE, ["config", "account_id"], "missing", "Field required");
   await user.click(submit());
-  expect(await screen.findByText("Account is needed.")).toBeTruthy();
+  expect(await screen.findByText("Account is required.")).toBeTruthy();
 });
 
 it("says at the secret that the carrier refused it", async () => {

@@ -13,8 +13,8 @@ type Values = Record<string, string | boolean | number>;
 
 /** Of every carrier, beside the fields that its metadata name. */
 const LIMITS = [
-  { name: "max_concurrent_calls", label: "Calls at once", placeholder: "As many as there are numbers" },
-  { name: "calls_per_second", label: "Calls a second", placeholder: "What the carrier gives new accounts" },
+  { name: "max_concurrent_calls", label: "Concurrent calls", placeholder: "One per number" },
+  { name: "calls_per_second", label: "Calls per second", placeholder: "Carrier default" },
 ];
 
 interface AccountFormProps {
@@ -64,8 +64,8 @@ function Form({ account, stored, carriers, onClose }: AccountFormProps & { store
         onSuccess: () => {
           notifySuccess(
             fields.length === 0
-              ? `“${name}” is saved.`
-              : `${carrier?.display_name ?? "The carrier"} takes these credentials.`,
+              ? `“${name}” saved.`
+              : `${carrier?.display_name ?? "The carrier"} accepted these credentials.`,
           );
           onClose();
         },
@@ -74,7 +74,7 @@ function Form({ account, stored, carriers, onClose }: AccountFormProps & { store
   };
   return (
     <FormDialog
-      title={account === null ? "Connect a carrier" : "Edit the account"}
+      title={account === null ? "Connect a carrier" : "Edit account"}
       isOpen
       onClose={onClose}
       onSubmit={submit}
@@ -136,7 +136,7 @@ function Form({ account, stored, carriers, onClose }: AccountFormProps & { store
       {carrier?.docs_url && (
         <Text fz="sm" c="dimmed">
           <Anchor fz="sm" href={carrier.docs_url} target="_blank" rel="noreferrer">
-            Where to find these
+            Where to find these values
           </Anchor>
         </Text>
       )}

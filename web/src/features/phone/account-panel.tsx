@@ -18,7 +18,7 @@ import { NumberRow } from "./number-row";
 const COLUMNS = [
   { title: "Number" },
   { title: "Answered by", width: 310 },
-  { title: "In use", width: 90 },
+  { title: "Active", width: 90 },
   { title: "Actions", isQuiet: true },
 ];
 
@@ -39,8 +39,8 @@ export function AccountPanel({ account, carrier, onEdit, onBuy }: AccountPanelPr
       right={
         <Group gap="sm">
           <Badge color="gray">{carrier?.display_name ?? humanize(account.provider)}</Badge>
-          {account.is_default_outbound && <Badge>Default for calls</Badge>}
-          {account.inactive && <Badge color="red">Switched off</Badge>}
+          {account.is_default_outbound && <Badge>Default for outbound calls</Badge>}
+          {account.inactive && <Badge color="red">Disabled</Badge>}
           {permissions.admin && <AccountMenu account={account} onEdit={onEdit} onAdd={() => setIsAdding(true)} />}
         </Group>
       }
@@ -51,12 +51,12 @@ export function AccountPanel({ account, carrier, onEdit, onBuy }: AccountPanelPr
           data.phone_numbers.length === 0 ? (
             <Empty
               isInside
-              title="No numbers"
+              title="No numbers yet"
               action={permissions.admin && <First account={account} onAdd={() => setIsAdding(true)} onBuy={onBuy} />}
             >
               {account.is_managed
-                ? "Numbers of this platform are bought here, and given back."
-                : "Add the numbers that this account has, and choose who answers them."}
+                ? "Buy and release platform numbers here."
+                : "Add the numbers of this account and choose the agents that answer them."}
             </Empty>
           ) : (
             <DataTable label={`Numbers of ${account.name}`} columns={COLUMNS}>
@@ -78,7 +78,7 @@ function Blocked({ account }: { account: Account }) {
   return (
     <Alert color={account.inactive ? "red" : "yellow"} variant="light" radius={0}>
       {account.inactive
-        ? `Switched off ${formatTimeAgo(account.inactive_since ?? account.updated_at)}: ${account.inactive_reason ?? "no reason is known"}`
+        ? `Disabled ${formatTimeAgo(account.inactive_since ?? account.updated_at)}: ${account.inactive_reason ?? "no reason given"}`
         : because}
     </Alert>
   );
@@ -100,7 +100,7 @@ function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () 
   const ask = () =>
     check.mutate(account, {
       onSuccess: () =>
-        notifySuccess(account.inactive ? `“${account.name}” is in use again.` : "The carrier takes these credentials."),
+        notifySuccess(account.inactive ? `“${account.name}” reactivated.` : "The carrier accepted these credentials."),
       onError: notifyError,
     });
   return (
@@ -111,14 +111,14 @@ function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () 
           variant="default"
           loading={check.isPending}
           onClick={ask}
-          aria-label={`${account.inactive ? "Reactivate" : "Check now"}: ${account.name}`}
+          aria-label={`${account.inactive ? "Reactivate" : "Check credentials"}: ${account.name}`}
         >
-          {account.inactive ? "Reactivate" : "Check now"}
+          {account.inactive ? "Reactivate" : "Check credentials"}
         </Button>
       )}
       <Menu position="bottom-end" withinPortal>
         <Menu.Target>
-          <Button size="compact-sm" variant="subtle" color="gray" aria-label={`More about ${account.name}`}>
+          <Button size="compact-sm" variant="subtle" color="gray" aria-label={`More actions for ${account.name}`}>
             <Ellipsis size={16} />
           </Button>
         </Menu.Target>
@@ -127,7 +127,7 @@ function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () 
           {!account.is_managed && <Menu.Item onClick={onEdit}>Edit</Menu.Item>}
           {!account.is_default_outbound && (
             <Menu.Item onClick={() => makeDefault.mutate(account.id, { onError: notifyError })}>
-              Make it the default for calls
+              Set as default for outbound calls
             </Menu.Item>
           )}
           {!account.is_managed && (
@@ -146,7 +146,7 @@ function AccountMenu({ account, onEdit, onAdd }: { account: Account; onEdit: () 
         isBusy={remove.isPending}
         error={remove.error}
       >
-        Its numbers go with it, and nobody answers them any more.
+        This also removes its numbers. Calls to them will no longer be answered.
       </Confirm>
     </>
   );

@@ -22,8 +22,8 @@ export function AddNumber({ accountId, onClose }: { accountId: number; onClose: 
       {
         onSuccess: ({ address_normalized: number, provider_sync: sync }) => {
           if (sync && !sync.ok)
-            notifyError(new Error(`${number} is added, but its calls do not come here yet: ${sync.message}`));
-          else notifySuccess(`${number} is added.`);
+            notifyError(new Error(`${number} was added, but its calls do not reach this server yet: ${sync.message}`));
+          else notifySuccess(`${number} added.`);
           onClose();
         },
       },
@@ -40,7 +40,7 @@ export function AddNumber({ accountId, onClose }: { accountId: number; onClose: 
     >
       <TextInput
         label="Number"
-        description="A telephone number, a SIP address or an extension"
+        description="A phone number, SIP address, or extension"
         placeholder="+12015550123"
         required
         data-autofocus
@@ -49,7 +49,7 @@ export function AddNumber({ accountId, onClose }: { accountId: number; onClose: 
       <TextInput label="Label" {...form.text("label")} />
       <Select
         label="Answered by"
-        placeholder="Nobody"
+        placeholder="No agent"
         clearable
         searchable
         data={agents}

@@ -22,16 +22,16 @@ export function ForSale({ country, area, chosen, onChoose, error }: ForSaleProps
   const available = useAvailable(country, area, isWhole);
   if (!isWhole) return null;
   return (
-    <Loaded query={available} what="The numbers for sale" height={180}>
+    <Loaded query={available} what="The available numbers" height={180}>
       {({ numbers }) =>
         numbers.length === 0 ? (
           <Text fz="sm" role="status">
-            There is none there just now: try another area code, or none.
+            No numbers are available. Try another area code, or leave it empty.
           </Text>
         ) : (
           <Radio.Group label="Number" error={error} value={chosen} onChange={onChoose}>
             <Stack gap={8} mt={8} className={classes.sale}>
-              <Radio value="" label="Any, the first that is free" />
+              <Radio value="" label="Any available number" />
               {numbers.map((one) => (
                 <Radio key={one.phone_number} value={one.phone_number} label={<Offer one={one} />} />
               ))}
@@ -51,7 +51,7 @@ function Offer({ one }: { one: Schema<"AvailableNumberResponse"> }) {
         {[one.locality, one.region].filter(Boolean).join(", ")}
       </Text>
       <Badge color="gray" component="span">
-        {one.monthly_cost_cents === null ? "price unknown" : `${formatMoney(one.monthly_cost_cents)} a month`}
+        {one.monthly_cost_cents === null ? "price not known" : `${formatMoney(one.monthly_cost_cents)} per month`}
       </Badge>
     </Group>
   );

@@ -19,8 +19,8 @@ export function NumberRow({ accountId, number }: { accountId: number; number: Ph
       {
         onSuccess: ({ inbound_workflow_name: name, provider_sync: sync }) =>
           sync && !sync.ok
-            ? notifyError(new Error(`It is saved, but the calls do not come here yet: ${sync.message}`))
-            : notifySuccess(name ? `${name} answers ${number.address}.` : `Nobody answers ${number.address}.`),
+            ? notifyError(new Error(`Saved, but calls do not reach this server yet: ${sync.message}`))
+            : notifySuccess(name ? `${name} answers ${number.address}.` : `No agent answers ${number.address}.`),
         onError: notifyError,
       },
     );
@@ -33,8 +33,8 @@ export function NumberRow({ accountId, number }: { accountId: number; number: Ph
         {permissions.admin ? (
           <Select
             size="xs"
-            aria-label={`Who answers ${number.address}`}
-            placeholder="Nobody"
+            aria-label={`Agent for ${number.address}`}
+            placeholder="No agent"
             clearable
             searchable
             disabled={update.isPending}
@@ -43,12 +43,12 @@ export function NumberRow({ accountId, number }: { accountId: number; number: Ph
             onChange={answer}
           />
         ) : (
-          (number.inbound_workflow_name ?? "Nobody")
+          (number.inbound_workflow_name ?? "No agent")
         )}
       </Table.Td>
       <Table.Td>
         <Switch
-          aria-label={`${number.address} is in use`}
+          aria-label={`${number.address} is active`}
           checked={number.is_active}
           disabled={!permissions.admin}
           onChange={(event) =>
@@ -71,8 +71,8 @@ function Names({ number }: { number: PhoneNumber }) {
         <Text span fz="sm" fw={600}>
           {number.address}
         </Text>
-        {number.is_primary && <Badge>Main line</Badge>}
-        {number.is_default_caller_id && <Badge>Calls come from it</Badge>}
+        {number.is_primary && <Badge>Primary</Badge>}
+        {number.is_default_caller_id && <Badge>Default caller ID</Badge>}
       </Group>
       {about !== "" && (
         <Text fz="xs" c="dimmed">
@@ -97,13 +97,13 @@ function NumberMenu({ accountId, number }: { accountId: number; number: PhoneNum
     <>
       <Menu position="bottom-end" withinPortal>
         <Menu.Target>
-          <Button size="compact-sm" variant="subtle" color="gray" aria-label={`More about ${number.address}`}>
+          <Button size="compact-sm" variant="subtle" color="gray" aria-label={`More actions for ${number.address}`}>
             <Ellipsis size={16} />
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => show(!number.is_default_caller_id)}>
-            {number.is_default_caller_id ? "Call from any number" : "Call from this number"}
+            {number.is_default_caller_id ? "Remove as default caller ID" : "Set as default caller ID"}
           </Menu.Item>
           <Menu.Item color="red" onClick={() => setIsAsking(true)}>
             {verb}
@@ -120,8 +120,8 @@ function NumberMenu({ accountId, number }: { accountId: number; number: PhoneNum
         error={remove.error}
       >
         {number.is_managed
-          ? "It goes back to the carrier, and somebody else may get it."
-          : "It stays yours at the carrier; here nobody answers it any more."}
+          ? "The number returns to the carrier and can be assigned to someone else."
+          : "You keep the number at the carrier. Calls to it will no longer be answered here."}
       </Confirm>
     </>
   );

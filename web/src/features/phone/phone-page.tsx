@@ -25,7 +25,7 @@ export function PhonePage() {
   return (
     <Page
       title="Phone"
-      about="Carriers and numbers, and who answers them."
+      about="Carrier accounts, phone numbers, and the agents that answer them."
       actions={
         permissions.admin && (
           <>
@@ -49,8 +49,7 @@ export function PhonePage() {
                 )
               }
             >
-              Connect your account at a carrier, or get a number of this platform in one step, and choose the agent that
-              answers it.
+              Connect a carrier account, or get a platform number in one step, and choose the agent that answers it.
             </Empty>
           ) : (
             <>

@@ -53,17 +53,17 @@ export function QuickConnect({ onClose }: { onClose: () => void }) {
     });
   if (connect.data) {
     return (
-      <FormDialog title="It is yours" isOpen onClose={onClose} onSubmit={onClose} submit="Done" isBusy={false} isDone>
+      <FormDialog title="Number added" isOpen onClose={onClose} onSubmit={onClose} submit="Done" isBusy={false} isDone>
         <CopyLine value={connect.data.phone_number} label="number" />
         {connect.data.instructions && (
-          <Alert variant="light" title="One thing is left to do">
+          <Alert variant="light" title="One step left">
             {connect.data.instructions}
           </Alert>
         )}
         <Text fz="sm" c="dimmed">
           {connect.data.workflow_id === null
-            ? "Nobody answers it yet: choose an agent in the list of numbers."
-            : "The agent answers it once it is published."}
+            ? "No agent answers it yet. Choose one in the list of numbers."
+            : "The agent answers once it is published."}
         </Text>
       </FormDialog>
     );
@@ -79,24 +79,24 @@ export function QuickConnect({ onClose }: { onClose: () => void }) {
       isOpen
       onClose={onClose}
       onSubmit={submit}
-      submit={mode === "new" ? "Buy it" : "Get one to forward to"}
+      submit={mode === "new" ? "Buy number" : "Get forwarding number"}
       isBusy={connect.isPending}
       problem={form.problem}
       size="lg"
     >
       <SegmentedControl
-        aria-label="What for"
+        aria-label="Number type"
         value={mode}
         onChange={(value) => form.set("mode", value)}
         data={[
-          { value: "new", label: "A new number" },
-          { value: "forward", label: "Keep my number" },
+          { value: "new", label: "New number" },
+          { value: "forward", label: "Use my own number" },
         ]}
       />
       {mode === "forward" && (
         <TextInput
           label="Your number"
-          description="It stays where it is; its calls are forwarded to the new one"
+          description="Stays with your carrier. Calls are forwarded to the new number."
           placeholder="+12015550123"
           required
           {...form.text("existing_number")}
@@ -105,14 +105,14 @@ export function QuickConnect({ onClose }: { onClose: () => void }) {
       <Group grow align="flex-start">
         <TextInput
           label="Country"
-          description="Two letters"
+          description="Two-letter code"
           maxLength={2}
           {...form.text("country")}
           onChange={(event) => move("country", event.currentTarget.value)}
         />
         <TextInput
           label="Area code"
-          description="Its digits, or nothing"
+          description="Optional"
           maxLength={6}
           {...form.text("area_code")}
           onChange={(event) => move("area_code", event.currentTarget.value)}
@@ -127,7 +127,7 @@ export function QuickConnect({ onClose }: { onClose: () => void }) {
       />
       <Select
         label="Answered by"
-        placeholder="Nobody yet"
+        placeholder="No agent"
         clearable
         searchable
         data={agents}

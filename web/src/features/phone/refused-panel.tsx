@@ -8,7 +8,7 @@ import { formatTimeAgo, humanize } from "../../lib/format/format";
 import { useLastPage } from "../../lib/ui/last-page";
 import { useRefused } from "./api";
 
-const COLUMNS = [{ title: "When" }, { title: "From" }, { title: "To" }, { title: "Why" }, { title: "What was said" }];
+const COLUMNS = [{ title: "When" }, { title: "From" }, { title: "To" }, { title: "Reason" }, { title: "Message" }];
 
 export function RefusedPanel() {
   const [page, setPage] = useState(1);
@@ -16,8 +16,8 @@ export function RefusedPanel() {
   useLastPage(page, refused, setPage);
   if (refused.data === undefined || refused.data.total_count === 0) return null;
   return (
-    <Panel title="Calls that were not taken">
-      <DataTable label="Calls that were not taken" columns={COLUMNS} minWidth={760}>
+    <Panel title="Rejected calls">
+      <DataTable label="Rejected calls" columns={COLUMNS} minWidth={760}>
         {refused.data.refused_calls.map((call) => (
           <Table.Tr key={call.id}>
             <Table.Td c="dimmed">{formatTimeAgo(call.created_at)}</Table.Td>

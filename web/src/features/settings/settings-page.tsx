@@ -25,7 +25,7 @@ export function SettingsSection() {
   const { section: key } = useParams({ from: "/signed-in/settings/$section" });
   const where = useOrganizationContext();
   const section = SECTIONS.find((candidate) => candidate.key === key);
-  if (section === undefined) return <Empty title="There is no such setting">Choose one from the list.</Empty>;
+  if (section === undefined) return <Empty title="Setting not found">Choose one from the list.</Empty>;
   // Nothing is asked before the role is known: what it does not allow would be refused.
   return (
     <Loaded query={where} what="Your role" height={300}>
@@ -35,7 +35,7 @@ export function SettingsSection() {
             <section.page />
           </Suspense>
         ) : (
-          <Empty title={section.title}>Only admins of the organization see this. Ask one of them.</Empty>
+          <Empty title={section.title}>Only admins of the organization can see this. Ask an admin for access.</Empty>
         )
       }
     </Loaded>
@@ -74,7 +74,7 @@ function SectionList() {
       </nav>
       <Select
         className={classes.choice}
-        aria-label="Part of the settings"
+        aria-label="Settings section"
         allowDeselect={false}
         value={here ?? null}
         data={GROUPS.map((group) => ({

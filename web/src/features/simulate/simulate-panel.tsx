@@ -39,7 +39,7 @@ export function SimulatePanel({
         <span className={classes.state} data-live={!isOver || undefined} role="status">
           {run.ended === null
             ? run.isAnswered
-              ? "On the phone"
+              ? "On the call"
               : "Ringing…"
             : humanize(run.ended.outcome ?? run.ended.status)}
         </span>
@@ -48,7 +48,7 @@ export function SimulatePanel({
         <div className={classes.ringing}>
           <Loader type="dots" />
           <Text c="dimmed" fz="sm">
-            {run.isAnswered ? `${agentName} is about to speak.` : "It rings."}
+            {run.isAnswered ? `${agentName} is about to speak.` : "The phone is ringing."}
           </Text>
         </div>
       ) : (
@@ -73,7 +73,7 @@ export function SimulatePanel({
         )}
         {isOver ? (
           <Button size="xs" onClick={simulation.leave}>
-            Call another
+            Call someone else
           </Button>
         ) : (
           <Button size="xs" color="red" onClick={simulation.hangUp}>
@@ -89,7 +89,7 @@ function People({ simulation, agentName }: { simulation: Simulation; agentName: 
   return (
     <div className={classes.people}>
       <Text fz="sm" c="dimmed" mb="sm">
-        {agentName} calls a simulated person over a simulated telephone network. Nobody is really called.
+        {agentName} calls a simulated person over a simulated phone network. No real calls are placed.
       </Text>
       {simulation.error !== null && <Problem title="The call could not be placed" error={simulation.error} />}
       {PEOPLE.map((person) => (

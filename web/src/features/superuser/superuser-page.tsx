@@ -23,8 +23,8 @@ export function SuperuserPage() {
 function NotForYou() {
   return (
     <Page title="Superuser">
-      <Empty title="Not for this account">
-        Only superusers see across organizations: offhook superuser grant E-MAIL makes one.
+      <Empty title="Superusers only">
+        Only superusers can see all organizations. To grant access, run: offhook superuser grant EMAIL
       </Empty>
     </Page>
   );
@@ -38,7 +38,7 @@ function Everything() {
   const choice = (
     <Select
       aria-label="Organization"
-      placeholder="Every organization"
+      placeholder="All organizations"
       clearable
       searchable
       w={240}
@@ -50,12 +50,12 @@ function Everything() {
   return (
     <Page
       title="Superuser"
-      about="Across all organizations of this installation."
+      about="Every organization on this installation."
       actions={
         <>
           {choice}
           <Button variant="default" onClick={() => setIsActing(true)}>
-            Act as a user
+            Impersonate a user
           </Button>
         </>
       }
@@ -99,7 +99,7 @@ const COLUMNS = [
   { title: "Agents", isRight: true },
   { title: "Runs", isRight: true },
   { title: "Balance", isRight: true },
-  { title: "Since" },
+  { title: "Created" },
   { title: "Actions", isQuiet: true },
 ];
 
@@ -151,7 +151,7 @@ function Organizations({ only }: { only: number | null }) {
   );
 }
 
-function AddCredit({
+export function AddCredit({
   organization,
   onClose,
 }: {
@@ -168,7 +168,7 @@ function AddCredit({
       { cents: Math.round(Number(form.values.dollars) * 100), note: form.values.note === "" ? null : form.values.note },
       {
         onSuccess: () => {
-          notifySuccess(`${organization.name} has the credit.`);
+          notifySuccess(`Credit added to ${organization.name}.`);
           onClose();
         },
       },
@@ -185,7 +185,7 @@ function AddCredit({
     >
       <NumberInput
         label="Amount"
-        description="A negative amount takes from the balance"
+        description="A negative amount reduces the balance"
         prefix="$"
         decimalScale={2}
         data-autofocus
@@ -196,22 +196,22 @@ function AddCredit({
   );
 }
 
-function ActAs({ onClose }: { onClose: () => void }) {
+export function ActAs({ onClose }: { onClose: () => void }) {
   const act = useImpersonate();
-  const form = useForm({ email: "" }, act.error, { labels: { email: "E-mail" } });
+  const form = useForm({ email: "" }, act.error, { labels: { email: "Email" } });
   return (
     <FormDialog
-      title="Act as a user"
+      title="Impersonate a user"
       isOpen
       onClose={onClose}
       onSubmit={() => act.mutate({ email: form.values.email })}
-      submit="Act as them"
+      submit="Impersonate"
       isBusy={act.isPending}
       problem={form.problem}
     >
-      <TextInput label="E-mail" type="email" required data-autofocus {...form.text("email")} />
+      <TextInput label="Email" type="email" required data-autofocus {...form.text("email")} />
       <Text fz="sm" c="dimmed">
-        For an hour you have their rights, and no others. Their organization&apos;s audit log names you both.
+        For one hour you have exactly their permissions. Their organization&apos;s audit log records both of you.
       </Text>
     </FormDialog>
   );

@@ -18,8 +18,8 @@ import { useLastPage } from "../../lib/ui/last-page";
 import { useCampaigns, useRuns, useWorkflows } from "./api";
 
 const NOTHING = (
-  <Empty isInside title="Nothing here">
-    There are none yet.
+  <Empty isInside title="Nothing here yet">
+    They will appear here once they are created.
   </Empty>
 );
 
@@ -39,9 +39,9 @@ export function WorkflowsTab({ organizationId }: { organizationId: number | null
                 columns={[
                   { title: "Agent" },
                   { title: "Organization" },
-                  { title: "State" },
+                  { title: "Status" },
                   { title: "Runs", isRight: true },
-                  { title: "Changed" },
+                  { title: "Updated" },
                 ]}
               >
                 {data.map((workflow) => (
@@ -71,7 +71,7 @@ const RUN_COLUMNS = [
   { title: "Run" },
   { title: "Organization" },
   { title: "Agent" },
-  { title: "How it went" },
+  { title: "Outcome" },
   { title: "Duration", isRight: true },
   { title: "Cost", isRight: true },
   { title: "When", isRight: true },
@@ -131,9 +131,9 @@ export function CampaignsTab({ organizationId }: { organizationId: number | null
                   { title: "Campaign" },
                   { title: "Organization" },
                   { title: "Agent" },
-                  { title: "State" },
-                  { title: "At once", isRight: true },
-                  { title: "Made" },
+                  { title: "Status" },
+                  { title: "Concurrency", isRight: true },
+                  { title: "Created" },
                 ]}
                 minWidth={760}
               >

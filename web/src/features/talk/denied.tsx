@@ -6,7 +6,7 @@ import classes from "./talk-panel.module.css";
 type Reason = "insecure" | "denied" | "missing" | "busy";
 
 const TITLES: Record<Reason, string> = {
-  insecure: "The browser allows no microphone here",
+  insecure: "The browser does not allow a microphone here",
   denied: "The microphone is blocked",
   missing: "No microphone was found",
   busy: "The microphone is in use",
@@ -14,12 +14,12 @@ const TITLES: Record<Reason, string> = {
 
 const HELP: Record<Reason, string[]> = {
   insecure: [
-    "Browsers share the microphone only with https addresses and with this machine itself.",
-    "Open Offhook at http://127.0.0.1 or put it behind https.",
+    "Browsers only allow microphone access over HTTPS or on this machine.",
+    "Open Offhook at http://127.0.0.1 or serve it over HTTPS.",
   ],
   denied: [
-    "Click the icon left of the address and allow the microphone for this page.",
-    "If there is no such icon, allow it for your browser in the privacy settings of the system.",
+    "Click the icon to the left of the address and allow the microphone for this page.",
+    "If there is no such icon, allow it for your browser in your system's privacy settings.",
   ],
   missing: ["Connect a microphone or a headset.", "Check that the system lists it as an input device."],
   busy: ["Close other programs and tabs that use the microphone."],
@@ -36,7 +36,7 @@ export function Denied({ reason, onRetry }: { reason: Reason; onRetry: () => voi
       </List>
       <Button onClick={onRetry}>Try again</Button>
       <Text fz="sm" c="dimmed">
-        The text chat beside works without a microphone.
+        The Chat tab works without a microphone.
       </Text>
     </div>
   );

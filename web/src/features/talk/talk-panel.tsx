@@ -49,7 +49,7 @@ export function TalkPanel({ agentId, agentName, call, choice }: TalkPanelProps) 
       {state.phase.name === "live" && <Controls call={call} />}
       {isDemoVoice && hasWords && (
         <Text className={classes.honest} fz="xs" c="dimmed">
-          Offline demo voice and recognition. Add a vendor key for a real one.
+          Offline demo voice and speech recognition. Add a vendor key for natural speech.
         </Text>
       )}
     </div>
@@ -77,7 +77,7 @@ interface StageProps {
 function Stage({ phase, agentName, isDemoVoice, onStart, choice }: StageProps) {
   switch (phase.name) {
     case "asking":
-      return <Waiting title="Allow the microphone" words="Your browser asks whether this page may hear you." />;
+      return <Waiting title="Allow the microphone" words="Your browser is asking for permission to use it." />;
     case "connecting":
       return <Waiting title="Connecting…" words={`Calling ${agentName}.`} />;
     case "live":
@@ -86,30 +86,26 @@ function Stage({ phase, agentName, isDemoVoice, onStart, choice }: StageProps) {
       return <Denied reason={phase.reason} onRetry={onStart} />;
     case "failed":
       return (
-        <Center title="The call did not work" words={phase.message}>
+        <Center title="The call failed" words={phase.message}>
           <Button onClick={onStart}>Try again</Button>
         </Center>
       );
     case "ended":
       return (
-        <Center title="The call is over" words={endWords(phase)}>
+        <Center title="Call ended" words={endWords(phase)}>
           <Button onClick={onStart}>Talk again</Button>
         </Center>
       );
     case "idle":
       return (
-        <Center
-          icon
-          title={`Talk with ${agentName}`}
-          words="Your microphone is the telephone. Interrupt whenever you like."
-        >
+        <Center icon title={`Talk to ${agentName}`} words="Speak into your microphone. Interrupt whenever you like.">
           <Button size="lg" radius="xl" px={36} onClick={onStart}>
             Start talking
           </Button>
           {isDemoVoice && (
             <Text fz="sm" c="dimmed" maw={380} ta="center">
-              You will hear the offline demo voice, which needs no account: robotic, and it knows only the words that a
-              step expects. Add a vendor key for a real one.
+              This is the offline demo voice, which needs no account. It sounds robotic and only understands words that
+              the current step expects. Add a vendor key for natural speech.
             </Text>
           )}
           {choice}
@@ -159,7 +155,7 @@ function Ending({ agentId, state, onStart }: { agentId: number; state: CallState
   return (
     <div className={classes.ending} role="status">
       <div>
-        <Text fw={650}>{phase.name === "ended" ? "The call is over" : "The call broke off"}</Text>
+        <Text fw={650}>{phase.name === "ended" ? "Call ended" : "Call dropped"}</Text>
         <Text fz="sm" c="dimmed">
           {phase.name === "ended" ? endWords(phase) : phase.message}
         </Text>

@@ -23,8 +23,8 @@ export function OutcomesChart({ days }: { days: Insights["days"] }) {
   const rows = days.map((day) => ({ at: dayName(day.date), ...day.outcomes }));
   const series = outcomes.map((key) => ({ key, name: humanize(key), color: outcomeColour(key) }));
   return (
-    <Framed title="Conversations by outcome" isEmpty={outcomes.length === 0}>
-      <Chart label="Conversations of each day by outcome" kind="bars" rows={rows} series={series} show={formatCount} />
+    <Framed title="Runs by outcome" isEmpty={outcomes.length === 0}>
+      <Chart label="Runs per day by outcome" kind="bars" rows={rows} series={series} show={formatCount} />
     </Framed>
   );
 }
@@ -36,8 +36,8 @@ export function LatencyChart({ days }: { days: Insights["days"] }) {
     { key: "p95", name: "95th percentile", color: SERIES[4] },
   ];
   return (
-    <Framed title="Answer time" isEmpty={rows.every((row) => row.p50 === null)}>
-      <Chart label="Answer time of each day" kind="lines" rows={rows} series={series} show={formatMilliseconds} />
+    <Framed title="Response time" isEmpty={rows.every((row) => row.p50 === null)}>
+      <Chart label="Response time per day" kind="lines" rows={rows} series={series} show={formatMilliseconds} />
     </Framed>
   );
 }
@@ -47,7 +47,7 @@ export function MinutesChart({ days }: { days: Insights["days"] }) {
   return (
     <Framed title="Minutes" isEmpty={rows.every((row) => row.minutes === 0)}>
       <Chart
-        label="Minutes of each day"
+        label="Minutes per day"
         kind="bars"
         rows={rows}
         series={[{ key: "minutes", name: "Minutes", color: SERIES[0] }]}
@@ -63,10 +63,10 @@ export function CostChart({ days }: { days: Insights["days"] }) {
     <Framed
       title="Cost"
       isEmpty={rows.every((row) => row.cost === 0)}
-      empty="Nothing has cost anything: offline models and simulated phones are free."
+      empty="No costs. Offline models and simulated phones are free."
     >
       <Chart
-        label="Cost of each day"
+        label="Cost per day"
         kind="bars"
         rows={rows}
         series={[{ key: "cost", name: "Cost", color: SERIES[1] }]}
@@ -79,7 +79,7 @@ export function CostChart({ days }: { days: Insights["days"] }) {
 function Framed({
   title,
   isEmpty,
-  empty = "Nothing in these days.",
+  empty = "No data for this period.",
   children,
 }: {
   title: string;

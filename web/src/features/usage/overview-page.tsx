@@ -25,7 +25,7 @@ export function OverviewPage() {
   return (
     <Page
       title="Overview"
-      about={name ? `Welcome back, ${name}. This is how your agents do.` : "This is how your agents do."}
+      about={name ? `Welcome back, ${name}. Here's how your agents are doing.` : "Here's how your agents are doing."}
     >
       <Loaded query={latest} what="The latest runs" height={360}>
         {(runs) =>
@@ -34,7 +34,7 @@ export function OverviewPage() {
           ) : (
             <>
               <Month insights={insights.data} />
-              <Loaded query={insights} what="The last days" height={260}>
+              <Loaded query={insights} what="The charts" height={260}>
                 {(data) => (
                   <div className={classes.two}>
                     <OutcomesChart days={data.days} />
@@ -58,7 +58,7 @@ function Month({ insights }: { insights: Insights | undefined }) {
   const period = usePeriod();
   const today = insights?.days.at(-1);
   return (
-    <Loaded query={period} what="This month" height={96}>
+    <Loaded query={period} what="The summary" height={96}>
       {(data) => (
         <Figures>
           <Figure
@@ -76,11 +76,11 @@ function Month({ insights }: { insights: Insights | undefined }) {
             value={formatMoney(data.total_cost_cents)}
             note={today && `${formatMoney(today.total_cost_cents)} today`}
           />
-          <Figure name="Answer time today" value={formatMilliseconds(today?.p50_ms)} note="median" />
+          <Figure name="Response time today" value={formatMilliseconds(today?.p50_ms)} note="median" />
           <Figure
             name="Balance"
             value={formatMoney(data.balance_cents)}
-            note={data.is_unlimited ? "not limited" : `${formatCount(Math.floor(data.minutes_remaining))} minutes left`}
+            note={data.is_unlimited ? "unlimited" : `${formatCount(Math.floor(data.minutes_remaining))} minutes left`}
           />
         </Figures>
       )}
@@ -124,7 +124,7 @@ function Running() {
   const campaigns = useRunningCampaigns();
   return (
     <Panel
-      title="Campaigns under way"
+      title="Active campaigns"
       right={
         <Anchor fz="sm" renderRoot={(props) => <Link to="/campaigns" {...props} />}>
           All campaigns
@@ -135,7 +135,7 @@ function Running() {
         {(data) =>
           data.length === 0 ? (
             <Text fz="sm" c="dimmed" p="xl" ta="center">
-              No campaign runs just now.
+              No campaigns are running.
             </Text>
           ) : (
             <ul className={classes.lines}>
@@ -152,7 +152,7 @@ function Running() {
                     </Text>
                     <Progress
                       value={campaign.progress.progress_percentage}
-                      aria-label={`${campaign.name}: how much is done`}
+                      aria-label={`${campaign.name}: progress`}
                       style={{ gridColumn: "1 / -1" }}
                     />
                   </Link>
@@ -170,28 +170,28 @@ const FIRST = [
   {
     link: { to: "/" },
     icon: Bot,
-    title: "Talk with an agent",
-    words: "Open one and press Start talking: it needs nothing but your microphone.",
+    title: "Talk to an agent",
+    words: "Open one and press Start talking. All you need is a microphone.",
   },
   {
     link: { to: "/campaigns/new" },
     icon: Megaphone,
     title: "Call a list",
-    words: "Upload a CSV. The simulated phones answer, are busy or have a machine, and nothing costs.",
+    words: "Upload a CSV. Simulated phones answer, are busy, or go to voicemail, free of charge.",
   },
   {
     link: { to: "/settings/$section", params: { section: "models" } },
     icon: AudioLines,
-    title: "Choose better voices",
-    words: "Out of the box everything runs offline. Add a key of a vendor, and the agents sound and understand better.",
+    title: "Get better voices",
+    words: "Everything runs offline out of the box. Add a vendor key for better voices and speech recognition.",
   },
 ] as const;
 
 /** Of an organization that has no agent yet. */
 const MAKE = {
   ...FIRST[0],
-  title: "Make an agent",
-  words: "It begins with a greeting and a goodbye. Change what it says, and press Start talking.",
+  title: "Create an agent",
+  words: "It starts with a greeting and a goodbye. Change what it says and press Start talking.",
 };
 
 function FirstSteps() {
@@ -200,7 +200,7 @@ function FirstSteps() {
   return (
     <>
       <Group gap={8}>
-        <Text fw={650}>Nothing has happened yet. Begin with one of these:</Text>
+        <Text fw={650}>No calls yet. Start here:</Text>
       </Group>
       <ul className={classes.steps}>
         {steps.map((step) => (

@@ -22,7 +22,7 @@ export function UsagePage() {
   const permissions = usePermissions();
   const choose = (
     <SegmentedControl
-      aria-label="Days shown"
+      aria-label="Period"
       value={String(days)}
       onChange={(value) => setDays(Number(value))}
       data={[
@@ -33,9 +33,9 @@ export function UsagePage() {
     />
   );
   return (
-    <Page title="Usage" about="Minutes, cost and quality, by your organization's clocks." actions={choose}>
+    <Page title="Usage" about="Minutes, cost, and quality in your organization's time zone." actions={choose}>
       <Period />
-      <Loaded query={insights} what="The days" height={520}>
+      <Loaded query={insights} what="The charts" height={520}>
         {(data) => (
           <>
             <div className={classes.two}>
@@ -57,7 +57,7 @@ export function UsagePage() {
 function Period() {
   const period = usePeriod();
   return (
-    <Loaded query={period} what="This month" height={96}>
+    <Loaded query={period} what="The summary" height={96}>
       {(data) => (
         <Figures>
           <Figure name="Runs this month" value={formatCount(data.total_calls)} />
@@ -70,7 +70,7 @@ function Period() {
           <Figure
             name="Balance"
             value={formatMoney(data.balance_cents)}
-            note={data.is_enforced ? "empty: new calls are refused" : "not limited"}
+            note={data.is_enforced ? "used up, new calls are rejected" : "unlimited"}
           />
           <Figure
             name="Minutes left"
@@ -84,21 +84,21 @@ function Period() {
 
 const AGENT_COLUMNS = [
   { title: "Agent" },
-  { title: "Conversations", isRight: true },
+  { title: "Runs", isRight: true },
   { title: "Outcomes", width: 130 },
   { title: "Answered", isRight: true },
   { title: "Minutes", isRight: true },
   { title: "Cost", isRight: true },
-  { title: "Median answer", isRight: true },
+  { title: "Median response", isRight: true },
   { title: "95th percentile", isRight: true },
 ];
 
 function Agents({ agents, days }: { agents: Insights["agents"]; days: number }) {
   return (
-    <Panel title={`By agent, ${days} days`}>
+    <Panel title={`By agent, last ${days} days`}>
       {agents.length === 0 ? (
-        <Empty isInside title="No conversations">
-          No agent has talked with anybody in these days.
+        <Empty isInside title="No runs">
+          No runs in this period.
         </Empty>
       ) : (
         <DataTable label="Usage by agent" columns={AGENT_COLUMNS} minWidth={780} isTight>
@@ -127,14 +127,14 @@ function Agents({ agents, days }: { agents: Insights["agents"]; days: number }) 
 }
 
 function share(part: number, whole: number): string {
-  return whole === 0 ? "–" : `${Math.round((part / whole) * 100)} %`;
+  return whole === 0 ? "–" : `${Math.round((part / whole) * 100)}%`;
 }
 
 const KINDS: Record<string, string> = { llm: "Language model", tts: "Voice", stt: "Speech recognition" };
 const MODEL_COLUMNS = [
   { title: "Model" },
-  { title: "Kind" },
-  { title: "Conversations", isRight: true },
+  { title: "Type" },
+  { title: "Runs", isRight: true },
   { title: "Amount", isRight: true },
   { title: "Cost", isRight: true },
 ];
@@ -146,8 +146,8 @@ function Models() {
       <Loaded query={models} what="The models">
         {(data) =>
           data.length === 0 ? (
-            <Empty isInside title="Nothing used">
-              Models appear here with the first conversation of the month.
+            <Empty isInside title="No models used">
+              Models appear here after the first run of the month.
             </Empty>
           ) : (
             <DataTable label="Usage by model" columns={MODEL_COLUMNS}>
@@ -166,7 +166,7 @@ function Models() {
                   </Table.Td>
                   <Table.Td ta="right">{formatCount(model.runs)}</Table.Td>
                   <Table.Td ta="right">{amountOf(model)}</Table.Td>
-                  <Table.Td ta="right">{model.is_priced ? formatMoney(model.cost_cents) : "no known price"}</Table.Td>
+                  <Table.Td ta="right">{model.is_priced ? formatMoney(model.cost_cents) : "price not known"}</Table.Td>
                 </Table.Tr>
               ))}
             </DataTable>
@@ -184,14 +184,14 @@ function amountOf(model: {
   seconds: number;
 }): string {
   if (model.prompt_tokens + model.completion_tokens > 0)
-    return `${formatCount(model.prompt_tokens)} in, ${formatCount(model.completion_tokens)} out tokens`;
+    return `${formatCount(model.prompt_tokens)} input, ${formatCount(model.completion_tokens)} output tokens`;
   if (model.characters > 0) return `${formatCount(model.characters)} characters`;
   return `${formatCount(Math.round(model.seconds))} seconds`;
 }
 
 const LEDGER_COLUMNS = [
   { title: "When" },
-  { title: "What" },
+  { title: "Entry" },
   { title: "Amount", isRight: true },
   { title: "Balance", isRight: true },
 ];
@@ -210,11 +210,11 @@ function Ledger() {
               title="No entries"
               action={
                 <Button variant="default" renderRoot={(props) => <Link to="/runs" {...props} />}>
-                  See the runs
+                  View runs
                 </Button>
               }
             >
-              Credits and charged conversations stand here, one line each.
+              Credits and charges appear here, one line each.
             </Empty>
           ) : (
             <>

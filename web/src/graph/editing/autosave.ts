@@ -20,7 +20,7 @@ export interface AutosaveOptions<T> {
 
 export class Conflict extends Error {
   constructor(readonly revision: number) {
-    super("Somebody else has changed this agent.");
+    super("Someone else changed this agent.");
   }
 }
 

@@ -14,7 +14,7 @@ describe("an error answer", () => {
         { loc: ["body"], msg: "Value error, something is off.", type: "value_error" },
       ],
     });
-    expect(error.message).toBe("Password should have at least 8 characters. Something is off.");
+    expect(error.message).toBe("Password must have at least 8 characters. Something is off.");
   });
 
   it("carries the problems of an agent that cannot be published", () => {
@@ -45,11 +45,11 @@ describe("an error answer", () => {
   });
 
   it.each([
-    [500, "<html>", "The server failed (500). Its log says why."],
+    [500, "<html>", "Server error (500). See the server log for details."],
     [404, null, "Not found."],
-    [429, {}, "Too many requests: wait a moment and try again."],
-    [418, { detail: "" }, "The request was refused (418)."],
-    [422, { detail: [] }, "The request was refused (422)."],
+    [429, {}, "Too many requests. Wait a moment and try again."],
+    [418, { detail: "" }, "The request was rejected (418)."],
+    [422, { detail: [] }, "The request was rejected (422)."],
   ])("has words for a %i without a usable body", (status, body, words) => {
     expect(errorFrom(status, body).message).toBe(words);
   });
@@ -78,11 +78,11 @@ describe("a form", () => {
 
   it("finds the sentence of each field, through union tags and into nested values", () => {
     expect(fieldErrors(error, ["name", "definition", "definition.config.url"])).toEqual({
-      name: "Name is needed.",
+      name: "Name is required.",
       "definition.config.url": "Not an address.",
     });
     expect(fieldErrors(error, ["name"], { name: "What it is called" })).toEqual({
-      name: "What it is called is needed.",
+      name: "What it is called is required.",
     });
     expect(fieldErrors(error, ["definition"])).toEqual({ definition: "Not an address." });
   });
@@ -94,9 +94,9 @@ describe("a form", () => {
     expect(formError(null, ["name"])).toBeNull();
     const refused = errorFrom(422, { detail: "That address is private.", code: "webhook_url_refused" });
     expect(fieldErrors(refused, ["url"])).toEqual({ url: "That address is private." });
-    expect([formError(refused, ["url"]), formError(refused, ["name"], { url: "Address" })]).toEqual([
+    expect([formError(refused, ["url"]), formError(refused, ["name"], { url: "URL" })]).toEqual([
       null,
-      "Address: That address is private.",
+      "URL: That address is private.",
     ]);
   });
 
@@ -129,7 +129,7 @@ describe("a form", () => {
       ],
     });
     expect(fieldErrors(sent, ["services.tts.speed"])).toEqual({
-      "services.tts.speed": "Speed should be less than or equal to 4.",
+      "services.tts.speed": "Speed must be less than or equal to 4.",
     });
   });
 });

@@ -161,10 +161,10 @@ function placeOf(path: string): string {
 }
 
 function fallback(status: number): string {
-  if (status >= 500) return `The server failed (${status}). Its log says why.`;
+  if (status >= 500) return `Server error (${status}). See the server log for details.`;
   if (status === 404) return "Not found.";
-  if (status === 429) return "Too many requests: wait a moment and try again.";
-  return `The request was refused (${status}).`;
+  if (status === 429) return "Too many requests. Wait a moment and try again.";
+  return `The request was rejected (${status}).`;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -21,34 +21,34 @@ export function labelOf(path: string, labels: FieldLabels = {}): string {
 
 type Rule = (label: string, message: string) => string;
 
-const needed: Rule = (label) => `${label} is needed`;
+const needed: Rule = (label) => `${label} is required`;
 const shouldBe =
   (what: string): Rule =>
   (label) =>
-    `${label} should be ${what}`;
+    `${label} must be ${what}`;
 /** The figure of a limit stands only in the message. */
 const limitOf = (message: string) => /-?\d+(\.\d+)?/.exec(message)?.[0] ?? "";
 const atLeast =
   (unit: string): Rule =>
   (label, message) =>
-    limitOf(message) === "1" ? needed(label, message) : `${label} should have at least ${limitOf(message)} ${unit}s`;
+    limitOf(message) === "1" ? needed(label, message) : `${label} must have at least ${limitOf(message)} ${unit}s`;
 const atMost =
   (unit: string): Rule =>
   (label, message) =>
-    `${label} should have at most ${limitOf(message)} ${unit}${limitOf(message) === "1" ? "" : "s"}`;
+    `${label} must have at most ${limitOf(message)} ${unit}${limitOf(message) === "1" ? "" : "s"}`;
 const compared =
   (relation: string): Rule =>
   (label, message) =>
-    `${label} should be ${relation} ${limitOf(message)}`;
+    `${label} must be ${relation} ${limitOf(message)}`;
 const oneOf: Rule = (label, message) => {
   const choices = [...message.matchAll(/'([^']*)'/g)].map(([, choice]) => choice ?? "");
-  return choices.length === 0 ? `${label} is not known here` : `${label} should be ${listed(choices)}`;
+  return choices.length === 0 ? `${label} is not recognized` : `${label} must be ${listed(choices)}`;
 };
-const unusable: Rule = (label) => `${label} is not written in a way that can be used here`;
+const unusable: Rule = (label) => `${label} has an invalid format`;
 
 const RULES: Partial<Record<string, Rule>> = {
   missing: needed,
-  extra_forbidden: (label) => `${label} is not known here`,
+  extra_forbidden: (label) => `${label} is not recognized`,
   string_too_short: atLeast("character"),
   string_too_long: atMost("character"),
   too_short: atLeast("item"),
@@ -74,7 +74,7 @@ const RULES: Partial<Record<string, Rule>> = {
   less_than_equal: compared("less than or equal to"),
   literal_error: oneOf,
   enum: oneOf,
-  union_tag_invalid: (label) => `${label} is not known here`,
+  union_tag_invalid: (label) => `${label} is not recognized`,
   union_tag_not_found: needed,
   date_type: shouldBe("a date"),
   date_parsing: shouldBe("a date"),
@@ -85,9 +85,9 @@ const RULES: Partial<Record<string, Rule>> = {
   datetime_parsing: shouldBe("a date and time"),
   datetime_from_date_parsing: shouldBe("a date and time"),
   timezone_aware: shouldBe("a date and time with its time zone"),
-  url_parsing: shouldBe("an address such as https://example.com"),
-  url_scheme: shouldBe("an address such as https://example.com"),
-  url_type: shouldBe("an address such as https://example.com"),
+  url_parsing: shouldBe("a URL such as https://example.com"),
+  url_scheme: shouldBe("a URL such as https://example.com"),
+  url_type: shouldBe("a URL such as https://example.com"),
   uuid_parsing: unusable,
   uuid_type: unusable,
 };
@@ -108,5 +108,6 @@ export function fieldMessageWithLabel(label: string, problem: Pick<FieldProblem,
 
 function listed(choices: readonly string[]): string {
   const last = choices.at(-1) ?? "";
-  return choices.length < 2 ? last : `${choices.slice(0, -1).join(", ")} or ${last}`;
+  if (choices.length < 3) return choices.join(" or ");
+  return `${choices.slice(0, -1).join(", ")}, or ${last}`;
 }

@@ -18,7 +18,7 @@ export function uploadFile({ method, address, body, headers = {}, onShare }: Upl
     request.open(method, address);
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.onprogress = (event) => event.lengthComputable && onShare(event.loaded / event.total);
-    request.onerror = () => reject(new TypeError("The connection broke."));
+    request.onerror = () => reject(new TypeError("Connection lost."));
     request.onload = () => {
       const answer = parsed(request.responseText);
       if (request.status < 300) resolve(answer);

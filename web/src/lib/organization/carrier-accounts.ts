@@ -35,11 +35,11 @@ export function useCallerNumbers(accountId: number | undefined) {
 
 /** Why no call can leave, in words; the API names the reason. */
 const BLOCKED: Record<string, string> = {
-  carrier_cannot_dial: "This carrier cannot place calls here; it answers them.",
-  inactive: "It is switched off: no call comes or goes.",
+  carrier_cannot_dial: "This carrier can only receive calls here.",
+  inactive: "This account is disabled. It neither places nor receives calls.",
   public_url_missing:
-    "No call can leave: the carrier has to reach this server. Start it with OFFHOOK_PUBLIC_URL set to its public address.",
-  no_phone_number: "No call can leave yet: add a number to call from.",
+    "Calls cannot be placed because the carrier cannot reach this server. Start it with OFFHOOK_PUBLIC_URL set to its public address.",
+  no_phone_number: "Calls cannot be placed yet. Add a number to call from.",
 };
 
 /** Null when calls can leave. */

@@ -4,8 +4,8 @@ import { notifySuccess, notifyError } from "./notifications";
 
 /** Says so, or why not. `what`: "The link to this page". */
 export async function copyToClipboard(words: string, what: string): Promise<void> {
-  if (await writeClipboard(words)) notifySuccess(`${what} is copied.`);
-  else notifyError(new Error(`This browser does not let the page copy. ${what}: ${words}`));
+  if (await writeClipboard(words)) notifySuccess(`${what} copied.`);
+  else notifyError(new Error(`This browser does not allow copying. ${what}: ${words}`));
 }
 
 async function writeClipboard(words: string): Promise<boolean> {

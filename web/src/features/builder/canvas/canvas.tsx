@@ -28,8 +28,8 @@ import { EdgeLine, type CanvasEdge } from "./edge-line";
 
 const KEYS_OF_A_STEP = {
   "node.a11yDescription.default":
-    "Press Enter to edit the step, Space to choose it, and then the arrow keys to move it or Delete to remove it.",
-  "node.a11yDescription.keyboardDisabled": "Press Enter to read the step.",
+    "Press Enter to edit the step. Press Space to select it, then use the arrow keys to move it or Delete to remove it.",
+  "node.a11yDescription.keyboardDisabled": "Press Enter to view the step.",
 };
 /** The same objects at every rendering: a new one would draw everything again. */
 const FIXED = {
@@ -98,7 +98,7 @@ export function Canvas() {
       data-far={isFar || undefined}
       data-tour="canvas"
       role="region"
-      aria-label="Steps of the conversation"
+      aria-label="Conversation steps"
       onKeyDown={press}
     >
       <LabelLayer value={labels}>
@@ -136,7 +136,7 @@ export function Canvas() {
             nodeColor={miniColour}
             nodeStrokeWidth={0}
             nodeBorderRadius={14}
-            ariaLabel="Small map"
+            ariaLabel="Minimap"
           />
           <Tools />
         </ReactFlow>

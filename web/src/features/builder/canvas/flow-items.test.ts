@@ -22,8 +22,8 @@ const edges = flowEdges([], GRAPH, NOTHING_CHOSEN);
 
 describe("what the canvas draws", () => {
   it("says to a screen reader what each is", () => {
-    expect(nodes.map((node) => node.ariaLabel)).toEqual(["Ask, unknown kind", "Unnamed, unknown kind"]);
-    expect(edges[0]?.ariaLabel).toBe("Way done from Ask to b");
+    expect(nodes.map((node) => node.ariaLabel)).toEqual(["Ask, unknown type", "Unnamed, unknown type"]);
+    expect(edges[0]?.ariaLabel).toBe("Transition done from Ask to b");
   });
 
   it("leaves out an edge to nowhere, and puts the labels of edges between the same steps below each other", () => {

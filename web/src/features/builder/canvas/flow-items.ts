@@ -46,7 +46,7 @@ function kept<Item>(before: Item[], next: Item[]): Item[] {
 }
 
 function labelOf(name: unknown, spec: NodeSpec | undefined): string {
-  return `${typeof name === "string" && name !== "" ? name : "Unnamed"}, ${spec?.display_name ?? "unknown kind"}`;
+  return `${typeof name === "string" && name !== "" ? name : "Unnamed"}, ${spec?.display_name ?? "unknown type"}`;
 }
 
 const ARROW = { type: MarkerType.ArrowClosed, width: 16, height: 16, color: "var(--arrow)" };
@@ -65,7 +65,7 @@ export function flowEdges(before: CanvasEdge[], definition: Definition, selectio
       const row = pairs.get(pair) ?? 0;
       pairs.set(pair, row + 1);
       if (old?.data?.edge === edge && old.data.row === row && old.selected === selected) return old;
-      const ariaLabel = `Way ${edgeLabel(edge)} from ${names.get(edge.source) ?? ""} to ${names.get(edge.target) ?? ""}`;
+      const ariaLabel = `Transition ${edgeLabel(edge)} from ${names.get(edge.source) ?? ""} to ${names.get(edge.target) ?? ""}`;
       return {
         ...old,
         id: edge.id,

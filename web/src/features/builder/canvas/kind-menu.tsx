@@ -30,7 +30,7 @@ export function KindMenu({ place, onClose, onChoose }: KindMenuProps) {
       <Menu.Target>
         <button
           type="button"
-          aria-label="Choose the step that it leads to"
+          aria-label="Choose the next step"
           style={{
             position: "fixed",
             left: place.x,
@@ -44,7 +44,7 @@ export function KindMenu({ place, onClose, onChoose }: KindMenuProps) {
         />
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>Leads to a new</Menu.Label>
+        <Menu.Label>Connect to new step</Menu.Label>
         {kinds.map((spec) => (
           <Menu.Item
             key={spec.name}

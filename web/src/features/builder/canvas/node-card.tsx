@@ -61,7 +61,7 @@ function Extras({ node: { data } }: { node: GraphNode }) {
         </span>
       )}
       {variables > 0 && (
-        <span title="Variables to read">
+        <span title="Extracted variables">
           <ListChecks size={12} /> {variables}
         </span>
       )}

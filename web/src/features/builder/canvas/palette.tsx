@@ -16,14 +16,14 @@ export function Palette() {
       ? document.definition.nodes.find((node) => node.id === selection.nodeIds[0])
       : undefined;
   return (
-    <nav className={classes.palette} aria-label="Steps to add">
+    <nav className={classes.palette} aria-label="Step types">
       <p className={classes.title}>Add a step</p>
       {[...specs.values()].map((spec) => {
         const isOff = !canAdd(spec, document.definition);
         return (
           <Tooltip
             key={spec.name}
-            label={isOff ? `There is one ${spec.display_name} already.` : spec.description}
+            label={isOff ? `Only one ${spec.display_name} is allowed.` : spec.description}
             position="right"
             multiline
             maw={260}
@@ -50,7 +50,7 @@ export function Palette() {
           </Tooltip>
         );
       })}
-      <p className={classes.hint}>Drag one onto the canvas, or click to add it after the chosen step.</p>
+      <p className={classes.hint}>Drag a step onto the canvas, or click to add it after the selected step.</p>
     </nav>
   );
 }

@@ -48,11 +48,11 @@ export function SearchBox() {
       </Combobox.Target>
       <Combobox.Dropdown hidden={query.trim() === ""}>
         <Combobox.Options mah={320} style={{ overflowY: "auto" }}>
-          {hits.length === 0 && <Combobox.Empty>No step has these words</Combobox.Empty>}
+          {hits.length === 0 && <Combobox.Empty>No matching steps</Combobox.Empty>}
           {hits.map((hit) => (
             <Combobox.Option key={`${hit.kind}:${hit.id}`} value={`${hit.kind}:${hit.id}`}>
               <b>{hit.title}</b>
-              {hit.kind === "edge" && <span className={classes.hint}> way</span>}
+              {hit.kind === "edge" && <span className={classes.hint}> transition</span>}
               {hit.excerpt !== "" && <div className={classes.hint}>{hit.excerpt}</div>}
             </Combobox.Option>
           ))}

@@ -62,7 +62,7 @@ export function EdgeForm({ edge }: { edge: GraphEdge }) {
       ))}
       <TextInput
         label="Label"
-        description="Short name: shown on the canvas, and the name of the function by which the model goes this way."
+        description="Shown on the canvas. Also names the function that the model calls to take this transition."
         withAsterisk
         disabled={!canEdit}
         value={edgeLabel(edge)}
@@ -71,7 +71,7 @@ export function EdgeForm({ edge }: { edge: GraphEdge }) {
       />
       <Textarea
         label="Condition"
-        description="When the conversation goes this way, in your words."
+        description="When to take this transition, in your own words."
         placeholder="The caller has agreed to a day."
         autosize
         minRows={3}
@@ -83,7 +83,7 @@ export function EdgeForm({ edge }: { edge: GraphEdge }) {
       />
       <TextInput
         label="Keys"
-        description="Digits on the keypad that go this way. With keys, no condition is needed."
+        description="Keypad digits that take this transition. With keys, no condition is needed."
         placeholder="1"
         styles={NARROW}
         disabled={!canEdit}
@@ -93,8 +93,8 @@ export function EdgeForm({ edge }: { edge: GraphEdge }) {
       />
       <TagsInput
         label="Example phrases"
-        description="What a caller may say to go this way: helps speech recognition and the offline model."
-        placeholder="Write one, press Enter"
+        description="What a caller might say. Helps speech recognition and the offline model."
+        placeholder="Type and press Enter"
         splitChars={["\n"]}
         disabled={!canEdit}
         value={words(edge.data["examples"])}
@@ -104,7 +104,7 @@ export function EdgeForm({ edge }: { edge: GraphEdge }) {
       <Transition edge={edge} set={set} />
       {canEdit && (
         <Select
-          label="Leads to"
+          label="Next step"
           searchable
           allowDeselect={false}
           data={document.definition.nodes
@@ -138,7 +138,7 @@ function Transition({ edge, set }: { edge: GraphEdge; set: (name: string, value:
   const found = validationIssues.byEdge.get(edge.id) ?? [];
   const isAudio = edge.data["transition_speech_type"] === "audio";
   const common = {
-    label: "Said on the way",
+    label: "Transition message",
     description: "Spoken while the next step gets ready.",
     disabled: !canEdit,
     withAsterisk: false,
@@ -167,7 +167,7 @@ function Transition({ edge, set }: { edge: GraphEdge; set: (name: string, value:
           autosize
           minRows={1}
           maxRows={5}
-          placeholder="One moment please."
+          placeholder="One moment, please."
           value={text(edge.data["transition_speech"])}
           error={issueAt(found, "transition_speech")}
           onChange={(event) => set("transition_speech", event.currentTarget.value)}
@@ -176,7 +176,7 @@ function Transition({ edge, set }: { edge: GraphEdge; set: (name: string, value:
       <SegmentedControl
         size="xs"
         w="max-content"
-        aria-label="How it is said"
+        aria-label="Message type"
         disabled={!canEdit}
         value={isAudio ? "audio" : "text"}
         data={[

@@ -178,7 +178,7 @@ function PhrasesOrJson(props: InnerProps) {
     <TagsInput
       {...common}
       value={words(value)}
-      placeholder="Write one, press Enter"
+      placeholder="Type and press Enter"
       splitChars={["\n"]}
       onChange={(next) => onChange(next.length === 0 ? undefined : next)}
     />

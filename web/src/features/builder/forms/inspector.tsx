@@ -7,6 +7,7 @@ import { useEditorContext } from "../state/editor";
 import { focusAfterRender, nodeElement } from "../state/focus-after-render";
 import classes from "./form.module.css";
 import { NodeForm } from "./node-form";
+import { pluralize } from "../../../lib/format/format";
 import { useCanvasActions } from "../state/use-canvas-actions";
 import { EdgeForm } from "./edge-form";
 
@@ -65,7 +66,7 @@ function Chosen() {
     return (
       <Stack className={classes.form} gap="sm">
         <Text fw={650}>
-          {nodeIds.length} steps and {edgeIds.length} ways chosen
+          {pluralize(nodeIds.length, "step")} and {pluralize(edgeIds.length, "transition")} selected
         </Text>
         {canEdit && (
           <Group gap={8}>
@@ -94,11 +95,11 @@ function Chosen() {
   return (
     <div className={classes.nothing}>
       <MousePointerClick size={26} strokeWidth={1.5} />
-      <Text fw={600}>Nothing is chosen</Text>
+      <Text fw={600}>Nothing selected</Text>
       <Text fz="sm" c="dimmed" ta="center" maw={270}>
         {canEdit
-          ? "Choose a step to change what the agent does there, or a line to change when it goes that way."
-          : "Choose a step or a line to read what the agent does there."}
+          ? "Select a step to edit what the agent does, or a line to edit the transition."
+          : "Select a step or a line to view its details."}
       </Text>
     </div>
   );

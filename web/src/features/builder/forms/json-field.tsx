@@ -28,7 +28,7 @@ export function JsonField({ value, onChange, common }: InnerProps) {
   return (
     <JsonInput
       {...common}
-      error={isBroken ? "This is not JSON yet: it is not saved." : common.error}
+      error={isBroken ? "Invalid JSON. Not saved yet." : common.error}
       value={draft}
       autosize
       minRows={3}

@@ -33,7 +33,7 @@ export function NodeForm({ node }: { node: GraphNode }) {
             {spec?.display_name ?? node.type}
           </Text>
           <Text fz="xs" c="dimmed" lh={1.35}>
-            {spec?.description ?? "This kind of step is not known here: it is kept as it is."}
+            {spec?.description ?? "Unknown step type. It is kept unchanged."}
           </Text>
         </div>
       </Group>

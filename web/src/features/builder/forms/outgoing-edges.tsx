@@ -24,7 +24,7 @@ export function OutgoingEdges({ node }: { node: GraphNode }) {
   return (
     <div>
       <Text fz="sm" fw={500} mb={6}>
-        Leads to
+        Transitions
       </Text>
       <Stack gap={4}>
         {edges.map((edge) => (
@@ -45,14 +45,14 @@ export function OutgoingEdges({ node }: { node: GraphNode }) {
         ))}
         {edges.length === 0 && (
           <Text fz="xs" c="dimmed">
-            Nowhere yet: the conversation stays here.
+            None yet. The conversation stays in this step.
           </Text>
         )}
         {canEdit && (
           <Select
             size="xs"
-            aria-label="Lead to another step"
-            placeholder="Lead to another step …"
+            aria-label="Connect to another step"
+            placeholder="Connect to another step…"
             data={goals}
             value={null}
             searchable

@@ -37,7 +37,7 @@ function Many({ value, onChange, common, choices, nothing }: ChoiceProps) {
       value={chosen}
       searchable
       clearable
-      placeholder={chosen.length === 0 ? (choices.data?.length === 0 ? nothing : "Choose") : undefined}
+      placeholder={chosen.length === 0 ? (choices.data?.length === 0 ? nothing : "Select") : undefined}
       nothingFoundMessage={nothing}
       renderOption={({ option }) => (
         <Option choice={choices.data?.find((choice) => choice.value === option.value)} name={option.label} />
@@ -57,7 +57,7 @@ function One({ value, onChange, common, choices, nothing }: ChoiceProps) {
       value={chosen}
       searchable
       clearable
-      placeholder={choices.data?.length === 0 ? nothing : "Choose"}
+      placeholder={choices.data?.length === 0 ? nothing : "Select"}
       nothingFoundMessage={nothing}
       renderOption={({ option }) => (
         <Option choice={choices.data?.find((choice) => choice.value === option.value)} name={option.label} />
@@ -86,7 +86,7 @@ function withMissing(choices: Choice[] | undefined, chosen: string[]): { value: 
   const gone = chosen.filter((value) => !known.some((choice) => choice.value === value));
   return [
     ...known,
-    ...gone.map((value) => ({ value, label: choices === undefined ? "…" : `${value.slice(0, 8)} (not there)` })),
+    ...gone.map((value) => ({ value, label: choices === undefined ? "…" : `${value.slice(0, 8)} (missing)` })),
   ];
 }
 

@@ -12,13 +12,13 @@ export function TriggerAddress({ node }: { node: GraphNode }) {
   return (
     <Stack gap={4}>
       <Text fz="sm" fw={600}>
-        Where requests go
+        Endpoint URL
       </Text>
       <Text fz="xs" c="dimmed">
-        POST with an API key (Settings → Keys) and a “phone_number”.
-        {agent.published_version_number == null && " It answers once the agent is published."}
+        Send a POST request with an API key (Settings → API keys) and a phone_number.
+        {agent.published_version_number == null && " Works once the agent is published."}
       </Text>
-      <CopyLine label="address" value={`${window.location.origin}/api/v1/public/agent/${path}`} />
+      <CopyLine label="endpoint URL" value={`${window.location.origin}/api/v1/public/agent/${path}`} />
     </Stack>
   );
 }

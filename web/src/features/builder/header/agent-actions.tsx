@@ -47,7 +47,7 @@ export function AgentActions() {
   if (!canEdit)
     return (
       <Text fz="sm" c="dimmed">
-        Agent {agent.id}. Your role may read it.
+        Agent {agent.id}. You have read-only access.
       </Text>
     );
   return (
@@ -70,7 +70,7 @@ export function AgentActions() {
           loading={status.isPending}
           onClick={() => status.mutate()}
         >
-          {agent.status === "archived" ? "Make active" : "Archive"}
+          {agent.status === "archived" ? "Unarchive" : "Archive"}
         </Button>
         <Button
           size="xs"
@@ -83,18 +83,18 @@ export function AgentActions() {
         </Button>
       </Group>
       <Text fz="xs" c="dimmed">
-        An archived agent answers no call and no trigger until it is made active again.
+        An archived agent does not respond to calls or triggers until you unarchive it.
       </Text>
       <Modal opened={isAsking} onClose={() => setIsAsking(false)} title={`Delete ${agent.name}?`} centered radius="lg">
         <Stack>
-          <Text fz="sm">The agent goes for good, with its versions, its conversations and their recordings.</Text>
+          <Text fz="sm">This permanently deletes the agent with its versions, runs, and recordings.</Text>
           {erase.isError && <Problem error={erase.error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setIsAsking(false)}>
               Cancel
             </Button>
             <Button color="red" loading={erase.isPending} onClick={() => erase.mutate()}>
-              Delete for good
+              Delete permanently
             </Button>
           </Group>
         </Stack>

@@ -29,7 +29,7 @@ export function Header({ children }: { children?: ReactNode }) {
           </>
         ) : (
           <Text fz="sm" c="dimmed">
-            Read only
+            Read-only
           </Text>
         )}
       </Group>
@@ -71,7 +71,7 @@ function Name() {
   };
   return (
     <TextInput
-      aria-label="Name of the agent"
+      aria-label="Agent name"
       size="sm"
       w={260}
       maxLength={200}

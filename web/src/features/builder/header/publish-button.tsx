@@ -22,12 +22,10 @@ export function PublishButton() {
     } catch (error) {
       if (error instanceof ApiError && error.problems.length > 0) {
         setFailure(
-          error.problems.length === 1
-            ? "It was not published: there is 1 error."
-            : `It was not published: there are ${error.problems.length} errors.`,
+          error.problems.length === 1 ? "Not published: 1 error." : `Not published: ${error.problems.length} errors.`,
         );
         showProblems();
-      } else setFailure(`It was not published: ${messageOf(error)}`);
+      } else setFailure(`Not published: ${messageOf(error)}`);
     } finally {
       setIsBusy(false);
     }

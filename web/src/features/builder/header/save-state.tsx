@@ -54,7 +54,9 @@ export function ConflictBar() {
   if (saving.name === "failed") {
     return (
       <Alert color="red" variant="light" radius={0} py={8} role="alert">
-        <Text fz="sm">Your last changes are not saved. {savingProblem(saving.error, document.definition, specs)}</Text>
+        <Text fz="sm">
+          Your latest changes are not saved. {savingProblem(saving.error, document.definition, specs)}
+        </Text>
       </Alert>
     );
   }
@@ -69,8 +71,8 @@ export function ConflictBar() {
     <Alert color="orange" variant="light" radius={0} py={8} role="alert">
       <Group justify="space-between" gap="sm">
         <Text fz="sm">
-          <b>Somebody else has changed this agent</b> since you opened it. Your last changes are not saved. Whichever
-          you take, undo brings back the other.
+          <b>Someone else changed this agent</b> after you opened it. Your latest changes are not saved. Whichever
+          version you keep, undo restores the other.
         </Text>
         <Group gap={8}>
           <Button
@@ -81,7 +83,7 @@ export function ConflictBar() {
             disabled={isBusy}
             onClick={decide(async () => setTheirs(documentOf(await fetchAgent(agent.id))))}
           >
-            What differs
+            Show differences
           </Button>
           <Button size="xs" variant="default" disabled={isBusy} onClick={decide(reload)}>
             Load theirs
@@ -96,7 +98,7 @@ export function ConflictBar() {
         onClose={() => setTheirs(null)}
         size="xl"
         radius="lg"
-        title="From theirs to yours"
+        title="Changes from their version to yours"
       >
         {theirs !== null && <ChangeList changes={diff(contentOf(theirs), contentOf(document))} />}
       </Modal>

@@ -30,12 +30,12 @@ const said = (...of: ReturnType<typeof change>) => [
 it("calls fields, settings and what they stand for as their forms do", () => {
   expect(said(...change("node", "Ask", "tool_uuids", ["ea81"]))).toEqual(["Ask", "Tools", "Look up order"]);
   expect(said(...change("node", "Ask", "say_type", "audio"))).toEqual(["Ask", "Kind of sentence", "Recording"]);
-  expect(said(...change("node", "Ask", "type", "agentNode"))).toEqual(["Ask", "Kind", "Agent Node"]);
+  expect(said(...change("node", "Ask", "type", "agentNode"))).toEqual(["Ask", "Type", "Agent Node"]);
   expect(said(...change("edge", "A → B", "digits", "1"))).toEqual(["A → B", "Keys", "1"]);
-  expect(said(...change("setting", "max_call_duration", "value", 60))[0]).toBe("Longest call");
+  expect(said(...change("setting", "max_call_duration", "value", 60))[0]).toBe("Maximum call duration");
   expect(said(...change("setting", "voicemail_detection", "action", "hang_up"))).toEqual([
     "Voicemail",
-    "Then",
+    "Action",
     "Hang up",
   ]);
   expect(said(...change("setting", "models", "tts", { provider: "x" }))).toEqual(["Models", "Voice", "provider: x"]);

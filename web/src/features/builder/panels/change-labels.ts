@@ -18,9 +18,9 @@ export interface ChangeLabels {
 const EDGE_LABELS: Record<string, string> = {
   digits: "Keys",
   examples: "Example phrases",
-  transition_speech: "Said on the way",
-  transition_speech_type: "How it is said",
-  transition_speech_recording_id: "Recording on the way",
+  transition_speech: "Transition message",
+  transition_speech_type: "Message type",
+  transition_speech_recording_id: "Message recording",
 };
 const OF_SETTINGS: Record<string, string> = {
   "models.llm": "Language model",
@@ -54,7 +54,7 @@ export function changeLabels(specs: ReadonlyMap<string, NodeSpec>, names: Readon
       );
     },
     field: (change, field) => {
-      if (change.kind === "node" && field.field === "type") return "Kind";
+      if (change.kind === "node" && field.field === "type") return "Type";
       const others = change.kind === "edge" ? EDGE_LABELS[field.field] : OF_SETTINGS[`${change.id}.${field.field}`];
       return propertyOf(change, field)?.display_name ?? others ?? humanize(field.field);
     },

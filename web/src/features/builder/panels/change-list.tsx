@@ -7,11 +7,11 @@ import { useChangeLabels } from "./change-labels";
 import classes from "./versions.module.css";
 
 const COLOURS = { added: "brand", removed: "red", changed: "blue" } as const;
-const NAMES = { node: "Step", edge: "Way", setting: "Setting" } as const;
+const NAMES = { node: "Step", edge: "Transition", setting: "Setting" } as const;
 
 export function ChangeList({ changes }: { changes: Change[] }) {
   const says = useChangeLabels();
-  if (changes.length === 0) return <Text c="dimmed">Nothing differs but the places on the canvas.</Text>;
+  if (changes.length === 0) return <Text c="dimmed">Only step positions changed.</Text>;
   return (
     <Stack gap="md">
       {changes.map((change) => (

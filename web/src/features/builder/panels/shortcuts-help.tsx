@@ -3,15 +3,15 @@
 import { Kbd, Modal, Table } from "@mantine/core";
 
 const KEYS: [string, string][] = [
-  ["Tab, Shift Tab", "Go from step to step"],
-  ["Enter", "Choose the step and go to its form"],
-  ["Escape", "Go back from the form to the step"],
-  ["Space, then arrow keys", "Choose the step, move what is chosen"],
-  ["Delete", "Remove what is chosen"],
+  ["Tab, Shift Tab", "Move between steps"],
+  ["Enter", "Select the step and open its form"],
+  ["Escape", "Return from the form to the step"],
+  ["Space, then arrow keys", "Select the step, move the selection"],
+  ["Delete", "Remove the selection"],
   ["Ctrl Z, Ctrl Shift Z", "Undo, redo"],
-  ["Ctrl C, Ctrl X, Ctrl V", "Copy, cut, paste: also between agents"],
+  ["Ctrl C, Ctrl X, Ctrl V", "Copy, cut, paste (also between agents)"],
   ["Ctrl D", "Duplicate"],
-  ["Ctrl A", "Choose all steps"],
+  ["Ctrl A", "Select all steps"],
   ["Ctrl F", "Search"],
   ["Shift L", "Arrange all steps"],
   ["Ctrl S", "Save now"],
@@ -19,7 +19,7 @@ const KEYS: [string, string][] = [
 
 export function ShortcutsHelp({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Keyboard" centered radius="lg">
+    <Modal opened={isOpen} onClose={onClose} title="Keyboard shortcuts" centered radius="lg">
       <Table verticalSpacing={6}>
         <Table.Tbody>
           {KEYS.map(([keys, what]) => (
@@ -31,7 +31,9 @@ export function ShortcutsHelp({ isOpen, onClose }: { isOpen: boolean; onClose: (
             </Table.Tr>
           ))}
           <Table.Tr>
-            <Table.Td colSpan={2}>To join steps without a mouse, choose one and use “Leads to” in its form.</Table.Td>
+            <Table.Td colSpan={2}>
+              To connect steps without a mouse, select one and use Transitions in its form.
+            </Table.Td>
           </Table.Tr>
         </Table.Tbody>
       </Table>

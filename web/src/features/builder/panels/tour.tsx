@@ -16,20 +16,19 @@ interface Hint {
 const HINTS: Hint[] = [
   {
     target: "bench",
-    title: "Talk with it first",
-    words:
-      "Press “Start talking”. The step where the conversation stands lights up on the canvas, and you see how fast each answer came.",
+    title: "Try it first",
+    words: "Press Start talking. The current step lights up on the canvas, and you see how long each response took.",
   },
   {
     target: "canvas",
-    title: "Then change it",
+    title: "Make it yours",
     words:
-      "Each box is a step, each line says when the conversation goes on. Choose one and its form opens. Everything is saved as a draft by itself.",
+      "Each box is a step and each line is a transition. Select one to edit it. Changes are saved to a draft automatically.",
   },
   {
     target: "publish",
-    title: "Publish when it is good",
-    words: "Until then, telephone calls go on with the published version. What is missing is shown at its place.",
+    title: "Publish when you are ready",
+    words: "Until then, phone calls use the published version. Problems are shown where they occur.",
   },
 ];
 
@@ -52,10 +51,10 @@ export function Tour() {
   if (hint === undefined) return null;
   const end = () => setAt(HINTS.length);
   return (
-    <section className={classes.hint} aria-label="First steps" onKeyDown={(event) => event.key === "Escape" && end()}>
+    <section className={classes.hint} aria-label="Tour" onKeyDown={(event) => event.key === "Escape" && end()}>
       <Group justify="space-between" wrap="nowrap" align="flex-start" gap={8}>
         <Text fw={650}>{hint.title}</Text>
-        <CloseButton size="sm" aria-label="Close the hints" onClick={end} />
+        <CloseButton size="sm" aria-label="Close the tour" onClick={end} />
       </Group>
       <Text fz="sm" c="dimmed" mt={4} aria-live="polite">
         {hint.words}

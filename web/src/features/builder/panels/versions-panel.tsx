@@ -53,10 +53,10 @@ export function VersionsPanel() {
           <Stack>
             {versions.data.length > 1 && (
               <Select
-                label="Compared with"
+                label="Compare with"
                 maw={240}
                 size="sm"
-                placeholder="nothing: all that it has"
+                placeholder="Nothing (show everything)"
                 data={versions.data
                   .filter((version) => version !== shown)
                   .map((version) => ({ value: String(version.version_number), label: nameOf(version) }))}
@@ -140,10 +140,7 @@ function Row({ version, before, onShow }: { version: Version; before: Version | 
         radius="lg"
       >
         <Stack>
-          <Text fz="sm">
-            Its content becomes the draft, in place of what is there now. What answers calls does not change before you
-            publish.
-          </Text>
+          <Text fz="sm">Its content replaces the current draft. Calls are not affected until you publish.</Text>
           {restore.isError && <Problem error={restore.error} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setIsAsking(false)}>
@@ -174,7 +171,7 @@ function State({ status }: { status: string }) {
     );
   return (
     <Badge size="sm" color="gray" variant="light" tt="none">
-      Earlier
+      Previous
     </Badge>
   );
 }

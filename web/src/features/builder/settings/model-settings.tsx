@@ -85,8 +85,8 @@ function KindSettings({ kind, providers, standard }: KindProps) {
       </Text>
       <Select
         {...common("provider")}
-        aria-label={`${TITLES[kind]}: provider`}
-        placeholder={`As the organization: ${standardName}`}
+        aria-label={`${TITLES[kind]}: vendor`}
+        placeholder={`Organization default: ${standardName}`}
         clearable
         data={providers.map((candidate) => ({ value: candidate.provider, label: candidate.title }))}
         value={words("provider") || null}
@@ -95,7 +95,7 @@ function KindSettings({ kind, providers, standard }: KindProps) {
       <Autocomplete
         {...common("model")}
         aria-label={`${TITLES[kind]}: model`}
-        placeholder={isStandard ? `Model: ${standard?.model ?? "…"}` : "Model: the provider's own choice"}
+        placeholder={isStandard ? `Model: ${standard?.model ?? "…"}` : "Model: vendor default"}
         data={provider?.models.map((model) => model.id) ?? []}
         value={words("model")}
         onChange={(next) => set("model", next)}
@@ -104,8 +104,8 @@ function KindSettings({ kind, providers, standard }: KindProps) {
         <NumberInput
           {...common("temperature")}
           label="Temperature"
-          description="0 answers alike each time, 2 is wild."
-          placeholder={String(standard?.temperature ?? "the provider's")}
+          description="0 is consistent, 2 is creative."
+          placeholder={String(standard?.temperature ?? "vendor default")}
           min={0}
           max={2}
           step={0.1}
@@ -119,7 +119,7 @@ function KindSettings({ kind, providers, standard }: KindProps) {
           <Autocomplete
             {...common("voice_id")}
             aria-label="Voice"
-            placeholder={`Voice: ${(isStandard && standard?.voice_id) || "the provider's own choice"}`}
+            placeholder={`Voice: ${(isStandard && standard?.voice_id) || "vendor default"}`}
             data={provider?.voices.map((voice) => ({ value: voice.id, label: voice.title })) ?? []}
             value={words("voice_id")}
             onChange={(next) => set("voice_id", next)}
@@ -129,7 +129,7 @@ function KindSettings({ kind, providers, standard }: KindProps) {
           <NumberInput
             {...common("speed")}
             label="Speed"
-            description="1 is as recorded."
+            description="1 is normal speed."
             placeholder={String(standard?.speed ?? 1)}
             min={provider?.speed_range?.[0] ?? 0.25}
             max={provider?.speed_range?.[1] ?? 4}
@@ -144,7 +144,7 @@ function KindSettings({ kind, providers, standard }: KindProps) {
         <Autocomplete
           {...common("language")}
           aria-label="Language"
-          placeholder={`Language: ${standard?.language ?? "found out"}`}
+          placeholder={`Language: ${standard?.language ?? "automatic"}`}
           data={provider?.languages ?? []}
           value={words("language")}
           onChange={(next) => set("language", next)}

@@ -13,7 +13,7 @@ export function ResourceSettings() {
   return (
     <>
       <Text fz="sm" c="dimmed">
-        Which steps may use what. A step's own form has the same choice.
+        Choose which steps can use each tool and document. You can also do this in a step's form.
       </Text>
       <Resources title="Tools" names={TOOLS} choices={useTools()}>
         No tools yet.{" "}
@@ -76,8 +76,8 @@ function Resource({ choice, names }: { choice: Choice; names: Names }) {
         disabled={!canEdit}
         searchable
         hidePickedOptions
-        placeholder={users.length === 0 ? "No step uses it" : undefined}
-        nothingFoundMessage="No step has this name"
+        placeholder={users.length === 0 ? "Not used by any step" : undefined}
+        nothingFoundMessage="No matching steps"
         data={nodes.map((node) => ({ value: node.id, label: nodeName(node) }))}
         value={users}
         onChange={set}
@@ -88,7 +88,7 @@ function Resource({ choice, names }: { choice: Choice; names: Names }) {
           px={10}
           variant="default"
           disabled={users.length === nodes.length}
-          aria-label={`All steps may use ${choice.label}`}
+          aria-label={`Allow all steps to use ${choice.label}`}
           onClick={() => set(nodes.map((node) => node.id))}
         >
           All

@@ -6,14 +6,14 @@ import { fieldErrors, problemsOf } from "../../../lib/api/errors";
 /** What the fields of a model are called in the settings of an agent. */
 export const MODEL_LABELS = {
   api_key: "API key",
-  base_url: "Address",
-  max_tokens: "Longest answer",
+  base_url: "Base URL",
+  max_tokens: "Max output tokens",
   provider: "Vendor",
   voice_id: "Voice",
 };
 
 /** The one refusal of settings that is about two of them. */
-export const NO_MESSAGE = "Write what the machine hears, or let the agent do something else.";
+export const NO_MESSAGE = "Enter a message, or choose another action.";
 
 export function settingError(saving: Saving, path: string): string | undefined {
   if (saving.name !== "failed") return undefined;

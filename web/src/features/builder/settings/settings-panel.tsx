@@ -24,7 +24,7 @@ export function SettingsPanel() {
   return (
     <div className={classes.form}>
       <Text fz="sm" c="dimmed" mb="xs">
-        These settings belong to the version: they take effect when it is published.
+        Settings are part of the version. They take effect when you publish.
       </Text>
       <Accordion multiple defaultValue={["models-and-voice"]} classNames={styles}>
         <Section title="Models and voice">

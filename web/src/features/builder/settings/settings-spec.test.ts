@@ -33,7 +33,7 @@ it("gives a message to leave its words at once, and keeps those that are there",
 });
 
 it("shows the settings of a rule only with that rule", () => {
-  const group = SETTINGS.find((candidate) => candidate.title === "Taking turns");
+  const group = SETTINGS.find((candidate) => candidate.title === "Turn-taking");
   const words = group?.properties.find((property) => property.name === "turn_start_min_words");
   if (group === undefined || words === undefined) throw new Error("not there");
   expect([isShown(words, group, {}), isShown(words, group, { turn_start_strategy: "min_words" })]).toEqual([

@@ -26,7 +26,7 @@ const seconds = (
   isWhole = false,
   more: More = {},
 ) =>
-  setting(name, "number", title, `${description} In seconds, ${min} to ${max}.`, {
+  setting(name, "number", title, `${description} ${min} to ${max} seconds.`, {
     default: standard,
     min_value: min,
     max_value: max,
@@ -38,21 +38,29 @@ const when = (name: string, ...values: unknown[]) => ({ display_options: { show:
 
 export const SETTINGS: SettingsGroup[] = [
   {
-    title: "Length of a call",
+    title: "Call length",
     properties: [
-      seconds("max_call_duration", "Longest call", "The caller is told 20 s before the end.", 300, 1, 1200, true),
+      seconds(
+        "max_call_duration",
+        "Maximum call duration",
+        "A warning is spoken 20 seconds earlier.",
+        300,
+        1,
+        1200,
+        true,
+      ),
       seconds(
         "max_user_idle_timeout",
-        "Silence of the caller",
-        "After this the agent asks whether they are still there; after the third time it hangs up.",
+        "Caller silence",
+        "After this silence, the agent asks whether the caller is still there. The third time, it hangs up.",
         10,
         1,
         600,
       ),
       seconds(
         "text_chat_inactivity_timeout_seconds",
-        "Silence in a text chat",
-        "After this a text chat is over.",
+        "Text chat timeout",
+        "How long a text chat can be idle before it ends.",
         1800,
         60,
         10_500,
@@ -61,21 +69,21 @@ export const SETTINGS: SettingsGroup[] = [
     ],
   },
   {
-    title: "Taking turns",
+    title: "Turn-taking",
     properties: [
-      setting("turn_stop_strategy", "options", "When the caller has finished", "What ends the caller's turn.", {
+      setting("turn_stop_strategy", "options", "End of turn", "What ends the caller's turn.", {
         default: "default",
         options: choices(
-          ["default", "Recognizer, or silence"],
+          ["default", "Transcript or silence"],
           ["silence", "Silence only"],
-          ["turn_analyzer", "Waits longer after an unfinished sentence"],
-          ["transcription", "Recognizer"],
+          ["turn_analyzer", "Wait longer after an unfinished sentence"],
+          ["transcription", "Transcript only"],
         ),
       }),
       seconds(
         "turn_stop_silence_secs",
-        "Silence that ends a turn",
-        "Shorter answers faster and interrupts slow speakers more often.",
+        "End-of-turn silence",
+        "Shorter responds faster but interrupts slow speakers more often.",
         0.7,
         0.2,
         5,
@@ -83,29 +91,23 @@ export const SETTINGS: SettingsGroup[] = [
       seconds(
         "smart_turn_stop_secs",
         "Silence after an unfinished sentence",
-        "How long it waits for the rest.",
+        "How long to wait for the rest of the sentence.",
         2,
         0.2,
         30,
         false,
         when("turn_stop_strategy", "turn_analyzer"),
       ),
-      setting(
-        "turn_start_strategy",
-        "options",
-        "What interrupts the agent",
-        "Steps may forbid interruption altogether.",
-        {
-          default: "default",
-          options: choices(
-            ["default", "Speech"],
-            ["min_words", "A number of words"],
-            ["provisional_vad", "Speech pauses it, words interrupt"],
-            ["never", "Nothing"],
-          ),
-        },
-      ),
-      setting("turn_start_min_words", "number", "Words that interrupt", "1 to 20.", {
+      setting("turn_start_strategy", "options", "Interruptions", "What interrupts the agent. Steps can turn it off.", {
+        default: "default",
+        options: choices(
+          ["default", "Speech"],
+          ["min_words", "Minimum number of words"],
+          ["provisional_vad", "Speech pauses, words interrupt"],
+          ["never", "Never"],
+        ),
+      }),
+      setting("turn_start_min_words", "number", "Words needed to interrupt", "1 to 20.", {
         default: 3,
         min_value: 1,
         max_value: 20,
@@ -114,7 +116,7 @@ export const SETTINGS: SettingsGroup[] = [
       seconds(
         "provisional_vad_pause_secs",
         "Pause without words",
-        "Then the agent goes on.",
+        "How long the agent pauses before it resumes.",
         1.5,
         0.2,
         5,
@@ -125,7 +127,7 @@ export const SETTINGS: SettingsGroup[] = [
         "context_compaction_enabled",
         "boolean",
         "Summarize long conversations",
-        "When a step is left, a summary replaces all but the newest messages.",
+        "When the conversation leaves a step, a summary replaces all but the latest messages.",
         { default: false },
       ),
     ],
@@ -136,45 +138,51 @@ export const SETTINGS: SettingsGroup[] = [
       setting(
         "voicemail_detection.enabled",
         "boolean",
-        "Notice answering machines",
-        "On outbound calls, by what they say and by their beep.",
+        "Detect voicemail",
+        "On outbound calls, from the greeting and the beep.",
         { default: true },
       ),
-      setting("voicemail_detection.action", "options", "Then", "What the agent does with a machine.", {
+      setting("voicemail_detection.action", "options", "Action", "What to do on voicemail.", {
         default: "hang_up",
-        options: choices(["hang_up", "Hang up"], ["message", "Leave a message"], ["continue", "Talk on"]),
+        options: choices(["hang_up", "Hang up"], ["message", "Leave a message"], ["continue", "Keep talking"]),
         ...when("voicemail_detection.enabled", true),
       }),
       setting(
         "voicemail_detection.message",
         "mention_textarea",
         "Message",
-        "Said after the beep.",
+        "Spoken after the beep.",
         when("voicemail_detection.action", "message"),
       ),
       seconds(
         "voicemail_detection.long_speech_timeout",
-        "Long first sentence",
-        "Whoever talks longer than this when answering is a machine.",
+        "Long greeting",
+        "A longer greeting than this counts as voicemail.",
         8,
         2,
         30,
         false,
         when("voicemail_detection.enabled", true),
       ),
-      setting("voicemail_detection.use_workflow_llm", "boolean", "Ask the language model too", "Slower and surer.", {
-        default: false,
-        ...when("voicemail_detection.enabled", true),
-      }),
+      setting(
+        "voicemail_detection.use_workflow_llm",
+        "boolean",
+        "Also ask the language model",
+        "Slower but more accurate.",
+        {
+          default: false,
+          ...when("voicemail_detection.enabled", true),
+        },
+      ),
     ],
   },
   {
     title: "Background sound",
     properties: [
-      setting("ambient_noise_configuration.enabled", "boolean", "Play a background", "Only the caller hears it.", {
+      setting("ambient_noise_configuration.enabled", "boolean", "Play background sound", "Only the caller hears it.", {
         default: false,
       }),
-      setting("ambient_noise_configuration.sound", "options", "Sound", "What is heard behind the agent.", {
+      setting("ambient_noise_configuration.sound", "options", "Sound", "What plays behind the agent.", {
         default: "office",
         options: choices(["office", "Office"], ["cafe", "Café"], ["street", "Street"]),
         ...when("ambient_noise_configuration.enabled", true),
@@ -189,19 +197,19 @@ export const SETTINGS: SettingsGroup[] = [
     ],
   },
   {
-    title: "Words",
+    title: "Vocabulary and phrases",
     properties: [
       setting(
         "dictionary",
         "string",
         "Dictionary",
-        "Words that speech recognition should expect, one in each line; “word = how it is spoken” is read aloud that way.",
+        "Words that speech recognition should expect, one per line. Use “word = pronunciation” to control how a word is spoken.",
         { editor: "textarea" },
       ),
       // With what is said where nothing is set: Phrases in voice/config.py, compared by tests/web/test_layout.py.
       ...(
         [
-          ["filler", "While it thinks", "Said when the answer takes long.", "One moment, please."],
+          ["filler", "Filler", "Said when a response takes too long.", "One moment, please."],
           [
             "reprompt",
             "Not understood",
@@ -210,24 +218,29 @@ export const SETTINGS: SettingsGroup[] = [
           ],
           [
             "apology",
-            "When something fails",
-            "Said before the call ends because of a failure.",
+            "Apology",
+            "Said before an error ends the call.",
             "I'm sorry, I am having technical trouble. Please call again later. Goodbye.",
           ],
-          ["idle", "Silent caller", "Asked when the caller says nothing.", "Are you still there?"],
+          ["idle", "Silent caller", "Said when the caller is silent.", "Are you still there?"],
           [
             "idle_goodbye",
-            "Goodbye to a silent caller",
-            "Said before hanging up.",
+            "Silence goodbye",
+            "Said before the agent hangs up.",
             "I can't hear you, so I will end the call now. Goodbye.",
           ],
           [
             "time_warning",
-            "Almost out of time",
-            "Said 20 s before the longest call ends.",
+            "Time warning",
+            "Said 20 seconds before the maximum call duration.",
             "Just so you know, we are almost out of time.",
           ],
-          ["time_over", "Out of time", "Said when the longest call ends.", "I'm sorry, our time is up. Goodbye."],
+          [
+            "time_over",
+            "Time limit reached",
+            "Said at the maximum call duration.",
+            "I'm sorry, our time is up. Goodbye.",
+          ],
         ] as const
       ).map(([name, title, description, standard]) =>
         setting(`phrases.${name}`, "string", title, description, { placeholder: standard, editor: "textarea" }),

@@ -18,7 +18,7 @@ export function VariableSettings() {
   return (
     <Stack gap={8}>
       <Text fz="sm" c="dimmed">
-        Texts use them as {"{{ name }}"}. What comes with a call goes before what stands here.
+        Use a variable in text as {"{{ name }}"}. Values that come with a call override these.
       </Text>
       {entries.map(([key, value]) => (
         <Group key={key} gap={6} wrap="nowrap" align="flex-end">
@@ -46,7 +46,7 @@ export function VariableSettings() {
       {canEdit && (
         <Group gap={6} wrap="nowrap">
           <TextInput
-            aria-label="Name of a new variable"
+            aria-label="New variable name"
             placeholder="company_name"
             size="sm"
             flex={1}

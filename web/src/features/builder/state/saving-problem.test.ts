@@ -28,11 +28,11 @@ const said = (...problems: [(string | number)[], string, string?][]) =>
 describe("why a draft was not saved", () => {
   it("names the step, or the edge, and the field's label", () => {
     expect(said([["workflow_definition", "nodes", 0, "data", "prompt"], "Field required", "missing"])).toBe(
-      "“Greeting”, What it asks is needed.",
+      "“Greeting”, What it asks is required.",
     );
     expect(
       said([["workflow_definition", "nodes", 7, "data", "say"], "Input should be a valid string", "string_type"]),
-    ).toBe("Step 8, Say should be text.");
+    ).toBe("Step 8, Say must be text.");
     expect(said([["workflow_definition", "edges", 0, "data", "label"], "too long"])).toBe(
       "“Greeting → Goodbye (done)”, Label: Too long.",
     );
@@ -45,7 +45,7 @@ describe("why a draft was not saved", () => {
         "Input should be less than or equal to 1200",
         "less_than_equal",
       ]),
-    ).toBe("Settings, Longest call should be less than or equal to 1200.");
+    ).toBe("Settings, Maximum call duration must be less than or equal to 1200.");
     expect(said([["workflow_configurations", "models", "tts", "speed"], "not that fast"])).toBe(
       "Settings, voice: Speed: Not that fast.",
     );
@@ -61,10 +61,10 @@ describe("why a draft was not saved", () => {
       "At most 1 MB of JSON can be stored here.",
     );
     expect(savingProblem(new TypeError("Failed to fetch"), GRAPH, SPECS)).toBe(
-      "The server cannot be reached. Is it running? It is tried again every few seconds.",
+      "The server cannot be reached. Is it running? Retrying every few seconds.",
     );
     expect(savingProblem(errorFrom(503, {}), GRAPH, SPECS)).toBe(
-      "The server failed (503). Its log says why. It is tried again every few seconds.",
+      "Server error (503). See the server log for details. Retrying every few seconds.",
     );
   });
 });

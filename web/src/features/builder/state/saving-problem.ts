@@ -17,7 +17,7 @@ export function isPassing(error: unknown): boolean {
 
 export function savingProblem(error: unknown, definition: Definition, specs: Specs): string {
   const problems = problemsOf(error, MODEL_LABELS);
-  if (isPassing(error)) return `${messageOf(error)} It is tried again every few seconds.`;
+  if (isPassing(error)) return `${messageOf(error)} Retrying every few seconds.`;
   if (problems.length === 0) return messageOf(error);
   return problems.map((problem) => said(problem, definition, specs)).join(" ");
 }
@@ -55,7 +55,7 @@ function edgeProblem(index: number, rest: string, problem: FieldProblem, definit
     edge === undefined
       ? ""
       : locationOf({ kind: "edge", id: edge.id, field: null, code: "", message: "", isError: true }, definition);
-  return `${place === "" ? `Way ${index + 1}` : `“${place}”`}, ${fieldMessageWithLabel(labelOf(rest), problem)}`;
+  return `${place === "" ? `Transition ${index + 1}` : `“${place}”`}, ${fieldMessageWithLabel(labelOf(rest), problem)}`;
 }
 
 const KINDS: Record<string, string> = { llm: "language model", tts: "voice", stt: "speech recognition" };

@@ -34,10 +34,10 @@ describe("a contact file", () => {
         (said) => said.slice(0, 27),
       ),
     ).toEqual([
-      "3 “12015550101” is not a nu",
-      "5 +12015550102 stands in ro",
-      "6 The number is missing.",
-      "7 The row has 3 cells, and ",
+      "3 “12015550101” is not a va",
+      "5 Duplicate of row 4.",
+      "6 The phone number is missi",
+      "7 The row has 3 cells, but ",
     ]);
   });
 
@@ -52,13 +52,13 @@ describe("a contact file", () => {
 
   it.each([
     ["", "1 The file is empty"],
-    ["\nname\nAnn\n", "2 There is no column phone_number. The columns are: name."],
-    ["phone_number\tname\n", "1 There is no column phone_number. The file has tabs"],
+    ["\nname\nAnn\n", "2 The phone_number column is missing. Columns found: name."],
+    ["phone_number\tname\n", "1 The phone_number column is missing. The columns are separated by tabs"],
     ["phone_number\n", "1 There are no contacts below the header."],
-    ["phone_number,a,a\n+12015550101\n", "1 Two columns are called a."],
+    ["phone_number,a,a\n+12015550101\n", "1 More than one column is named a."],
     ["phone_number,,a\n", "1 Column 2 has no name."],
-    ['phone_number,a\n+12015550101,"b\n', "2 The quotation marks of this row do not match."],
-    ['phone_number,a\n+12015550101,"b" c\n', "2 The quotation marks of this row do not match."],
+    ['phone_number,a\n+12015550101,"b\n', "2 The quotation marks in this row do not match."],
+    ['phone_number,a\n+12015550101,"b" c\n', "2 The quotation marks in this row do not match."],
     ["PK\0", "1 This is not a CSV"],
   ])("is refused: %j", (content, message) => {
     expect(problems(content)[0]).toContain(message);

@@ -25,7 +25,7 @@ const PHONE = "phone_number";
 export function summarizeContactFile(content: string): ContactFileSummary {
   const look = new Looking();
   const text = content.replace(/^\uFEFF/, "");
-  if (text.includes("\0")) return look.refused(1, "This is not a CSV: save it as CSV in UTF-8.");
+  if (text.includes("\0")) return look.refused(1, "This is not a CSV file. Save it as CSV (UTF-8).");
   try {
     for (const row of rowsOf(text, separatorOf(text, PHONE))) {
       if (row.cells.every((cell) => cell.trim() === "")) continue;
@@ -37,14 +37,14 @@ export function summarizeContactFile(content: string): ContactFileSummary {
     return look.refused(error.row, error.message);
   }
   if (look.columns.length === 0)
-    return look.refused(1, "The file is empty: it needs a row with the names of its columns, and contacts below.");
+    return look.refused(1, "The file is empty. It needs a header row and contacts below it.");
   return look.rowCount === 0 ? look.refused(1, "There are no contacts below the header.") : look;
 }
 
 function foundInstead(columns: readonly string[]): string {
   if (columns.some((name) => name.includes("\t")))
-    return "The file has tabs between its columns: save it with commas or semicolons.";
-  return `The columns are: ${columns.join(", ").slice(0, 200)}.`;
+    return "The columns are separated by tabs. Save the file with commas or semicolons.";
+  return `Columns found: ${columns.join(", ").slice(0, 200)}.`;
 }
 
 class Looking implements ContactFileSummary {
@@ -67,11 +67,11 @@ class Looking implements ContactFileSummary {
     while (columns.at(-1) === "") columns.pop();
     columns.forEach((name, index) => {
       if (name === "") this.add(number, null, `Column ${index + 1} has no name.`);
-      else if (columns.indexOf(name) < index) this.add(number, name, `Two columns are called ${name}.`);
+      else if (columns.indexOf(name) < index) this.add(number, name, `More than one column is named ${name}.`);
     });
     this.columns = columns;
     this.phone = columns.indexOf(PHONE);
-    if (this.phone === -1) this.add(number, PHONE, `There is no column ${PHONE}. ${foundInstead(columns)}`);
+    if (this.phone === -1) this.add(number, PHONE, `The ${PHONE} column is missing. ${foundInstead(columns)}`);
     return this.problemCount === 0;
   }
 
@@ -80,19 +80,19 @@ class Looking implements ContactFileSummary {
     if (this.rows.length < SHOWN_ROWS) this.rows.push(cells);
     const width = this.columns.length;
     if (cells.slice(width).some((cell) => cell.trim() !== "")) {
-      this.add(row, null, `The row has ${cells.length} cells, and there are ${width} columns.`);
+      this.add(row, null, `The row has ${cells.length} cells, but there are ${width} columns.`);
       return;
     }
     const number = (cells[this.phone] ?? "").trim();
     const before = this.seen.get(number);
-    if (number === "") this.add(row, PHONE, "The number is missing.");
+    if (number === "") this.add(row, PHONE, "The phone number is missing.");
     else if (!E164.test(number))
       this.add(
         row,
         PHONE,
-        `“${number.slice(0, 40)}” is not a number like +12015550123, with its country code and without spaces.`,
+        `“${number.slice(0, 40)}” is not a valid phone number. Use the format +12015550123, with the country code and no spaces.`,
       );
-    else if (before !== undefined) this.add(row, PHONE, `${number} stands in row ${before} already.`);
+    else if (before !== undefined) this.add(row, PHONE, `Duplicate of row ${before}.`);
     else this.seen.set(number, row);
   }
 

@@ -5,7 +5,7 @@ import { ContactsStep } from "./contacts-step";
 
 it("hands over the name, and shows what the API says at its field", async () => {
   const onName = vi.fn();
-  const errors: Partial<Record<string, string>> = { name: "Name is needed.", workflow_id: "Agent is needed." };
+  const errors: Partial<Record<string, string>> = { name: "Name is required.", workflow_id: "Agent is required." };
   const { user } = await renderPart(
     <ContactsStep
       name=""
@@ -21,5 +21,5 @@ it("hands over the name, and shows what the API says at its field", async () => 
   await user.type(field, "M");
   expect(onName).toHaveBeenCalledWith("M");
   expect(field.getAttribute("aria-invalid")).toBe("true");
-  expect(screen.getByText("Agent is needed.")).toBeTruthy();
+  expect(screen.getByText("Agent is required.")).toBeTruthy();
 });

@@ -48,7 +48,7 @@ export function ContactsStep({ name, agentId, contacts, onName, onAgent, onConta
           <TextInput
             label="Name"
             required
-            placeholder="Reminders for May"
+            placeholder="May reminders"
             value={name}
             onChange={(event) => onName(event.currentTarget.value)}
             error={errorAt("name")}
@@ -134,7 +134,7 @@ function FileField({
         <FileSpreadsheet size={28} strokeWidth={1.5} aria-hidden="true" />
         {contacts === null ? (
           <Text fz="sm">
-            Drop a CSV here: one column phone_number, any others become what the agent knows about a person.
+            Drop a CSV file here. It needs a phone_number column. Other columns become variables for the agent.
           </Text>
         ) : (
           <Text fz="sm" fw={600}>
@@ -150,7 +150,7 @@ function FileField({
           >
             {(props) => (
               <Button {...props} variant={contacts === null ? "filled" : "default"} size="sm">
-                {contacts === null ? "Choose a file" : "Another file"}
+                {contacts === null ? "Choose a file" : "Choose another file"}
               </Button>
             )}
           </FileButton>
@@ -160,19 +160,19 @@ function FileField({
               variant="subtle"
               onClick={() => saveFile(new Blob([EXAMPLE], { type: "text/csv" }), "contacts-example.csv")}
             >
-              Get an example
+              Download an example
             </Button>
           )}
         </Group>
       </div>
-      {share !== null && <Progress value={share * 100} aria-label="Sent" animated />}
+      {share !== null && <Progress value={share * 100} aria-label="Upload progress" animated />}
       {contacts?.was != null && contacts.look.problemCount === 0 && (
         <Text fz="sm" c="dimmed">
-          The file was written in {contacts.was}: see whether its letters are right below.
+          The file is encoded as {contacts.was}. Check that the characters below look right.
         </Text>
       )}
       {failure !== null && (
-        <Problem title="The file was not sent" error={failure} onRetry={() => void take(last.current)} />
+        <Problem title="The upload failed" error={failure} onRetry={() => void take(last.current)} />
       )}
       {error && <Problem error={new Error(error)} />}
     </Stack>
@@ -182,7 +182,7 @@ function FileField({
 function Preview({ look }: { look: ContactFileSummary }) {
   if (look.problemCount > 0) return <RowProblems problems={look.problems} total={look.problemCount} />;
   return (
-    <DataTable label="The first contacts" columns={look.columns.map((title) => ({ title }))} minWidth={480}>
+    <DataTable label="First contacts" columns={look.columns.map((title) => ({ title }))} minWidth={480}>
       {look.rows.map((fields, index) => (
         <Table.Tr key={`${index}-${fields[0] ?? ""}`}>
           {look.columns.map((column, at) => (
@@ -198,10 +198,10 @@ export function RowProblems({ problems, total }: { problems: readonly RowProblem
   return (
     <div role="alert">
       <Text px="lg" pb="xs" fz="sm" c="red" fw={600}>
-        {pluralize(total, "problem")} in this file. Correct {total === 1 ? "it" : "them"} and choose the file again.
+        {pluralize(total, "problem")} in this file. Fix {total === 1 ? "it" : "them"} and choose the file again.
       </Text>
       <DataTable
-        label="What is wrong with the file"
+        label="Problems in the file"
         columns={[{ title: "Row", isRight: true, width: 80 }, { title: "Column", width: 160 }, { title: "Problem" }]}
         minWidth={480}
       >
@@ -215,7 +215,7 @@ export function RowProblems({ problems, total }: { problems: readonly RowProblem
       </DataTable>
       {total > problems.length && (
         <Text px="lg" py="sm" fz="sm" c="dimmed">
-          These are the first {problems.length}.
+          Showing the first {problems.length}.
         </Text>
       )}
     </div>

@@ -26,7 +26,7 @@ export interface Row {
 
 export class BadQuotes extends Error {
   constructor(readonly row: number) {
-    super("The quotation marks of this row do not match.");
+    super("The quotation marks in this row do not match.");
   }
 }
 

@@ -38,7 +38,7 @@ export function NewCampaignPage() {
       }
     >
       {where.data && !permissions.write ? (
-        <Empty title="Your role reads only">Ask an admin for the role of a member to make campaigns.</Empty>
+        <Empty title="You have read-only access">Ask an admin for the member role to create campaigns.</Empty>
       ) : (
         <Steps />
       )}
@@ -84,12 +84,12 @@ function Steps() {
         wrap={false}
         classNames={{ stepDescription: classes.note, separator: classes.line }}
       >
-        <Stepper.Step label="Contacts" description="Who, and by whom" />
+        <Stepper.Step label="Contacts" description="List and agent" />
         <Stepper.Step label="Rules" description="When and how" />
-        <Stepper.Step label="Last look" description="Then a dry run" />
+        <Stepper.Step label="Review" description="Before the dry run" />
       </Stepper>
       {step === 0 && rowErrors && (
-        <Panel title="The file was refused">
+        <Panel title="The file was rejected">
           <RowProblems problems={rowErrors.rows} total={rowErrors.totalRows} />
         </Panel>
       )}
@@ -126,7 +126,7 @@ function Steps() {
           </Button>
         ) : (
           <Button onClick={() => guardClick(submit)} loading={create.isPending}>
-            Make the campaign
+            Create campaign
           </Button>
         )}
       </Group>
@@ -140,7 +140,7 @@ function neededOf(name: string, agentId: string | null, contacts: Contacts | nul
       ? "a file without problems"
       : contacts === null
         ? "a file with contacts"
-        : "the file to be sent";
+        : "the upload to finish";
   return [name.trim() === "" && "a name", agentId === null && "an agent", contacts?.fileKey == null && file]
     .filter((one) => one !== false)
     .join(", ");
@@ -163,12 +163,12 @@ function LastLook({ name, agentId, contacts, rules }: LastLookProps) {
         <Fact name="Agent" value={agent?.label ?? "–"} />
         <AccountFact id={rules.accountId} />
         <Fact name="Contacts" value={formatCount(contacts?.look.rowCount ?? 0)} />
-        <Fact name="What the agent knows of each" value={others.length === 0 ? "Only the number" : others.join(", ")} />
+        <Fact name="Variables" value={others.length === 0 ? "Phone number only" : others.join(", ")} />
         <Fact name="Calling hours" value={describeHours(hours ?? null)} />
-        <Fact name="At the same time" value={`${rules.maxConcurrency} at most`} />
-        <Fact name="Again" value={describeRetries(retry ?? {})} />
-        <Fact name="Where" value={describeDestinations(destinations ?? {})} />
-        <Fact name="Pauses at" value={rules.spendCap === "" ? "No limit" : formatMoney(rules.spendCap * 100)} />
+        <Fact name="Concurrency" value={`Up to ${rules.maxConcurrency}`} />
+        <Fact name="Retries" value={describeRetries(retry ?? {})} />
+        <Fact name="Destinations" value={describeDestinations(destinations ?? {})} />
+        <Fact name="Spend limit" value={rules.spendCap === "" ? "No limit" : formatMoney(rules.spendCap * 100)} />
       </div>
     </Panel>
   );

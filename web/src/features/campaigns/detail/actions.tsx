@@ -60,13 +60,13 @@ export function Actions({ campaign }: { campaign: Campaign }) {
       )}
       <Menu position="bottom-end" withinPortal>
         <Menu.Target>
-          <Button variant="default" px={10} aria-label="More about this campaign">
+          <Button variant="default" px={10} aria-label="More actions">
             <Ellipsis size={18} />
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {permissions.write && !isOver && <Menu.Item onClick={() => setDialog("rules")}>Change the rules</Menu.Item>}
-          <Menu.Item onClick={() => void source().catch(notifyError)}>Download the contacts</Menu.Item>
+          {permissions.write && !isOver && <Menu.Item onClick={() => setDialog("rules")}>Edit rules</Menu.Item>}
+          <Menu.Item onClick={() => void source().catch(notifyError)}>Download contacts</Menu.Item>
         </Menu.Dropdown>
       </Menu>
       {dialog === "redial" && <Redial campaign={campaign} onClose={() => setDialog(null)} />}
@@ -77,13 +77,13 @@ export function Actions({ campaign }: { campaign: Campaign }) {
 
 const AGAIN: Outcome[] = ["no_answer", "busy", "voicemail", "failed", "canceled"];
 
-function Redial({ campaign, onClose }: { campaign: Campaign; onClose: () => void }) {
+export function Redial({ campaign, onClose }: { campaign: Campaign; onClose: () => void }) {
   const redial = useRedial(campaign.id);
   const navigate = useNavigate();
   const form = useForm<{ name: string; redial_statuses: Outcome[] }>(
-    { name: `${campaign.name} (again)`, redial_statuses: ["no_answer", "busy", "voicemail"] },
+    { name: `${campaign.name} (redial)`, redial_statuses: ["no_answer", "busy", "voicemail"] },
     redial.error,
-    { labels: { redial_statuses: "Contacts whose call ended with" } },
+    { labels: { redial_statuses: "Outcomes to redial" } },
   );
   const submit = () =>
     redial.mutate(form.values, {
@@ -91,16 +91,16 @@ function Redial({ campaign, onClose }: { campaign: Campaign; onClose: () => void
     });
   return (
     <FormDialog
-      title="Call again who was not reached"
+      title="Redial unreached contacts"
       isOpen
       onClose={onClose}
       onSubmit={submit}
-      submit="Make the campaign"
+      submit="Create campaign"
       isBusy={redial.isPending}
       problem={form.problem}
     >
       <TextInput label="Name" required data-autofocus {...form.text("name")} />
-      <Checkbox.Group label="Contacts whose call ended with" {...form.field("redial_statuses")}>
+      <Checkbox.Group label="Outcomes to redial" {...form.field("redial_statuses")}>
         <Stack gap={8} mt={8}>
           {AGAIN.map((outcome) => (
             <Checkbox
@@ -123,15 +123,15 @@ function ChangeRules({ campaign, onClose }: { campaign: Campaign; onClose: () =>
   const save = () =>
     update.mutate(changedOf(rules, campaign), {
       onSuccess: () => {
-        notifySuccess("The rules are saved.");
+        notifySuccess("Rules saved.");
         onClose();
       },
     });
   return (
-    <Dialog isOpen onClose={onClose} title="Change the rules" size={860}>
+    <Dialog isOpen onClose={onClose} title="Edit rules" size={860}>
       <Stack>
         {!isExact && (
-          <FormProblem words="These hours were set to the minute, which the grid cannot show. Painting replaces them." />
+          <FormProblem words="These hours are set to the minute, which the grid cannot show. Editing the grid replaces them." />
         )}
         <RulesForm rules={rules} onChange={setRules} errorAt={(name) => errors[name]} />
         <FormProblem words={problemOf(rules) ?? formError(update.error, RULE_FIELDS, RULE_LABELS)} />

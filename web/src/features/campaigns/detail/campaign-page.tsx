@@ -63,7 +63,7 @@ function Shown({ campaign }: { campaign: Campaign }) {
             {campaign.workflow_name}
           </Anchor>
           <Text span fz="sm">
-            made {formatDateTime(campaign.created_at)}
+            created {formatDateTime(campaign.created_at)}
           </Text>
         </Group>
       }
@@ -74,14 +74,14 @@ function Shown({ campaign }: { campaign: Campaign }) {
           <Alert
             color={campaign.status === "failed" ? "red" : "yellow"}
             variant="light"
-            title={campaign.status === "failed" ? "It failed" : "It paused itself"}
+            title={campaign.status === "failed" ? "Campaign failed" : "Paused automatically"}
           >
             {humanize(campaign.failure_reason)}
           </Alert>
         )}
         {campaign.status === "running" && campaign.next_open_at && (
-          <Alert variant="light" color="blue" title="Outside the calling hours">
-            Dialling goes on at {formatDateTime(campaign.next_open_at)}.
+          <Alert variant="light" color="blue" title="Outside calling hours">
+            Dialing resumes {formatDateTime(campaign.next_open_at)}.
           </Alert>
         )}
         {!isOver && <AccountAlert id={campaign.telephony_configuration_id} />}
@@ -106,23 +106,23 @@ function RulesPanel({ campaign }: { campaign: Campaign }) {
         <AccountFact id={campaign.telephony_configuration_id} />
         <Fact name="Calling hours" value={describeHours(campaign.calling_hours)} />
         <Fact
-          name="At the same time"
+          name="Concurrency"
           value={
             capped
-              ? `${campaign.effective_max_concurrency}, as your limits and numbers allow (asked: ${campaign.max_concurrency})`
+              ? `${campaign.effective_max_concurrency}, limited by your plan and numbers (requested: ${campaign.max_concurrency})`
               : campaign.max_concurrency
           }
         />
-        <Fact name="Again" value={describeRetries(campaign.retry_config)} />
-        <Fact name="Where" value={describeDestinations(campaign.destinations)} />
+        <Fact name="Retries" value={describeRetries(campaign.retry_config)} />
+        <Fact name="Destinations" value={describeDestinations(campaign.destinations)} />
         <Fact
-          name="Pauses at"
+          name="Spend limit"
           value={campaign.spend_cap_cents === null ? "No limit" : formatMoney(campaign.spend_cap_cents)}
         />
-        <Fact name="Pauses itself" value={describeBreaker(campaign.circuit_breaker)} />
+        <Fact name="Pauses automatically" value={describeBreaker(campaign.circuit_breaker)} />
         <Fact
-          name="When a machine answers"
-          value={campaign.voicemail === null ? "As the agent says" : machineWords(campaign.voicemail)}
+          name="Voicemail"
+          value={campaign.voicemail === null ? "Agent setting" : machineWords(campaign.voicemail)}
         />
         {campaign.columns.length > 0 && <Fact name="Columns" value={campaign.columns.join(", ")} />}
       </div>

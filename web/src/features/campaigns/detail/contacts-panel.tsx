@@ -17,10 +17,10 @@ import { describeDueTime } from "../rules/rule-descriptions";
 const COLUMNS = [
   { title: "Row", isRight: true, width: 80 },
   { title: "Contact" },
-  { title: "State" },
+  { title: "Status" },
   { title: "Calls", isRight: true },
   { title: "When" },
-  { title: "Why not now", isQuiet: true },
+  { title: "Actions", isQuiet: true },
 ];
 
 export function ContactsPanel({ campaign }: { campaign: Campaign }) {
@@ -48,19 +48,19 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
       <Group px="md" pt="sm" gap="sm">
         <SegmentedControl
           size="xs"
-          aria-label="State of contacts"
+          aria-label="Contact status"
           value={which.state ?? "all"}
           onChange={(value) => look({ state: value === "all" ? null : value, outcome: null })}
           data={[
             { value: "all", label: "All" },
             { value: "pending", label: "Waiting" },
-            { value: "calling", label: "Being called" },
+            { value: "calling", label: "Calling" },
             { value: "done", label: "Done" },
           ]}
         />
         <Select
           size="xs"
-          aria-label="How their calls ended"
+          aria-label="Outcome"
           placeholder="Any outcome"
           clearable
           data={OUTCOMES.map((outcome) => ({ value: outcome, label: humanize(outcome) }))}
@@ -72,10 +72,10 @@ export function ContactsPanel({ campaign }: { campaign: Campaign }) {
       <Loaded query={contacts} what="The contacts">
         {(data) =>
           data.contacts.length === 0 ? (
-            <Empty isInside title="Nobody here">
+            <Empty isInside title="No contacts">
               {which.outcome === null
-                ? "No contact is in this state just now."
-                : `No contact's call has ended as: ${humanize(which.outcome).toLowerCase()}.`}
+                ? "No contacts have this status."
+                : `No contacts have the outcome “${humanize(which.outcome)}”.`}
             </Empty>
           ) : (
             <>
@@ -140,7 +140,7 @@ function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema
       </Table.Td>
       <Table.Td>
         <Badge color={colourOf(word)} variant={contact.state === "calling" ? "dot" : "light"}>
-          {humanize(word === "pending" ? "waiting" : word === "calling" ? "being_called" : word)}
+          {humanize(word === "pending" ? "waiting" : word)}
         </Badge>
       </Table.Td>
       <Table.Td ta="right">{contact.attempts}</Table.Td>
@@ -171,18 +171,18 @@ function Why({ campaignId, contact }: { campaignId: number; contact: Schema<"Con
           size="compact-sm"
           variant="subtle"
           onClick={() => setIsOpen(!isOpen)}
-          aria-label={`Why not now? ${contact.phone_number}`}
+          aria-label={`Why is ${contact.phone_number} waiting?`}
         >
-          Why not now?
+          Why waiting?
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
-        {why.isPending && <Loader size="sm" aria-label="Asking" />}
+        {why.isPending && <Loader size="sm" aria-label="Checking" />}
         {why.isError && <Alert color="red">{messageOf(why.error)}</Alert>}
         {why.data && (
           <>
             <Text fz="sm" fw={600}>
-              {why.data.can_be_called ? "Next in line" : humanize(why.data.rule ?? "held back")}
+              {why.data.can_be_called ? "Next in queue" : humanize(why.data.rule ?? "on hold")}
             </Text>
             <Text fz="sm">{why.data.explanation}</Text>
             {why.data.until && (

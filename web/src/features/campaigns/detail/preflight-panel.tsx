@@ -20,10 +20,10 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
   const guardClick = useClickGuard();
   return (
     <Panel
-      title="Before the start"
+      title="Dry run"
       right={
         <Button size="xs" variant="subtle" onClick={() => void report.refetch()} loading={report.isFetching}>
-          Look again
+          Refresh
         </Button>
       }
     >
@@ -32,12 +32,12 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
           <Stack p="lg" gap="lg">
             <Figures>
               <Figure
-                name="Would be called"
+                name="To be called"
                 value={formatCount(data.callable_contacts)}
                 note={`of ${pluralize(data.total_contacts, "contact")}`}
               />
               <Figure
-                name="Takes about"
+                name="Estimated duration"
                 value={data.callable_contacts === 0 ? "–" : span(data.estimated_dialling_seconds)}
                 note={
                   data.callable_contacts > 0 && data.estimated_end_at
@@ -45,8 +45,8 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
                     : undefined
                 }
               />
-              <Figure name="Closed now" value={formatCount(data.closed_now)} note="outside their hours" />
-              <Figure name="Do not call" value={formatCount(data.on_do_not_call_list)} note="never dialled" />
+              <Figure name="Outside hours" value={formatCount(data.closed_now)} note="right now" />
+              <Figure name="Do not call" value={formatCount(data.on_do_not_call_list)} note="never dialed" />
             </Figures>
             <Warnings report={data} />
             <Zones zones={data.contacts_by_zone} />
@@ -60,11 +60,11 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
                   disabled={data.callable_contacts === 0}
                   onClick={() => guardClick(() => move.mutate("start"))}
                 >
-                  Start dialling
+                  Start dialing
                 </Button>
                 {data.callable_contacts === 0 && (
                   <Text fz="sm" c="dimmed">
-                    Nobody on this list may be called: change the rules, or make a campaign with another list.
+                    No contact on this list can be called. Edit the rules, or create a campaign with another list.
                   </Text>
                 )}
               </Group>
@@ -78,17 +78,17 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
 
 function Warnings({ report }: { report: Schema<"PreflightResponse"> }) {
   const lines = [
-    report.invalid_numbers > 0 && `${pluralize(report.invalid_numbers, "number")} cannot be a phone number.`,
+    report.invalid_numbers > 0 && `${pluralize(report.invalid_numbers, "invalid phone number")}.`,
     report.blocked_destinations > 0 &&
-      `${pluralize(report.blocked_destinations, "number")} in a country or cost class that may not be called.`,
+      `${pluralize(report.blocked_destinations, "number")} in a blocked country or rate class.`,
     ...report.missing_values.map(
       ({ variable, contacts }) =>
-        `${pluralize(contacts, "contact")} without a value for {{${variable}}}, which the agent says.`,
+        `${pluralize(contacts, "contact")} without a value for {{${variable}}}, which the agent uses.`,
     ),
   ].filter((line) => line !== false);
   if (lines.length === 0) return null;
   return (
-    <Alert color="yellow" variant="light" title="Worth a look">
+    <Alert color="yellow" variant="light" title="Warnings">
       <List fz="sm" spacing={2}>
         {lines.map((line) => (
           <List.Item key={line}>{line}</List.Item>
@@ -103,7 +103,7 @@ function Zones({ zones }: { zones: Schema<"ZoneCount">[] }) {
   return (
     <div>
       <Text fz="sm" fw={600} mb={6}>
-        Where they are
+        Contacts by time zone
       </Text>
       <Group gap={6}>
         {zones.map((zone) => (

@@ -16,15 +16,15 @@ export function ProgressPanel({ campaign, progress }: { campaign: Campaign; prog
   const reached =
     progress.completed === 0
       ? undefined
-      : `${Math.round((progress.answered / progress.completed) * 100)} % of those done`;
+      : `${Math.round((progress.answered / progress.completed) * 100)}% of completed`;
   return (
     <Panel
       title="Progress"
       right={
         <Text fz="sm" c="dimmed" aria-live="polite">
           {campaign.status === "running"
-            ? `${formatCount(progress.in_progress)} being called`
-            : `${Math.round(progress.progress_percentage)} % done`}
+            ? `${formatCount(progress.in_progress)} calling`
+            : `${Math.round(progress.progress_percentage)}% done`}
         </Text>
       }
     >
@@ -35,7 +35,7 @@ export function ProgressPanel({ campaign, progress }: { campaign: Campaign; prog
             value={formatCount(progress.completed)}
             note={`of ${formatCount(progress.total_contacts)}`}
           />
-          <Figure name="Being called" value={formatCount(progress.in_progress)} />
+          <Figure name="Calling" value={formatCount(progress.in_progress)} />
           <Figure name="Waiting" value={formatCount(progress.pending)} />
           <Figure name="Answered" value={formatCount(progress.answered)} note={reached} />
           <Figure name="Called" value={formatCount(progress.dialled)} note="at least once" />
@@ -55,7 +55,7 @@ export function ProgressPanel({ campaign, progress }: { campaign: Campaign; prog
             color="var(--mantine-color-brand-4)"
             striped
             animated
-            aria-label={`Being called: ${progress.in_progress}`}
+            aria-label={`Calling: ${progress.in_progress}`}
           />
         </Bar.Root>
         {outcomes.length > 0 && (

@@ -39,7 +39,7 @@ export default function TimelinePanel({ campaign, done }: { campaign: Campaign; 
       <div
         style={{ height: 220, padding: "18px 18px 8px 0" }}
         role="img"
-        aria-label={`Outcomes over time, ${steps.length} stretches of time`}
+        aria-label={`Outcomes over time, ${steps.length} intervals`}
       >
         <ResponsiveContainer>
           <BarChart data={rows} accessibilityLayer={false}>

@@ -36,7 +36,7 @@ export function AccountChoice({ value, onChange, error }: AccountChoiceProps) {
     <div>
       <Group align="flex-end" gap="lg">
         <Select
-          label="Calls go out by"
+          label="Place calls through"
           allowDeselect={false}
           data={choices(accounts, value)}
           value={value === null ? DEFAULT : String(value)}
@@ -58,19 +58,19 @@ function choices(accounts: readonly CarrierAccount[], value: number | null): { v
   const usual = placingAccount(accounts, null);
   const gone = value !== null && !accounts.some((account) => account.id === value);
   return [
-    { value: DEFAULT, label: usual === undefined ? "Your default account" : `Your default account (${usual.name})` },
+    { value: DEFAULT, label: usual === undefined ? "Default account" : `Default account (${usual.name})` },
     ...accounts.map((account) => ({
       value: String(account.id),
       label: `${account.name} · ${humanize(account.provider)}`,
     })),
-    ...(gone ? [{ value: String(value), label: "An account that was removed" }] : []),
+    ...(gone ? [{ value: String(value), label: "Removed account" }] : []),
   ];
 }
 
 /** The numbers that the called people see. */
 export function CallerNumbers({ account }: { account: CarrierAccount | undefined }) {
   const numbers = useCallerNumbers(account?.id);
-  if (account === undefined) return "Simulated phones: nobody is really called";
+  if (account === undefined) return "Simulated phones. No real calls are placed.";
   return numbers.data === undefined ? "" : calledFrom(numbers.data, account.provider);
 }
 
@@ -89,13 +89,13 @@ export function AccountFact({ id }: { id: number | null }) {
   const accounts = useCarrierAccounts().data?.configurations;
   if (accounts === undefined) return null;
   const account = placingAccount(accounts, id);
-  const name = account?.name ?? (id === null ? "The simulated network" : "An account that was removed");
+  const name = account?.name ?? (id === null ? "Simulated network" : "Removed account");
   return (
     <Fact
-      name="Calls go out by"
+      name="Place calls through"
       value={
         <>
-          <span>{id === null && account !== undefined ? `${name} (your default)` : name}</span>
+          <span>{id === null && account !== undefined ? `${name} (default)` : name}</span>
           <Text fz="xs" c="dimmed">
             {(account !== undefined || id === null) && <CallerNumbers account={account} />}
           </Text>
@@ -114,14 +114,14 @@ export function AccountAlert({ id }: { id: number | null }) {
     account === undefined
       ? id === null
         ? null
-        : "It was removed: choose another in “Change the rules”."
+        : "It was removed. Choose another one in “Edit rules”."
       : blockedBecause(account);
   if (because === null) return null;
   return (
     <Alert
       color="yellow"
       variant="light"
-      title={account === undefined ? "The carrier account is gone" : `${account.name} cannot place calls`}
+      title={account === undefined ? "Carrier account removed" : `${account.name} cannot place calls`}
     >
       {because}{" "}
       <Anchor fz="sm" renderRoot={(props) => <Link to="/phone" {...props} />}>

@@ -43,10 +43,10 @@ it("keeps hours to the minute while others of their rules change, until the grid
 
 it("asks for numbers that are not typed yet", () => {
   expect(problemOf(FIRST_RULES)).toBeNull();
-  expect(problemOf({ ...FIRST_RULES, maxConcurrency: "" })).toContain("at the same time");
+  expect(problemOf({ ...FIRST_RULES, maxConcurrency: "" })).toContain("at once");
   expect(problemOf({ ...FIRST_RULES, retryMinutes: "" })).toContain("minutes");
   expect(problemOf({ ...FIRST_RULES, hasHours: true, holidays: ["2026-12-25", "25 Dec"] })).toBe(
-    "“25 Dec” is not a day as 2026-12-25.",
+    "“25 Dec” is not a date. Use the format 2026-12-25.",
   );
   expect(bodyOf(FIRST_RULES)).toMatchObject({ telephony_configuration_id: null, destinations: { countries: null } });
 });

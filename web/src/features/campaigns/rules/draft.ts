@@ -67,12 +67,12 @@ export const RULE_FIELDS = [
 
 /** What the form of the rules calls them. */
 export const RULE_LABELS = {
-  max_concurrency: "Calls at the same time",
+  max_concurrency: "Concurrency",
   phone_number: "Number",
-  retry_config: "Call again",
-  spend_cap_cents: "Pause when it has cost",
+  retry_config: "Retries",
+  spend_cap_cents: "Spend limit",
   timezone: "Time zone",
-  voicemail: "When a machine answers",
+  voicemail: "Voicemail",
 };
 
 type Body = Pick<Schema<"CreateCampaignRequest">, (typeof RULE_FIELDS)[number]>;
@@ -118,12 +118,12 @@ function retryOf(rules: Rules): Partial<Retry> {
 /** What stops the second step; the API says the rest. */
 export function problemOf(rules: Rules): string | null {
   if (rules.hasHours && openHours(rules.week) === 0)
-    return "Nobody could ever be called: mark some hours, or allow any time.";
+    return "No hours are selected. Select some, or allow calls at any time.";
   const noDay = rules.hasHours && rules.holidays.find((day) => !isDay(day));
-  if (noDay) return `“${noDay}” is not a day as 2026-12-25.`;
-  if (rules.maxConcurrency === "") return "Say how many calls there may be at the same time.";
+  if (noDay) return `“${noDay}” is not a date. Use the format 2026-12-25.`;
+  if (rules.maxConcurrency === "") return "Enter how many calls can run at once.";
   if (rules.hasRetries && (rules.maxRetries === "" || rules.retryMinutes === ""))
-    return "Say how often to call again, and after how many minutes.";
+    return "Enter the number of retries and the minutes between them.";
   return null;
 }
 

@@ -15,10 +15,10 @@ export function RetryRules({ rules, onChange, error }: RetryRulesProps) {
   const set = <Name extends keyof Rules>(name: Name, value: Rules[Name]) => onChange({ ...rules, [name]: value });
   return (
     <Panel
-      title="Again, when nobody answers"
+      title="Retries"
       right={
         <Switch
-          aria-label="Call again"
+          aria-label="Retry unanswered calls"
           checked={rules.hasRetries}
           onChange={(event) => set("hasRetries", event.currentTarget.checked)}
         />
@@ -28,7 +28,7 @@ export function RetryRules({ rules, onChange, error }: RetryRulesProps) {
         {rules.hasRetries ? (
           <Group align="flex-start" gap="lg">
             <NumberInput
-              label="Times"
+              label="Max retries"
               min={0}
               max={20}
               value={rules.maxRetries}
@@ -36,14 +36,14 @@ export function RetryRules({ rules, onChange, error }: RetryRulesProps) {
               w={110}
             />
             <NumberInput
-              label="Minutes between"
+              label="Wait (minutes)"
               min={0}
               value={rules.retryMinutes}
               onChange={(value) => set("retryMinutes", numberOf(value))}
               w={150}
             />
             <Checkbox.Group
-              label="After"
+              label="Retry after"
               value={[rules.onBusy && "busy", rules.onNoAnswer && "no_answer", rules.onVoicemail && "voicemail"].filter(
                 (name) => name !== false,
               )}
@@ -65,7 +65,7 @@ export function RetryRules({ rules, onChange, error }: RetryRulesProps) {
           </Group>
         ) : (
           <Text fz="sm" c="dimmed">
-            Everybody is called once.
+            Each contact is called once.
           </Text>
         )}
         <FieldError words={error} />

@@ -20,7 +20,8 @@ export function formatInterval(seconds: number): string {
 }
 
 function listed(items: readonly string[]): string {
-  return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} or ${items.at(-1) ?? ""}`;
+  if (items.length < 3) return items.join(" or ");
+  return `${items.slice(0, -1).join(", ")}, or ${items.at(-1) ?? ""}`;
 }
 
 export function describeRetries(retry: Partial<Campaign["retry_config"]>): string {
@@ -33,7 +34,7 @@ export function describeRetries(retry: Partial<Campaign["retry_config"]>): strin
   if (retry.enabled === false || times === 0 || after.length === 0) return "Never";
   const wait = formatInterval(retry.retry_delay_seconds ?? 300);
   const growth =
-    (retry.backoff_factor ?? 1) > 1 ? `, each wait ${formatCount(retry.backoff_factor ?? 1)} times as long` : "";
+    (retry.backoff_factor ?? 1) > 1 ? `, each wait ${formatCount(retry.backoff_factor ?? 1)} times the last` : "";
   const others = Object.entries(retry.delays ?? {}).map(
     ([outcome, seconds]) => `, ${formatInterval(seconds)} after ${outcome.replaceAll("_", " ")}`,
   );
@@ -42,9 +43,9 @@ export function describeRetries(retry: Partial<Campaign["retry_config"]>): strin
 
 export function describeHours(hours: Campaign["calling_hours"]): string {
   if (hours === null) return "At any time";
-  const both = hours.in_callee_zone ? " and where the callee may be" : "";
+  const both = hours.in_callee_zone ? " and in the contact's time zone" : "";
   const holidays = hours.holidays ?? [];
-  return `${describeWeek(hours.slots)}, ${hours.timezone.replaceAll("_", " ")}${both}${holidays.length > 0 ? `; not on ${holidays.map(dayWords).join(", ")}` : ""}`;
+  return `${describeWeek(hours.slots)}, ${hours.timezone.replaceAll("_", " ")}${both}${holidays.length > 0 ? `; except ${holidays.map(dayWords).join(", ")}` : ""}`;
 }
 
 export function isDay(text: string): boolean {
@@ -59,23 +60,23 @@ function dayWords(day: string): string {
 
 export function describeDestinations(where: Partial<Campaign["destinations"]>): string {
   const countries = where.countries ?? null;
-  const places = countries === null ? "Every country" : countries.map(countryName).join(", ") || "No country";
-  return `${places}${where.allow_premium === true ? ", premium-rate numbers too" : ", no premium-rate numbers"}`;
+  const places = countries === null ? "All countries" : countries.map(countryName).join(", ") || "No countries";
+  return `${places}${where.allow_premium === true ? ", including premium-rate numbers" : ", no premium-rate numbers"}`;
 }
 
 export function describeBreaker(breaker: Partial<Campaign["circuit_breaker"]>): string {
   if (breaker.enabled === false) return "Never";
   const share = Math.round((breaker.failure_threshold ?? 0.5) * 100);
-  return `When ${share} % of at least ${breaker.min_calls_in_window ?? 5} calls within ${formatInterval(breaker.window_seconds ?? 120)} fail`;
+  return `When ${share}% of at least ${breaker.min_calls_in_window ?? 5} calls within ${formatInterval(breaker.window_seconds ?? 120)} fail`;
 }
 
 /** `numbers`: those of the account, its default first. */
 export function calledFrom(numbers: readonly string[], provider: string): string {
   if (numbers.length === 0)
-    return provider === "sandbox" ? "Simulated phones: nobody is really called" : "It has no number to call from";
+    return provider === "sandbox" ? "Simulated phones. No real calls are placed." : "No number to call from";
   const [first = "", ...others] = numbers;
   if (others.length === 0) return `From ${first}`;
-  return `From ${first} and ${pluralize(others.length, "other number")} in turn`;
+  return `From ${first} and ${pluralize(others.length, "other number")} in rotation`;
 }
 
 /** When a contact's next call comes, as far as the list knows; "why not now" says the rest. */
@@ -84,10 +85,10 @@ export function describeDueTime(
   hold: string | null,
   due: string,
 ): string {
-  if (campaign.status === "draft") return "After the start";
-  if (campaign.status === "paused") return "After it is resumed";
+  if (campaign.status === "draft") return "After the campaign starts";
+  if (campaign.status === "paused") return "After the campaign resumes";
   if (campaign.status !== "running") return "–";
-  if (hold === "retry_delay") return `Again ${due}`;
-  if (hold !== null) return due === "" ? "Held back" : `Not before ${due}`;
-  return campaign.next_open_at === null ? "In line" : "When the hours begin";
+  if (hold === "retry_delay") return `Retry ${due}`;
+  if (hold !== null) return due === "" ? "On hold" : `Not before ${due}`;
+  return campaign.next_open_at === null ? "In queue" : "When calling hours begin";
 }

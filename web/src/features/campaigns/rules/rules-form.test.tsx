@@ -17,12 +17,12 @@ function Held({ onRules, errors }: { onRules: (rules: Rules) => void; errors: Pa
 it("gives what was typed as the body of a campaign", async () => {
   const onRules = vi.fn<(rules: Rules) => void>();
   const { user } = await renderPart(<Held onRules={onRules} errors={{}} />);
-  const pace = await screen.findByLabelText(/Calls at the same time/);
+  const pace = await screen.findByLabelText(/Concurrency/);
   await user.clear(pace);
   await user.type(pace, "7");
-  await user.click(screen.getByLabelText(/Pause when it has cost/));
+  await user.click(screen.getByLabelText(/Spend limit/));
   await user.paste("12.5");
-  await user.click(screen.getByLabelText("Also premium-rate numbers"));
+  await user.click(screen.getByLabelText("Allow premium-rate numbers"));
   await user.click(screen.getByLabelText("Leave a message"));
   await user.type(await screen.findByLabelText("Message"), "Call us");
   const last = onRules.mock.lastCall?.[0];
@@ -38,6 +38,6 @@ it("shows what the API says at its field", async () => {
   const errors = { max_concurrency: "Too many.", calling_hours: "No hours.", retry_config: "Too often." };
   await renderPart(<Held onRules={() => undefined} errors={errors} />);
   expect(await screen.findByText("Too many.")).toBeTruthy();
-  expect(screen.getByLabelText(/Calls at the same time/).getAttribute("aria-invalid")).toBe("true");
+  expect(screen.getByLabelText(/Concurrency/).getAttribute("aria-invalid")).toBe("true");
   expect(screen.getAllByRole("alert").map((alert) => alert.textContent)).toEqual(["No hours.", "Too often."]);
 });

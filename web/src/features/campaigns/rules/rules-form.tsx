@@ -1,4 +1,4 @@
-/** When people may be called, how many at once, and what happens when somebody does not answer. */
+/** When to call, how many at once, and what happens when somebody does not answer. */
 
 import {
   Group,
@@ -66,12 +66,12 @@ function HoursPanel({ rules, set, errorAt }: PanelProps) {
     <Panel title="Calling hours">
       <Padded>
         <SegmentedControl
-          aria-label="When people may be called"
+          aria-label="When to call"
           value={rules.hasHours ? "hours" : "any"}
           onChange={(value) => set("hasHours", value === "hours")}
           data={[
             { value: "any", label: "At any time" },
-            { value: "hours", label: "In these hours" },
+            { value: "hours", label: "During these hours" },
           ]}
           w="fit-content"
         />
@@ -90,14 +90,14 @@ function HoursPanel({ rules, set, errorAt }: PanelProps) {
               />
               <Switch
                 mb={8}
-                label="Also where the callee's number may be"
+                label="Also apply in the contact's time zone"
                 checked={rules.inCalleeZone}
                 onChange={(event) => set("inCalleeZone", event.currentTarget.checked)}
               />
             </Group>
             <TagsInput
-              label="Nobody is called on"
-              description="Days as 2026-12-25; Enter adds one"
+              label="Holidays"
+              description="Format 2026-12-25. Press Enter to add one."
               placeholder={rules.holidays.length === 0 ? "No holidays" : ""}
               value={rules.holidays}
               onChange={(days) => set("holidays", days)}
@@ -118,8 +118,8 @@ function PacePanel({ rules, set, errorAt }: PanelProps) {
       <Padded>
         <Group align="flex-start" gap="lg">
           <NumberInput
-            label="Calls at the same time"
-            description={limit === undefined ? undefined : `Your organization may have ${limit}`}
+            label="Concurrency"
+            description={limit === undefined ? undefined : `Your organization's limit is ${limit}`}
             min={1}
             value={rules.maxConcurrency}
             onChange={(value) => set("maxConcurrency", numberOf(value))}
@@ -127,8 +127,8 @@ function PacePanel({ rules, set, errorAt }: PanelProps) {
             w={220}
           />
           <NumberInput
-            label="Pause when it has cost"
-            description="Empty: no limit"
+            label="Spend limit"
+            description="Pauses the campaign. Leave empty for no limit."
             prefix="$"
             min={0}
             decimalScale={2}
@@ -145,13 +145,13 @@ function PacePanel({ rules, set, errorAt }: PanelProps) {
 
 function DestinationsPanel({ rules, set, errorAt }: PanelProps) {
   return (
-    <Panel title="Where people may be called">
+    <Panel title="Destinations">
       <Padded>
         <MultiSelect
           label="Countries"
           searchable
           clearable
-          placeholder={rules.countries.length === 0 ? "Every country" : ""}
+          placeholder={rules.countries.length === 0 ? "All countries" : ""}
           data={COUNTRIES}
           value={rules.countries}
           onChange={(codes) => set("countries", codes)}
@@ -159,7 +159,7 @@ function DestinationsPanel({ rules, set, errorAt }: PanelProps) {
           maw={540}
         />
         <Switch
-          label="Also premium-rate numbers"
+          label="Allow premium-rate numbers"
           checked={rules.allowsPremium}
           onChange={(event) => set("allowsPremium", event.currentTarget.checked)}
         />
@@ -171,15 +171,15 @@ function DestinationsPanel({ rules, set, errorAt }: PanelProps) {
 function VoicemailPanel({ rules, set, errorAt }: PanelProps) {
   const isNarrow = useMediaQuery("(max-width: 40em)");
   return (
-    <Panel title="When a machine answers">
+    <Panel title="Voicemail">
       <Padded>
         <SegmentedControl
-          aria-label="When a machine answers"
+          aria-label="Voicemail"
           value={rules.voicemail}
           onChange={(value) => set("voicemail", value)}
           orientation={isNarrow ? "vertical" : "horizontal"}
           data={[
-            { value: "workflow", label: "As the agent says" },
+            { value: "workflow", label: "Agent setting" },
             { value: "hang_up", label: "Hang up" },
             { value: "leave_message", label: "Leave a message" },
           ]}

@@ -71,7 +71,7 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
           className={classes.grid}
           role="grid"
           tabIndex={-1}
-          aria-label="Hours in which people may be called"
+          aria-label="Calling hours"
           onPointerDown={begin}
           onPointerMove={move}
           onPointerUp={finish}
@@ -111,11 +111,11 @@ export function WeekGrid({ week, onChange }: { week: Week; onChange: (week: Week
       </div>
       <Text fz="sm" c="dimmed" mt="xs" aria-live="polite">
         {openHours(shown) === 0
-          ? "No hours yet: drag over the grid, or use the arrow keys and the space bar."
+          ? "No hours selected. Drag across the grid, or use the arrow keys and the space bar."
           : describeWeek(slotsOf(shown))}
       </Text>
       <Text fz="sm" c="dimmed" className={classes.finger}>
-        Draw with a finger; the row of hours moves the grid.
+        Drag a finger across the grid to select. Scroll by the row of hours.
       </Text>
     </div>
   );

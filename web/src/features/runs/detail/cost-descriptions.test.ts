@@ -10,5 +10,5 @@ it("counts and prices what calls use", () => {
     describePrice(0.00025, "prompt_token"),
     describePrice(0.0217, "second"),
     describePrice(1, "request"),
-  ]).toEqual(["free", "$2.50 a million prompt tokens", "$0.01 a minute", "$0.01 a request"]);
+  ]).toEqual(["free", "$2.50 per million prompt tokens", "$0.01 per minute", "$0.01 per request"]);
 });

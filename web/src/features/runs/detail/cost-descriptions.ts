@@ -11,6 +11,6 @@ export function describeAmount(quantity: number, unit: string): string {
 export function describePrice(cents: number, unit: string): string {
   if (cents === 0) return "free";
   const name = unit.replaceAll("_", " ");
-  if (unit.endsWith("token") || unit === "character") return `${formatMoney(cents * 1_000_000)} a million ${name}s`;
-  return unit === "second" ? `${formatMoney(cents * 60)} a minute` : `${formatMoney(cents)} a ${name}`;
+  if (unit.endsWith("token") || unit === "character") return `${formatMoney(cents * 1_000_000)} per million ${name}s`;
+  return unit === "second" ? `${formatMoney(cents * 60)} per minute` : `${formatMoney(cents)} per ${name}`;
 }

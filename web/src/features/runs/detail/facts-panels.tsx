@@ -48,7 +48,7 @@ export function givenOf(context: Record<string, unknown>): Record<string, unknow
   return Object.fromEntries(Object.entries(context).filter(([name]) => !PLATFORM.has(name)));
 }
 
-const COST_COLUMNS = [{ title: "What" }, { title: "Amount", isRight: true }, { title: "Cost", isRight: true }];
+const COST_COLUMNS = [{ title: "Item" }, { title: "Amount", isRight: true }, { title: "Cost", isRight: true }];
 
 export function Costs({ run }: { run: RunDetail }) {
   if (run.cost_lines.length === 0 && run.unpriced.length === 0) return null;
@@ -62,7 +62,7 @@ export function Costs({ run }: { run: RunDetail }) {
             </Table.Td>
             <Table.Td ta="right">
               <Text fz="sm">{describeAmount(line.quantity, line.unit)}</Text>
-              <Text fz="xs" c="dimmed" title={`Price of ${line.price_date}`}>
+              <Text fz="xs" c="dimmed" title={`Price as of ${line.price_date}`}>
                 {describePrice(line.unit_price_cents, line.unit)}
               </Text>
             </Table.Td>
@@ -76,7 +76,7 @@ export function Costs({ run }: { run: RunDetail }) {
             </Table.Td>
             <Table.Td ta="right">{describeAmount(line.quantity, line.unit)}</Table.Td>
             <Table.Td ta="right" c="dimmed">
-              no known price
+              price not known
             </Table.Td>
           </Table.Tr>
         ))}

@@ -28,11 +28,11 @@ import { usePlayer } from "../player/use-player";
 export function RunPage({ agentId, runId, startAt }: { agentId: number; runId: number; startAt: number }) {
   const run = useRun(agentId, runId);
   if (run.isPending)
-    return <Skeleton h={420} radius={14} role="status" aria-busy="true" aria-label="Loading: the conversation" />;
+    return <Skeleton h={420} radius={14} role="status" aria-busy="true" aria-label="Loading the run" />;
   if (run.isError && run.data === undefined) {
     return (
-      <Page title="Conversation" back={<Trail agentId={agentId} agentName="Agent" />}>
-        <Problem title="This conversation could not be loaded" error={run.error} onRetry={() => void run.refetch()} />
+      <Page title="Run" back={<Trail agentId={agentId} agentName="Agent" />}>
+        <Problem title="The run could not be loaded" error={run.error} onRetry={() => void run.refetch()} />
       </Page>
     );
   }
@@ -60,7 +60,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
           <div className={classes.heard}>
             <Panel title="Recording" right={run.recording_url && <Download url={run.recording_url} name="Recording" />}>
               {address === null ? (
-                <Nothing words={isLive(run) ? "It can be played when the call is over." : "There is no recording."} />
+                <Nothing words={isLive(run) ? "Available when the call ends." : "No recording."} />
               ) : (
                 <PlayerBar player={player} address={address} />
               )}
@@ -82,12 +82,12 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
               {...(address === null ? {} : { onSeek: (ms: number) => player.seek(ms / 1000) })}
             />
           ) : (
-            <Nothing words={isLive(run) ? "Nobody has said anything yet." : "Nobody said anything."} />
+            <Nothing words={isLive(run) ? "Nothing has been said yet." : "Nothing was said."} />
           )}
         </Panel>
         <Stack gap="lg" className={classes.rest}>
           {isSpoken && (
-            <Panel title="Answer time">
+            <Panel title="Response time">
               {turns.length > 0 ? (
                 <Stack p="lg" gap="lg">
                   <LatencySummary turns={turns} />
@@ -97,12 +97,12 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
                   />
                 </Stack>
               ) : (
-                <Nothing words="No turn was timed." />
+                <Nothing words="No turns were timed." />
               )}
             </Panel>
           )}
-          <Values title="What was learned" values={run.gathered_context["extracted_variables"]} />
-          <Values title="What it was given" values={givenOf(run.initial_context)} />
+          <Values title="Extracted variables" values={run.gathered_context["extracted_variables"]} />
+          <Values title="Input variables" values={givenOf(run.initial_context)} />
           <Reviews reviews={run.annotations} />
           <Costs run={run} />
           <EventsPanel events={run.events} />
@@ -114,7 +114,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
 
 function Trail({ agentId, agentName }: { agentId: number; agentName: string }) {
   return (
-    <nav aria-label="Above this run">
+    <nav aria-label="Breadcrumb">
       <Group gap={8}>
         <Anchor fz="sm" c="dimmed" renderRoot={(props) => <Link to="/runs" {...props} />}>
           Runs
@@ -137,7 +137,7 @@ function Trail({ agentId, agentName }: { agentId: number; agentName: string }) {
 function Facts({ run }: { run: RunDetail }) {
   return (
     <Group gap="12px 26px">
-      <Fact name="How it went" value={<RunBadge status={run.status} outcome={run.outcome} />} />
+      <Fact name="Outcome" value={<RunBadge status={run.status} outcome={run.outcome} />} />
       <Fact name="Channel" value={channelName(run)} />
       {run.mode !== "textchat" && run.mode !== "browser" && <Fact name="Direction" value={humanize(run.direction)} />}
       {run.caller_number !== null && run.caller_number !== run.phone_number && (

@@ -15,7 +15,7 @@ export function Share({ run, seconds }: { run: RunDetail; seconds: number }) {
     { name: "transcript", url: run.transcript_url },
   ].filter((link): link is { name: string; url: string } => link.url !== null);
   const item = (what: string, url: string) => (
-    <Menu.Item key={what} onClick={() => void copyToClipboard(url, `The link to ${what}`)}>
+    <Menu.Item key={what} onClick={() => void copyToClipboard(url, `Link to ${what}`)}>
       Copy a link to {what}
     </Menu.Item>
   );
@@ -29,12 +29,12 @@ export function Share({ run, seconds }: { run: RunDetail; seconds: number }) {
       <Menu.Dropdown>
         {item("this page", page)}
         {seconds >= 1 && item(`this page, from ${formatClock(seconds * 1000)}`, page + placeIn(seconds))}
-        <About>For people of your organization, who sign in. It does not end.</About>
+        <About>For signed-in members of your organization. Does not expire.</About>
         {open.length > 0 && (
           <>
             <Menu.Divider />
             {open.map((link) => item(`the ${link.name}`, link.url))}
-            <About>Whoever has it can open it for a day, without signing in.</About>
+            <About>Anyone with the link can view it for 24 hours without signing in.</About>
           </>
         )}
       </Menu.Dropdown>

@@ -46,7 +46,7 @@ export function Filters({ search, onChange }: FiltersProps) {
       <MultiSelect
         aria-label="Agent"
         className={classes.several}
-        placeholder={search.agent === undefined ? "Every agent" : ""}
+        placeholder={search.agent === undefined ? "All agents" : ""}
         searchable
         clearable
         data={agents}
@@ -54,7 +54,7 @@ export function Filters({ search, onChange }: FiltersProps) {
         onChange={(value) => set("agent", value.map(Number))}
       />
       <MultiSelect
-        aria-label="How it went"
+        aria-label="Outcome"
         className={classes.several}
         placeholder={search.outcome === undefined ? "Any outcome" : ""}
         clearable
@@ -117,13 +117,13 @@ function More({ search, onChange }: FiltersProps) {
               onChange={(event) => set("to", event.currentTarget.value)}
             />
             <NumberInput
-              label="At least, seconds"
+              label="Min duration (s)"
               min={0}
               value={search.min ?? ""}
               onChange={(value) => set("min", seconds(value))}
             />
             <NumberInput
-              label="At most, seconds"
+              label="Max duration (s)"
               min={0}
               value={search.max ?? ""}
               onChange={(value) => set("max", seconds(value))}
@@ -137,7 +137,7 @@ function More({ search, onChange }: FiltersProps) {
             />
             <MultiSelect
               {...inside}
-              label="State"
+              label="Status"
               data={STATES}
               value={search.status ?? []}
               onChange={(value) => set("status", value)}
@@ -160,25 +160,25 @@ function More({ search, onChange }: FiltersProps) {
             />
             <TypedFilter
               label="Caller's number"
-              placeholder="Part of it"
+              placeholder="Contains"
               value={search.caller}
               onChange={(value) => set("caller", value)}
             />
             <TypedFilter
               label="Called number"
-              placeholder="Part of it"
+              placeholder="Contains"
               value={search.called}
               onChange={(value) => set("called", value)}
             />
             <TypedFilter
-              label="The carrier's call id"
-              placeholder="Part of it"
+              label="Carrier call ID"
+              placeholder="Contains"
               value={search.call}
               onChange={(value) => set("call", value)}
             />
             <NumberInput
-              label="Run number"
-              placeholder="As in its address"
+              label="Run ID"
+              placeholder="As in the URL"
               min={1}
               allowDecimal={false}
               value={search.run ?? ""}

@@ -21,7 +21,7 @@ import { countFilters, type RunSearch } from "./search";
 
 const COLUMNS = [
   { title: "Run", sort: "id" },
-  { title: "How it went" },
+  { title: "Outcome" },
   { title: "Agent" },
   { title: "Channel" },
   { title: "Duration", isRight: true, sort: "duration" },
@@ -46,11 +46,11 @@ export function RunsPage() {
   return (
     <Page
       title="Runs"
-      about="Every conversation, on every channel."
+      about="Every call and chat, on every channel."
       actions={<Report search={search} isEmpty={runs.data?.total_count === 0} />}
     >
       <Filters search={search} onChange={go} />
-      <Panel title="Conversations">
+      <Panel title="All runs">
         <Loaded query={runs} what="The runs" height={400}>
           {(data) =>
             data.items.length === 0 ? (
@@ -112,14 +112,14 @@ function Nothing({ hasFilters, onClear }: { hasFilters: boolean; onClear: () => 
     return (
       <Empty
         isInside
-        title="Nothing matches"
+        title="No matching runs"
         action={
           <Button variant="default" onClick={onClear}>
-            Clear the filters
+            Clear filters
           </Button>
         }
       >
-        No run fits all of these filters.
+        No runs match these filters.
       </Empty>
     );
   }
@@ -127,10 +127,9 @@ function Nothing({ hasFilters, onClear }: { hasFilters: boolean; onClear: () => 
     <Empty
       isInside
       title="No runs yet"
-      action={<Button renderRoot={(props) => <Link to="/" {...props} />}>Talk with an agent</Button>}
+      action={<Button renderRoot={(props) => <Link to="/" {...props} />}>Talk to an agent</Button>}
     >
-      Talk with an agent in the browser, call one, or start a campaign. Each conversation leaves its recording,
-      transcript and cost here.
+      Talk to an agent in the browser, call one, or start a campaign. Recordings, transcripts, and costs appear here.
     </Empty>
   );
 }

@@ -20,20 +20,20 @@ export function RunsPanel({ agentId }: { agentId: number }) {
   useLastPage(page, runs, setPage);
   return (
     <Panel
-      title="Conversations"
+      title="Runs"
       right={
         <Text fz="sm" c="dimmed">
-          {runs.data ? `${runs.data.total_count} in all` : ""}
+          {runs.data ? `${runs.data.total_count} total` : ""}
         </Text>
       }
     >
       {runs.isPending && <Skeleton h={120} m="md" radius="md" />}
       {runs.isError && (
-        <Problem title="The conversations could not be loaded" error={runs.error} onRetry={() => void runs.refetch()} />
+        <Problem title="The runs could not be loaded" error={runs.error} onRetry={() => void runs.refetch()} />
       )}
       {runs.data?.runs.length === 0 && (
         <Text c="dimmed" fz="sm" p="xl" ta="center">
-          Nothing yet. Talk with the agent, and the conversation appears here with its recording.
+          No runs yet. Talk to the agent, and the run appears here with its recording.
         </Text>
       )}
       {runs.data && runs.data.runs.length > 0 && <RunTable agentId={agentId} runs={runs.data.runs} />}
@@ -53,11 +53,11 @@ function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
       <Table verticalSpacing="sm" horizontalSpacing="lg" highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Conversation</Table.Th>
-            <Table.Th>How it went</Table.Th>
+            <Table.Th>Run</Table.Th>
+            <Table.Th>Outcome</Table.Th>
             <Table.Th>Channel</Table.Th>
             <Table.Th ta="right">Duration</Table.Th>
-            <Table.Th ta="right">Median answer</Table.Th>
+            <Table.Th ta="right">Median response</Table.Th>
             <Table.Th ta="right">When</Table.Th>
           </Table.Tr>
         </Table.Thead>

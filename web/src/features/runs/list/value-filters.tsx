@@ -7,16 +7,16 @@ import { useState } from "react";
 import { criterionOf, type ValueFilter, type Operator } from "./values";
 
 const PLACES = [
-  { value: "gathered", label: "Learned" },
-  { value: "context", label: "Given" },
+  { value: "gathered", label: "Extracted" },
+  { value: "context", label: "Input" },
 ];
 const WAYS: { value: Operator; label: string }[] = [
   { value: "contains", label: "contains" },
   { value: "is", label: "is" },
-  { value: "number", label: "is a number" },
-  { value: "date", label: "is a day" },
-  { value: "yes", label: "is yes" },
-  { value: "no", label: "is no" },
+  { value: "number", label: "is number" },
+  { value: "date", label: "is date" },
+  { value: "yes", label: "is true" },
+  { value: "no", label: "is false" },
 ];
 
 interface Draft extends ValueFilter {
@@ -44,7 +44,7 @@ export function ValueFilters({ values, onChange }: ValueFiltersProps) {
   return (
     <Stack gap="xs">
       <Text fz="sm" fw={600}>
-        Values
+        Variables
       </Text>
       {drafts.map((draft) => (
         <Row
@@ -56,10 +56,10 @@ export function ValueFilters({ values, onChange }: ValueFiltersProps) {
       ))}
       <Group justify="space-between" wrap="nowrap">
         <Text fz="xs" c="dimmed">
-          What the agent learned in a conversation, or was given at its start.
+          Variables extracted during a run, or passed in at its start.
         </Text>
         <Button size="compact-sm" variant="default" leftSection={<Plus size={14} />} onClick={add} miw="max-content">
-          Add a value
+          Add a variable
         </Button>
       </Group>
     </Stack>
@@ -76,10 +76,10 @@ function Row({ draft, onChange, onRemove }: { draft: Draft; onChange: (draft: Dr
   });
   const isRange = draft.way === "number" || draft.way === "date";
   return (
-    <Group gap={6} wrap="wrap" role="group" aria-label={`Value ${name}`}>
+    <Group gap={6} wrap="wrap" role="group" aria-label={`Variable ${name}`}>
       <NativeSelect
         size="xs"
-        aria-label="Learned or given"
+        aria-label="Variable kind"
         data={PLACES}
         value={place}
         onChange={(event) => onChange({ ...draft, name: `${event.currentTarget.value}.${name}` })}
@@ -87,7 +87,7 @@ function Row({ draft, onChange, onRemove }: { draft: Draft; onChange: (draft: Dr
       />
       <TextInput
         size="xs"
-        aria-label="Name of the value"
+        aria-label="Variable name"
         placeholder="city"
         value={name}
         onChange={(event) => onChange({ ...draft, name: `${place}.${event.currentTarget.value.trim()}` })}
@@ -96,13 +96,13 @@ function Row({ draft, onChange, onRemove }: { draft: Draft; onChange: (draft: Dr
       />
       <NativeSelect
         size="xs"
-        aria-label="How it compares"
+        aria-label="Comparison"
         data={WAYS}
         value={draft.way}
         onChange={(event) => onChange({ ...draft, way: event.currentTarget.value as Operator })}
         w={106}
       />
-      <ActionIcon size="sm" variant="subtle" color="gray" aria-label={`Without the value ${name}`} onClick={onRemove}>
+      <ActionIcon size="sm" variant="subtle" color="gray" aria-label={`Remove the filter ${name}`} onClick={onRemove}>
         <X size={15} />
       </ActionIcon>
       {(draft.way === "contains" || draft.way === "is") && (

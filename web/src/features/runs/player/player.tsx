@@ -37,7 +37,7 @@ export function PlayerBar({ player, address }: { player: Player; address: string
         </Group>
         <SegmentedControl
           size="xs"
-          aria-label="Pace"
+          aria-label="Playback speed"
           value={pace}
           onChange={run}
           data={[
@@ -49,7 +49,7 @@ export function PlayerBar({ player, address }: { player: Player; address: string
       </Group>
       {player.hasFailed && (
         <Text fz="xs" c="dimmed">
-          The waves could not be drawn; the sound may still play.
+          The waveform could not be drawn. Playback might still work.
         </Text>
       )}
     </div>

@@ -37,7 +37,7 @@ export function Waveform({ peaks, seconds, total, onSeek }: WaveformProps) {
       className={classes.wave}
       role="slider"
       tabIndex={0}
-      aria-label="Place in the recording"
+      aria-label="Position in the recording"
       aria-valuemin={0}
       aria-valuemax={Math.round(total)}
       aria-valuenow={Math.round(seconds)}

@@ -9,6 +9,6 @@ it("sends a first password without a current one, and says at the field what is 
   server.refuse(route, ["new_password"], "string_too_short", "String should have at least 8 characters");
   await user.type(await screen.findByLabelText(/New password/), "short");
   await user.click(screen.getByRole("button", { name: "Change password" }));
-  expect(await screen.findByText("New password should have at least 8 characters.")).toBeTruthy();
+  expect(await screen.findByText("New password must have at least 8 characters.")).toBeTruthy();
   await waitFor(() => expect(server.sent).toEqual([{ route, body: { new_password: "short" } }]));
 });

@@ -24,9 +24,9 @@ export default function AccountSection() {
           {(me) => (
             <Group p="lg" gap={40}>
               <Fact name="Name" value={me.name || "–"} />
-              <Fact name="E-mail" value={me.email ?? "–"} />
-              <Fact name="Role here" value={humanize(me.role)} />
-              {me.is_superuser && <Fact name="Rights" value="Superuser" />}
+              <Fact name="Email" value={me.email ?? "–"} />
+              <Fact name="Role" value={humanize(me.role)} />
+              {me.is_superuser && <Fact name="Access" value="Superuser" />}
             </Group>
           )}
         </Loaded>
@@ -51,7 +51,7 @@ export function ChangePassword() {
       { new_password, ...(current_password === "" ? {} : { current_password }) },
       {
         onSuccess: () => {
-          notifySuccess("The password is changed. Your other sessions have ended.");
+          notifySuccess("Password changed. Your other sessions have ended.");
           form.reset();
         },
       },
@@ -62,7 +62,7 @@ export function ChangePassword() {
       <form onSubmit={submit} className={classes.form} noValidate>
         <Password
           label="Current password"
-          description="Leave it empty if you have none yet"
+          description="Leave empty if you have not set one yet"
           autoComplete="current-password"
           {...form.text("current_password")}
         />
@@ -92,7 +92,12 @@ function Sessions() {
         {(data) => (
           <DataTable
             label="Sessions"
-            columns={[{ title: "Since" }, { title: "Until" }, { title: "Kind" }, { title: "Actions", isQuiet: true }]}
+            columns={[
+              { title: "Signed in" },
+              { title: "Expires" },
+              { title: "Type" },
+              { title: "Actions", isQuiet: true },
+            ]}
             minWidth={520}
           >
             {data.map((session) => (
@@ -101,9 +106,9 @@ function Sessions() {
                 <Table.Td c="dimmed">{formatDateTime(session.expires_at)}</Table.Td>
                 <Table.Td>
                   {session.is_current ? (
-                    <Badge>This one</Badge>
+                    <Badge>This browser</Badge>
                   ) : session.is_impersonated ? (
-                    <Badge color="yellow">A superuser in your name</Badge>
+                    <Badge color="yellow">Superuser impersonating you</Badge>
                   ) : (
                     "Another browser"
                   )}

@@ -22,5 +22,5 @@ it("says at the secret that it is missing", async () => {
   const { user, server } = await renderPart(<CredentialForm credential={null} onClose={() => undefined} />);
   server.refuse(SAVE, ["credential_data", "token"], "missing", "Field required");
   await user.click(await screen.findByRole("button", { name: /^(Save|Add)/ }));
-  expect(await screen.findByText("Token is needed.")).toBeTruthy();
+  expect(await screen.findByText("Token is required.")).toBeTruthy();
 });

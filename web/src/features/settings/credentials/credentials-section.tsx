@@ -18,7 +18,7 @@ type Type = Credential["credential_type"];
 const TYPES: { value: Type; label: string }[] = [
   { value: "bearer_token", label: "Bearer token" },
   { value: "api_key", label: "API key in a header" },
-  { value: "basic_auth", label: "User and password" },
+  { value: "basic_auth", label: "Username and password" },
   { value: "custom_header", label: "Header" },
 ];
 
@@ -30,7 +30,7 @@ const FIELDS: Record<Type, { name: string; label: string; isSecret: boolean }[]>
     { name: "api_key", label: "Key", isSecret: true },
   ],
   basic_auth: [
-    { name: "username", label: "User", isSecret: false },
+    { name: "username", label: "Username", isSecret: false },
     { name: "password", label: "Password", isSecret: true },
   ],
   custom_header: [
@@ -41,9 +41,9 @@ const FIELDS: Record<Type, { name: string; label: string; isSecret: boolean }[]>
 
 const COLUMNS = [
   { title: "Name" },
-  { title: "Kind" },
-  { title: "Sent to" },
-  { title: "Changed" },
+  { title: "Type" },
+  { title: "Allowed servers" },
+  { title: "Updated" },
   { title: "Actions", isQuiet: true },
 ];
 
@@ -63,7 +63,7 @@ export default function CredentialsSection() {
           {(data) =>
             data.length === 0 ? (
               <Empty isInside title="No credentials yet">
-                Tools and webhook nodes use them to sign in to your servers, without the secret being written into an
+                Tools and webhook steps use credentials to sign in to your servers, so that no secret is stored in an
                 agent.
               </Empty>
             ) : (
@@ -95,7 +95,7 @@ function CredentialRow({ credential, onEdit }: { credential: Credential; onEdit:
       <Table.Td fw={600}>{credential.name}</Table.Td>
       <Table.Td>{TYPES.find((type) => type.value === credential.credential_type)?.label ?? "None"}</Table.Td>
       <Table.Td style={{ whiteSpace: "normal" }}>
-        {credential.allowed_hosts?.join(", ") || "The first server it is used for"}
+        {credential.allowed_hosts?.join(", ") || "First server it is used with"}
       </Table.Td>
       <Table.Td c="dimmed">{formatTimeAgo(credential.updated_at ?? credential.created_at)}</Table.Td>
       <Table.Td ta="right">
@@ -124,7 +124,7 @@ function CredentialRow({ credential, onEdit }: { credential: Credential; onEdit:
           isBusy={remove.isPending}
           error={remove.error}
         >
-          It cannot be brought back. One that a tool still uses stays.
+          This cannot be undone. A credential that a tool still uses cannot be deleted.
         </Confirm>
       </Table.Td>
     </Table.Tr>
@@ -136,7 +136,7 @@ type Secrets = Record<(typeof SECRETS)[number], string>;
 const NO_SECRETS: Secrets = { token: "", header_name: "", api_key: "", username: "", password: "", header_value: "" };
 const PLACES = Object.fromEntries(SECRETS.map((name) => [name, `credential_data.${name}`]));
 
-const LABELS = { credential_type: "Kind", header_name: "Header", username: "User", api_key: "API key" };
+const LABELS = { credential_type: "Type", header_name: "Header", username: "Username", api_key: "API key" };
 
 export function CredentialForm({ credential, onClose }: { credential: Credential | null; onClose: () => void }) {
   const save = useSaveCredential(credential?.uuid ?? null);
@@ -166,7 +166,7 @@ export function CredentialForm({ credential, onClose }: { credential: Credential
       },
       {
         onSuccess: () => {
-          notifySuccess(`“${name}” is saved.`);
+          notifySuccess(`“${name}” saved.`);
           onClose();
         },
       },
@@ -182,7 +182,7 @@ export function CredentialForm({ credential, onClose }: { credential: Credential
       problem={form.problem}
     >
       <TextInput label="Name" required data-autofocus {...form.text("name")} />
-      <Select label="Kind" allowDeselect={false} data={TYPES} {...form.field("credential_type")} />
+      <Select label="Type" allowDeselect={false} data={TYPES} {...form.field("credential_type")} />
       {fields.map((field) => {
         const props = {
           label: field.label,
@@ -193,11 +193,11 @@ export function CredentialForm({ credential, onClose }: { credential: Credential
         return field.isSecret ? <Password key={field.name} {...props} /> : <TextInput key={field.name} {...props} />;
       })}
       <TagsInput
-        label="Sent to these servers only"
+        label="Allowed servers"
         description={
           permissions.admin || !isUntouched
-            ? "crm.example.com or *.example.com; empty: the first server that it is used for"
-            : "To change them, enter the secret again, or ask an admin"
+            ? "Such as crm.example.com or *.example.com. Leave empty to allow only the first server it is used with."
+            : "To change this, enter the secret again or ask an admin"
         }
         placeholder={hosts.length === 0 ? "crm.example.com" : ""}
         disabled={!permissions.admin && isUntouched}

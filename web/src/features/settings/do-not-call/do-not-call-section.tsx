@@ -20,8 +20,8 @@ import { useAddDoNotCall, useDoNotCall, useRemoveDoNotCall } from "./api";
 const COLUMNS = [
   { title: "Number" },
   { title: "Reason" },
-  { title: "From" },
-  { title: "Since" },
+  { title: "Source" },
+  { title: "Added" },
   { title: "Actions", isQuiet: true },
 ];
 
@@ -54,11 +54,11 @@ export default function DoNotCallSection() {
             }}
           />
         </div>
-        <Loaded query={list} what="The list">
+        <Loaded query={list} what="The do-not-call list">
           {(data) =>
             data.entries.length === 0 ? (
-              <Empty isInside title={search === "" ? "Nobody is on the list" : "No such number"}>
-                Each call asks this list first. Who says on a call that they want no more of them is added by itself.
+              <Empty isInside title={search === "" ? "No numbers yet" : "No matching numbers"}>
+                Outbound calls check this list first. Callers who ask not to be called are added automatically.
               </Empty>
             ) : (
               <>
@@ -85,7 +85,7 @@ export default function DoNotCallSection() {
                             aria-label={`Remove ${entry.phone_number}`}
                             onClick={() =>
                               remove.mutate(entry.id, {
-                                onSuccess: () => notifySuccess(`${entry.phone_number} may be called again.`),
+                                onSuccess: () => notifySuccess(`${entry.phone_number} removed.`),
                                 onError: notifyError,
                               })
                             }
@@ -131,7 +131,7 @@ export function DoNotCallForm({ onClose }: { onClose: () => void }) {
       { numbers, reason: form.values.reason },
       {
         onSuccess: ({ added, already_listed: known }) => {
-          notifySuccess(`${pluralize(added, "number")} added${known > 0 ? `, ${known} stood there already` : ""}.`);
+          notifySuccess(`${pluralize(added, "number")} added${known > 0 ? `, ${known} already on the list` : ""}.`);
           onClose();
         },
       },
@@ -150,7 +150,7 @@ export function DoNotCallForm({ onClose }: { onClose: () => void }) {
     >
       <Textarea
         label="Numbers"
-        description="One in each line, with the country code"
+        description="One per line, with the country code"
         autosize
         minRows={3}
         maxRows={10}

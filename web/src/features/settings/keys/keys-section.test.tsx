@@ -11,9 +11,9 @@ it("sends the name and the role of a key, and hands over the key", async () => {
   const release = server.hold(CREATE, { body: { api_key: "secret" } });
   await user.type(await screen.findByLabelText(/Name/), "CRM import");
   await chooseOption(user, "Role", /Viewer/);
-  await user.click(screen.getByRole("button", { name: "Make key" }));
+  await user.click(screen.getByRole("button", { name: "Create key" }));
   await waitFor(() => expect(server.sent).toEqual([{ route: CREATE, body: { name: "CRM import", role: "viewer" } }]));
-  expect(screen.getByRole("button", { name: "Make key" })).toHaveProperty("disabled", true);
+  expect(screen.getByRole("button", { name: "Create key" })).toHaveProperty("disabled", true);
   release();
   await waitFor(() => expect(onMade).toHaveBeenCalledWith({ api_key: "secret" }));
 });
@@ -21,7 +21,7 @@ it("sends the name and the role of a key, and hands over the key", async () => {
 it("says at the name that it is missing", async () => {
   const { user, server } = await renderPart(<KeyForm onClose={() => undefined} onMade={() => undefined} />);
   server.refuse(CREATE, ["name"], "missing", "Field required");
-  await user.click(await screen.findByRole("button", { name: "Make key" }));
-  expect(await screen.findByText("Name is needed.")).toBeTruthy();
+  await user.click(await screen.findByRole("button", { name: "Create key" }));
+  expect(await screen.findByText("Name is required.")).toBeTruthy();
   expect(screen.getByLabelText(/Name/).getAttribute("aria-invalid")).toBe("true");
 });

@@ -20,7 +20,7 @@ const COLUMNS = [
   { title: "Key" },
   { title: "Role" },
   { title: "Last used" },
-  { title: "Made" },
+  { title: "Created" },
   { title: "Actions", isQuiet: true },
 ];
 
@@ -40,7 +40,7 @@ export default function KeysSection() {
         <SecretOnce
           value={fresh.key}
           label="key"
-          hint={`“${fresh.name}” is shown only this once: keep it where secrets are kept.`}
+          hint={`“${fresh.name}” is shown only once. Store it in a safe place.`}
         />
       )}
       <Panel
@@ -60,7 +60,7 @@ export default function KeysSection() {
           {(data) =>
             data.api_keys.length === 0 ? (
               <Empty isInside title="No keys yet" action={make}>
-                Programs sign in with a key in the header X-API-Key: to start calls, read runs, upload contacts.
+                Programs authenticate with the X-API-Key header to start calls, read runs, and upload contacts.
               </Empty>
             ) : (
               <DataTable label="API keys" columns={COLUMNS}>
@@ -86,7 +86,7 @@ function KeyRow({ apiKey }: { apiKey: Key }) {
       { id: apiKey.id, isArchived },
       {
         onSuccess: () => {
-          notifySuccess(isArchived ? `“${apiKey.name}” works again.` : `“${apiKey.name}” is archived.`);
+          notifySuccess(isArchived ? `“${apiKey.name}” reactivated.` : `“${apiKey.name}” archived.`);
           setIsAsking(false);
         },
         onError: notifyError,
@@ -119,7 +119,7 @@ function KeyRow({ apiKey }: { apiKey: Key }) {
           confirm="Archive"
           isBusy={archive.isPending}
         >
-          Every request with this key is refused from now on. You can reactivate it.
+          Requests with this key will be rejected. You can reactivate it later.
         </Confirm>
       </Table.Td>
     </Table.Tr>
@@ -142,7 +142,7 @@ export function KeyForm({ onClose, onMade }: { onClose: () => void; onMade: (key
       isOpen
       onClose={onClose}
       onSubmit={submit}
-      submit="Make key"
+      submit="Create key"
       isBusy={create.isPending}
       problem={form.problem}
     >
@@ -151,14 +151,14 @@ export function KeyForm({ onClose, onMade }: { onClose: () => void; onMade: (key
         label="Role"
         allowDeselect={false}
         data={[
-          { value: "admin", label: "Admin: everything" },
+          { value: "admin", label: "Admin: full access" },
           { value: "member", label: "Member: agents, calls, campaigns" },
-          { value: "viewer", label: "Viewer: read only" },
+          { value: "viewer", label: "Viewer: read-only" },
         ]}
         {...form.field("role")}
       />
       <Text fz="sm" c="dimmed">
-        The key acts as this organization. It is shown once, right after this.
+        The key acts on behalf of this organization. It is shown once, after you create it.
       </Text>
     </FormDialog>
   );

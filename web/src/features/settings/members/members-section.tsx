@@ -31,7 +31,7 @@ export default function MembersSection() {
         <SecretOnce
           value={fresh.url}
           label="link"
-          hint={`Pass it on to ${fresh.email}. It works once, until ${formatDateTime(fresh.expires_at)}, and is not shown again.`}
+          hint={`Send it to ${fresh.email}. It works once, expires ${formatDateTime(fresh.expires_at)}, and is not shown again.`}
         />
       )}
       <Panel
@@ -47,9 +47,9 @@ export default function MembersSection() {
             <DataTable
               label="Members"
               columns={[
-                { title: "Person" },
+                { title: "Member" },
                 { title: "Role", width: 170 },
-                { title: "Since" },
+                { title: "Joined" },
                 { title: "Actions", isQuiet: true },
               ]}
             >
@@ -62,8 +62,8 @@ export default function MembersSection() {
       </Panel>
       <Invitations />
       <Text fz="sm" c="dimmed" maw={720}>
-        Viewers read. Members build agents and place calls. Admins manage keys, members, carriers and models. Owners can
-        do everything, and make other owners.
+        Viewers can only read. Members build agents and place calls. Admins also manage keys, members, carriers, and
+        models. Owners can do everything, including adding other owners.
       </Text>
       {isInviting && <InviteForm onClose={() => setIsInviting(false)} onInvited={setFresh} />}
     </Stack>
@@ -105,7 +105,7 @@ function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
             role &&
             change.mutate(
               { userId: member.user_id, role },
-              { onSuccess: () => notifySuccess("The role is changed."), onError: notifyError },
+              { onSuccess: () => notifySuccess("Role changed."), onError: notifyError },
             )
           }
         />
@@ -132,8 +132,8 @@ function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
           isBusy={remove.isPending}
           error={remove.error}
         >
-          {isMe ? "Your" : "Their"} sessions here end at once. API keys that {isMe ? "you" : "they"} made keep working:
-          archive those separately.
+          {isMe ? "Your" : "Their"} sessions in this organization end immediately. API keys {isMe ? "you" : "they"}{" "}
+          created keep working. Archive those separately.
         </Confirm>
       </Table.Td>
     </Table.Tr>
@@ -149,7 +149,7 @@ function Invitations() {
     <Panel title="Open invitations">
       <DataTable
         label="Open invitations"
-        columns={[{ title: "E-mail" }, { title: "Role" }, { title: "Until" }, { title: "Actions", isQuiet: true }]}
+        columns={[{ title: "Email" }, { title: "Role" }, { title: "Expires" }, { title: "Actions", isQuiet: true }]}
       >
         {open.map((invitation) => (
           <Table.Tr key={invitation.id}>
@@ -162,7 +162,7 @@ function Invitations() {
                 variant="subtle"
                 color="red"
                 onClick={() => revoke.mutate(invitation.id, { onError: notifyError })}
-                aria-label={`Revoke the invitation of ${invitation.email}`}
+                aria-label={`Revoke the invitation for ${invitation.email}`}
               >
                 Revoke
               </Button>
@@ -186,7 +186,7 @@ export function InviteForm({
   const form = useForm<{ email: string; name: string; role: Role }>(
     { email: "", name: "", role: "member" },
     invite.error,
-    { labels: { email: "E-mail" } },
+    { labels: { email: "Email" } },
   );
   const { email, name, role } = form.values;
   const submit = () =>
@@ -201,15 +201,15 @@ export function InviteForm({
     );
   return (
     <FormDialog
-      title="Invite a person"
+      title="Invite a member"
       isOpen
       onClose={onClose}
       onSubmit={submit}
-      submit="Make the link"
+      submit="Create link"
       isBusy={invite.isPending}
       problem={form.problem}
     >
-      <TextInput label="E-mail" type="email" required data-autofocus {...form.text("email")} />
+      <TextInput label="Email" type="email" required data-autofocus {...form.text("email")} />
       <TextInput label="Name" {...form.text("name")} />
       <Select
         label="Role"

@@ -57,8 +57,8 @@ export function useCheckModels() {
 /** What the fields of a service are called where they are filled in. */
 export const SERVICE_LABELS = {
   api_key: "API key",
-  base_url: "Address",
-  max_tokens: "Longest answer",
+  base_url: "Base URL",
+  max_tokens: "Max output tokens",
   provider: "Vendor",
   voice_id: "Voice",
 };

@@ -8,7 +8,7 @@ import { withServiceField, type Known, type Service, withProvider } from "./api"
 
 const VENDORS: Record<string, string> = {
   builtin: "Offline, on this machine",
-  openai: "OpenAI, or any server that speaks its format",
+  openai: "OpenAI or a compatible server",
 };
 
 interface EmbeddingsPanelProps {
@@ -28,7 +28,7 @@ export function EmbeddingsPanel({ service, effective, known, isReadOnly, onChang
   const set = (name: keyof Service, value: string) =>
     onChange(withServiceField(service ?? withProvider(provider), name, value));
   return (
-    <Panel title="Search in documents" right={service === undefined && <Badge color="gray">Default</Badge>}>
+    <Panel title="Document search" right={service === undefined && <Badge color="gray">Default</Badge>}>
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md" p="lg">
         <Select
           label="Vendor"
@@ -62,8 +62,8 @@ export function EmbeddingsPanel({ service, effective, known, isReadOnly, onChang
               label="API key"
               description={
                 key?.includes("*")
-                  ? "Stored; type another one to replace it"
-                  : "Empty: the key of the language model, if it is of the same vendor"
+                  ? "Saved. Enter a new key to replace it."
+                  : "Leave empty to use the language model's key if the vendor is the same"
               }
               autoComplete="off"
               value={key ?? ""}
@@ -71,8 +71,8 @@ export function EmbeddingsPanel({ service, effective, known, isReadOnly, onChang
               {...common("api_key")}
             />
             <TextInput
-              label="Address"
-              description="Only for a server of your own"
+              label="Base URL"
+              description="Only for self-hosted servers"
               placeholder="https://…/v1"
               value={address ?? ""}
               onChange={(event) => set("base_url", event.currentTarget.value)}
@@ -82,7 +82,7 @@ export function EmbeddingsPanel({ service, effective, known, isReadOnly, onChang
         )}
       </SimpleGrid>
       <Text fz="sm" c="dimmed" px="lg" pb="lg">
-        With another model all documents are read anew; until then agents search as before.
+        Changing the model re-embeds all documents. Until that is done, agents search as before.
       </Text>
     </Panel>
   );

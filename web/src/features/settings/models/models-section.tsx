@@ -70,15 +70,15 @@ function Editor({ stored, known }: EditorProps) {
   const errors: Partial<Record<string, string>> = fieldErrors(save.error ?? check.error, places, SERVICE_LABELS);
   const store = () =>
     save.mutate(chosen, {
-      onSuccess: () => notifySuccess("The models are saved. New calls use them."),
+      onSuccess: () => notifySuccess("Models saved. New calls use them."),
       onError: () => check.reset(),
     });
   const ask = () => check.mutate(chosen, { onError: () => save.reset() });
   return (
     <Stack gap="lg">
       <Text c="dimmed" fz="sm" maw={720}>
-        Every agent uses these unless it chooses its own. What you leave out is the installation&apos;s default; the
-        offline ones always stand behind as the last resort.
+        Agents use these models unless they select their own. Empty fields use the installation&apos;s defaults, and the
+        offline models are always the last fallback.
       </Text>
       <LocalServers
         servers={known.local_servers}
@@ -113,7 +113,7 @@ function Editor({ stored, known }: EditorProps) {
             Save
           </Button>
           <Button variant="default" onClick={ask} loading={check.isPending}>
-            Check with the vendors
+            Test models
           </Button>
           {stored.source === "organization" && (
             <Button
@@ -122,11 +122,11 @@ function Editor({ stored, known }: EditorProps) {
               onClick={() =>
                 save.mutate(
                   {},
-                  { onSuccess: () => notifySuccess("The installation's defaults hold again."), onError: notifyError },
+                  { onSuccess: () => notifySuccess("Reset to the installation defaults."), onError: notifyError },
                 )
               }
             >
-              Back to the defaults
+              Reset to defaults
             </Button>
           )}
         </Group>
@@ -173,14 +173,14 @@ function KindPanel({ kind, chosen, effective, providers, isReadOnly, onChange, e
           <Stack key={index} gap="xs">
             <Group justify="space-between">
               <Text fz="sm" fw={600}>
-                Takes over{others.length > 1 ? `, ${index + 1}` : ""}
+                Fallback{others.length > 1 ? ` ${index + 1}` : ""}
               </Text>
               {!isReadOnly && (
                 <Button
                   size="compact-sm"
                   variant="subtle"
                   color="red"
-                  aria-label={`Remove ${index + 1}, which takes over: ${TITLES[kind]}`}
+                  aria-label={`Remove fallback ${index + 1}: ${TITLES[kind]}`}
                   onClick={() => setOthers(others.filter((_, at) => at !== index))}
                 >
                   Remove
@@ -202,10 +202,10 @@ function KindPanel({ kind, chosen, effective, providers, isReadOnly, onChange, e
             <Button
               size="compact-sm"
               variant="subtle"
-              aria-label={`Add one that takes over when it fails: ${TITLES[kind]}`}
+              aria-label={`Add a fallback: ${TITLES[kind]}`}
               onClick={() => setOthers([...others, withProvider(providers[0]?.provider ?? "builtin")])}
             >
-              Add one that takes over when it fails
+              Add a fallback
             </Button>
           </div>
         )}
@@ -215,11 +215,7 @@ function KindPanel({ kind, chosen, effective, providers, isReadOnly, onChange, e
 }
 
 function Result({ result }: { result: Schema<"CheckResponse"> }) {
-  return result.ok ? (
-    <Badge>Works, {formatMilliseconds(result.latency_ms)}</Badge>
-  ) : (
-    <Badge color="red">Does not work</Badge>
-  );
+  return result.ok ? <Badge>Works, {formatMilliseconds(result.latency_ms)}</Badge> : <Badge color="red">Failed</Badge>;
 }
 
 interface LocalServersProps {

@@ -43,7 +43,7 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
           <Autocomplete
             label="Voice"
             placeholder={vendor?.voices[0]?.title ?? ""}
-            description={vendor?.takes_other_voices ? "Or the id of any voice of your account" : undefined}
+            description={vendor?.takes_other_voices ? "Or the ID of any voice in your account" : undefined}
             data={vendor?.voices.map((voice) => voice.id) ?? []}
             renderOption={({ option }) =>
               vendor?.voices.find((voice) => voice.id === option.value)?.title ?? option.value
@@ -59,7 +59,7 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
           {vendor?.speed_range && (
             <NumberInput
               label="Speed"
-              description="1 is as the voice is made"
+              description="1 is normal speed"
               placeholder="1"
               step={0.05}
               decimalScale={2}
@@ -94,7 +94,7 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
             {...common("temperature")}
           />
           <NumberInput
-            label="Longest answer, tokens"
+            label="Max output tokens"
             min={1}
             value={service.max_tokens ?? ""}
             onChange={(value) => set("max_tokens", numberOf(value))}
@@ -107,8 +107,8 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
           label="API key"
           description={
             service.api_key?.includes("*") || service.api_key?.includes("…")
-              ? "Stored; type another one to replace it"
-              : "Kept sealed; never shown again"
+              ? "Saved. Enter a new key to replace it."
+              : "Stored encrypted. Never shown again."
           }
           autoComplete="off"
           value={service.api_key ?? ""}
@@ -118,8 +118,8 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
       )}
       {vendor?.takes_base_url && (
         <TextInput
-          label="Address"
-          description="Only for a server of your own"
+          label="Base URL"
+          description="Only for self-hosted servers"
           placeholder="https://…/v1"
           value={service.base_url ?? ""}
           onChange={(event) => set("base_url", event.currentTarget.value)}

@@ -7,17 +7,17 @@ const THINGS: Record<string, string> = {
   do_not_call: "Do not call",
   phone_number: "Number",
   telephony_config: "Carrier account",
-  user: "Person",
+  user: "User",
   workflow: "Agent",
 };
 
 const ACTIONS: Record<string, string> = {
-  "user.followed_link": "Signed in by a link",
-  "user.impersonated": "Acted as somebody",
+  "user.followed_link": "Signed in with a link",
+  "user.impersonated": "Impersonated a user",
   "user.logged_in": "Signed in",
   "user.logged_out": "Signed out",
   "user.signed_up": "Signed up",
-  "user.switched_organization": "Went to another organization",
+  "user.switched_organization": "Switched organizations",
 };
 
 const thing = (name: string) => THINGS[name] ?? humanize(name);

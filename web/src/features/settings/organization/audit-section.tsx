@@ -39,8 +39,8 @@ export default function AuditSection() {
       <Loaded query={log} what="The audit log" height={400}>
         {(data) =>
           data.entries.length === 0 ? (
-            <Empty isInside title={action === "" ? "Nothing here" : "No such action"}>
-              Every change is written down here, with who made it.
+            <Empty isInside title={action === "" ? "No entries yet" : "No matching actions"}>
+              Every change is recorded here with the person who made it.
             </Empty>
           ) : (
             <>
@@ -106,7 +106,7 @@ function Who({ entry }: { entry: Schema<"AuditEntryResponse"> }) {
       </Text>
       {entry.impersonator_email && (
         <Badge ml={6} color="yellow">
-          really {entry.impersonator_email}
+          impersonated by {entry.impersonator_email}
         </Badge>
       )}
     </>

@@ -23,7 +23,7 @@ export default function OrganizationSection() {
           <Preferences preferences={data.preferences} />
           <Panel title="Limits">
             <Group p="lg" gap={40}>
-              <Fact name="Calls at the same time" value={data.limits.concurrent_calls} />
+              <Fact name="Concurrent calls" value={data.limits.concurrent_calls} />
               <Fact
                 name="Set for"
                 value={data.limits.source === "organization" ? "This organization" : "The whole installation"}
@@ -42,7 +42,7 @@ function Name({ organization }: { organization: Schema<"OrganizationResponse"> }
   const form = useForm({ name: organization.name }, rename.error);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    rename.mutate(form.values.name, { onSuccess: () => notifySuccess("The name is saved.") });
+    rename.mutate(form.values.name, { onSuccess: () => notifySuccess("Name saved.") });
   };
   return (
     <Panel title="Organization">
@@ -76,7 +76,7 @@ function Preferences({ preferences }: { preferences: Schema<"PreferencesResponse
     const { timezone, test_phone_number } = form.values;
     save.mutate(
       { timezone, test_phone_number: test_phone_number === "" ? null : test_phone_number },
-      { onSuccess: () => notifySuccess("The preferences are saved.") },
+      { onSuccess: () => notifySuccess("Preferences saved.") },
     );
   };
   return (
@@ -84,7 +84,7 @@ function Preferences({ preferences }: { preferences: Schema<"PreferencesResponse
       <form onSubmit={submit} className={classes.form} noValidate>
         <Select
           label="Time zone"
-          description="Where a day of the usage report begins"
+          description="Decides when a day begins in usage reports"
           searchable
           allowDeselect={false}
           data={ZONES}
@@ -93,7 +93,7 @@ function Preferences({ preferences }: { preferences: Schema<"PreferencesResponse
         />
         <TextInput
           label="Test phone number"
-          description="What a test call dials, with its country code"
+          description="The number that test calls dial, with the country code"
           placeholder="+12015550101"
           readOnly={!permissions.write}
           {...form.text("test_phone_number")}
@@ -107,7 +107,7 @@ function Preferences({ preferences }: { preferences: Schema<"PreferencesResponse
           </div>
         ) : (
           <Text fz="sm" c="dimmed">
-            Your role reads only.
+            You have read-only access.
           </Text>
         )}
       </form>

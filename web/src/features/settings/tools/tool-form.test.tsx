@@ -9,7 +9,7 @@ it("sends a request with its arguments", async () => {
   const { user, server } = await renderPart(<ToolForm tool={null} onClose={() => undefined} />);
   server.on(SAVE, { body: {} });
   await user.type(await screen.findByRole("textbox", { name: /^Name/ }), "find_order");
-  await user.type(screen.getByRole("textbox", { name: /^Address/ }), "https://example.com/orders");
+  await user.type(screen.getByRole("textbox", { name: /^URL/ }), "https://example.com/orders");
   await user.click(screen.getByRole("button", { name: "Add an argument" }));
   await user.type(screen.getByRole("textbox", { name: "Name of argument 1" }), "order_id");
   await user.click(screen.getByRole("button", { name: "Save" }));
@@ -29,6 +29,6 @@ it("says at the address, deep in the definition, what is wrong", async () => {
   const { user, server } = await renderPart(<ToolForm tool={null} onClose={() => undefined} />);
   server.refuse(SAVE, ["definition", "http_api", "config", "url"], "missing", "Field required");
   await user.click(await screen.findByRole("button", { name: "Save" }));
-  expect(await screen.findByText("Address is needed.")).toBeTruthy();
-  expect(screen.getByRole("textbox", { name: /^Address/ }).getAttribute("aria-invalid")).toBe("true");
+  expect(await screen.findByText("URL is required.")).toBeTruthy();
+  expect(screen.getByRole("textbox", { name: /^URL/ }).getAttribute("aria-invalid")).toBe("true");
 });

@@ -8,7 +8,7 @@ import { type Tool, useCredentialChoices, useSaveTool } from "./api";
 import { CATEGORIES, definitionOf, draftOf, NEW_TOOL, type ToolDraft } from "./tool-draft";
 import { Destinations, type Fields, Parameters, PLACES } from "./tool-lists";
 
-const LABELS = { url: "Address", timeout_ms: "Longest wait", phone_number: "Number" };
+const LABELS = { url: "URL", timeout_ms: "Timeout", phone_number: "Number" };
 
 export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => void }) {
   const save = useSaveTool(tool?.tool_uuid ?? null);
@@ -27,7 +27,7 @@ export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => 
       },
       {
         onSuccess: () => {
-          notifySuccess(`“${name}” is saved.`);
+          notifySuccess(`“${name}” saved.`);
           onClose();
         },
       },
@@ -44,13 +44,19 @@ export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => 
       size="lg"
     >
       <Select
-        label="Kind"
+        label="Type"
         allowDeselect={false}
         disabled={tool !== null}
         data={CATEGORIES}
         {...form.field("category")}
       />
-      <TextInput label="Name" description="What the agent knows it by" required data-autofocus {...form.text("name")} />
+      <TextInput
+        label="Name"
+        description="The name that the agent uses"
+        required
+        data-autofocus
+        {...form.text("name")}
+      />
       <Textarea
         label="Description"
         description="When the agent should use it"
@@ -61,18 +67,19 @@ export function ToolForm({ tool, onClose }: { tool: Tool | null; onClose: () => 
       {category === "http_api" && <HttpFields form={form} />}
       {category === "mcp" && (
         <>
-          <TextInput
-            label="Address of the server"
-            required
-            placeholder="https://example.com/mcp"
-            {...form.text("url")}
-          />
+          <TextInput label="Server URL" required placeholder="https://example.com/mcp" {...form.text("url")} />
           <CredentialChoice form={form} />
         </>
       )}
       {category === "transfer_call" && <Destinations form={form} />}
       {(category === "transfer_call" || category === "end_call" || category === "http_api") && (
-        <Textarea label="Said before it" description="Empty: nothing" autosize minRows={1} {...form.text("message")} />
+        <Textarea
+          label="Spoken before it runs"
+          description="Leave empty to say nothing"
+          autosize
+          minRows={1}
+          {...form.text("message")}
+        />
       )}
     </FormDialog>
   );
@@ -102,29 +109,21 @@ function HttpFields({ form }: { form: Fields }) {
           maw={120}
           {...form.field("method")}
         />
-        <TextInput
-          label="Address"
-          required
-          placeholder="https://example.com/orders/{{order_id}}"
-          {...form.text("url")}
-        />
+        <TextInput label="URL" required placeholder="https://example.com/orders/{{order_id}}" {...form.text("url")} />
       </Group>
       <Parameters form={form} />
       <Textarea
         label="Headers"
-        description="Name: value, one in each line. Secrets belong into a credential."
+        description="Name: value, one per line. Put secrets in a credential."
         autosize
         minRows={1}
         {...form.text("headers")}
       />
       <Group align="flex-start" grow>
         <CredentialChoice form={form} />
-        <NumberInput label="Longest wait, ms" min={1} max={30_000} {...form.field("timeout")} />
+        <NumberInput label="Timeout (ms)" min={1} max={30_000} {...form.field("timeout")} />
       </Group>
-      <Checkbox
-        label="It changes something (it is never repeated, and never cut off by an interruption)"
-        {...form.check("hasSideEffects")}
-      />
+      <Checkbox label="Has side effects (never retried or interrupted)" {...form.check("hasSideEffects")} />
     </>
   );
 }

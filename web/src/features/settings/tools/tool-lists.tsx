@@ -47,7 +47,7 @@ export function Parameters({ form }: { form: Fields }) {
           />
           <TextInput
             aria-label={`Meaning of argument ${index + 1}`}
-            placeholder="What it is"
+            placeholder="What it means"
             value={parameter.description}
             onChange={(event) => change(index, { description: event.currentTarget.value })}
             style={{ flex: 1 }}
@@ -77,25 +77,25 @@ export function Destinations({ form }: { form: Fields }) {
   return (
     <Stack gap={8}>
       <Text fz="sm" fw={500}>
-        Where a call may go; nothing that a caller says becomes a dialled number
+        Transfer destinations. Only these numbers are ever dialed.
       </Text>
       {list.map((place, index) => (
         <Group key={index} gap={8} wrap="nowrap">
           <TextInput
-            aria-label={`Name of place ${index + 1}`}
+            aria-label={`Destination name ${index + 1}`}
             placeholder="billing"
             value={place.name}
             onChange={(event) => change(index, { name: event.currentTarget.value })}
             w={150}
           />
           <TextInput
-            aria-label={`Number of place ${index + 1}`}
+            aria-label={`Destination number ${index + 1}`}
             placeholder="+12015550123"
             value={place.phone_number}
             onChange={(event) => change(index, { phone_number: event.currentTarget.value })}
             style={{ flex: 1 }}
           />
-          <Remove label={`Remove place ${index + 1}`} onClick={() => set(list.filter((_, at) => at !== index))} />
+          <Remove label={`Remove destination ${index + 1}`} onClick={() => set(list.filter((_, at) => at !== index))} />
         </Group>
       ))}
       <FieldError words={form.errorAt(PLACES.destinations)} />
@@ -105,7 +105,7 @@ export function Destinations({ form }: { form: Fields }) {
           variant="subtle"
           onClick={() => set([...list, { name: "", phone_number: "", description: "" }])}
         >
-          Add a place
+          Add a destination
         </Button>
       </div>
     </Stack>

@@ -17,9 +17,9 @@ import { ToolForm } from "./tool-form";
 
 const COLUMNS = [
   { title: "Tool" },
-  { title: "Kind" },
-  { title: "State" },
-  { title: "Changed" },
+  { title: "Type" },
+  { title: "Status" },
+  { title: "Updated" },
   { title: "Actions", isQuiet: true },
 ];
 
@@ -54,8 +54,8 @@ export default function ToolsSection() {
             const shown = data.filter((tool) => hasArchived || tool.status !== "archived");
             return shown.length === 0 ? (
               <Empty isInside title="No tools yet">
-                Let agents look up an order, book a table, transfer the call or count. A tool belongs to the
-                organization; each step of an agent chooses which it may use.
+                Tools let agents look up an order, book a table, transfer a call, or calculate. Tools belong to the
+                organization, and each step selects the ones it can use.
               </Empty>
             ) : (
               <>
@@ -90,7 +90,7 @@ function ToolRow({ tool, onEdit, onTest }: { tool: Tool; onEdit: () => void; onT
     archive.mutate(
       { uuid: tool.tool_uuid, isArchived },
       {
-        onSuccess: () => notifySuccess(isArchived ? "It can be used again." : "It is archived."),
+        onSuccess: () => notifySuccess(isArchived ? "Tool unarchived." : "Tool archived."),
         onError: notifyError,
       },
     );
@@ -133,20 +133,20 @@ function ToolRow({ tool, onEdit, onTest }: { tool: Tool; onEdit: () => void; onT
                 variant="subtle"
                 onClick={reload}
                 loading={refresh.isPending}
-                aria-label={`Read again: ${tool.name}`}
+                aria-label={`Refresh: ${tool.name}`}
               >
-                Read again
+                Refresh
               </Button>
             )}
             <Menu position="bottom-end" withinPortal>
               <Menu.Target>
-                <Button size="compact-sm" variant="subtle" color="gray" aria-label={`More about ${tool.name}`}>
+                <Button size="compact-sm" variant="subtle" color="gray" aria-label={`More actions for ${tool.name}`}>
                   <Ellipsis size={16} />
                 </Button>
               </Menu.Target>
               <Menu.Dropdown>
                 {!isArchived && <Menu.Item onClick={onEdit}>Edit</Menu.Item>}
-                <Menu.Item onClick={turn}>{isArchived ? "Use again" : "Archive"}</Menu.Item>
+                <Menu.Item onClick={turn}>{isArchived ? "Unarchive" : "Archive"}</Menu.Item>
               </Menu.Dropdown>
             </Menu>
           </Group>
@@ -162,7 +162,7 @@ function TestTool({ tool, onClose }: { tool: Tool; onClose: () => void }) {
   const [values, setValues] = useState<Record<string, string>>({});
   const answer = test.data;
   return (
-    <Dialog isOpen onClose={onClose} title={`Try “${tool.name}”`} size="lg">
+    <Dialog isOpen onClose={onClose} title={`Test “${tool.name}”`} size="lg">
       <Stack>
         {parameters.map((parameter) => (
           <TextInput
@@ -175,7 +175,7 @@ function TestTool({ tool, onClose }: { tool: Tool; onClose: () => void }) {
         ))}
         <Group>
           <Button onClick={() => test.mutate(values)} loading={test.isPending}>
-            Send the request
+            Send request
           </Button>
         </Group>
         {test.isError && <Problem error={test.error} />}
@@ -186,8 +186,8 @@ function TestTool({ tool, onClose }: { tool: Tool; onClose: () => void }) {
               variant="light"
               title={
                 answer.status === "success"
-                  ? `Answered ${answer.status_code} in ${formatMilliseconds(answer.duration_ms)}`
-                  : "It failed"
+                  ? `Responded with ${answer.status_code} in ${formatMilliseconds(answer.duration_ms)}`
+                  : "The request failed"
               }
             >
               {answer.error}

@@ -23,13 +23,13 @@ import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { type DeliveryStatus, useDeliveries, useDelivery, useResend, useResendDead } from "./api";
 
-const STATES: Record<DeliveryStatus, string> = { pending: "Waiting", delivered: "Delivered", dead: "Given up" };
+const STATES: Record<DeliveryStatus, string> = { pending: "Waiting", delivered: "Delivered", dead: "Failed" };
 const COLOURS: Record<DeliveryStatus, string> = { pending: "yellow", delivered: "brand", dead: "red" };
 const COLUMNS = [
-  { title: "No.", isRight: true },
+  { title: "#", isRight: true },
   { title: "Event" },
-  { title: "State" },
-  { title: "Answer" },
+  { title: "Status" },
+  { title: "Response" },
   { title: "Attempts", isRight: true },
   { title: "When" },
   { title: "Actions", isQuiet: true },
@@ -55,7 +55,7 @@ export function Deliveries({ webhook, onClose }: { webhook: Schema<"WebhookRespo
       <Group px="md" pt="sm" justify="space-between">
         <SegmentedControl
           size="xs"
-          aria-label="State of deliveries"
+          aria-label="Delivery status"
           value={status ?? "all"}
           onChange={(value) => {
             setStatus(value === "all" ? null : value);
@@ -65,17 +65,17 @@ export function Deliveries({ webhook, onClose }: { webhook: Schema<"WebhookRespo
             { value: "all", label: "All" },
             { value: "pending", label: "Waiting" },
             { value: "delivered", label: "Delivered" },
-            { value: "dead", label: "Given up" },
+            { value: "dead", label: "Failed" },
           ]}
         />
         <Button size="xs" variant="default" onClick={again} loading={resendDead.isPending}>
-          Send what was given up again
+          Retry failed deliveries
         </Button>
       </Group>
       <Loaded query={deliveries} what="The deliveries">
         {(data) =>
           data.deliveries.length === 0 ? (
-            <Empty isInside title="Nothing here">
+            <Empty isInside title="No deliveries">
               Events appear here as they happen.
             </Empty>
           ) : (
@@ -139,18 +139,18 @@ function DeliveryRow({
       <Table.Td c="dimmed">{formatTimeAgo(delivery.created_at)}</Table.Td>
       <Table.Td>
         <Group gap={4} justify="flex-end" wrap="nowrap">
-          <Button size="compact-sm" variant="subtle" onClick={onOpen} aria-label={`Look at no. ${delivery.sequence}`}>
-            Look
+          <Button size="compact-sm" variant="subtle" onClick={onOpen} aria-label={`View delivery ${delivery.sequence}`}>
+            View{" "}
           </Button>
           <Button
             size="compact-sm"
             variant="subtle"
             loading={resend.isPending}
-            aria-label={`${verb}: no. ${delivery.sequence}`}
+            aria-label={`${verb}: delivery ${delivery.sequence}`}
             onClick={() =>
               resend.mutate(delivery.id, {
                 onSuccess: () =>
-                  notifySuccess(delivery.status === "pending" ? "It is sent now." : "It will be sent again."),
+                  notifySuccess(delivery.status === "pending" ? "Sending now." : "Queued to be sent again."),
                 onError: notifyError,
               })
             }
@@ -177,16 +177,16 @@ function Detail({ webhookId, deliveryId }: { webhookId: number; deliveryId: numb
               title={`Attempt ${attempt.attempt}`}
             >
               <Text fz="sm">
-                {formatDateTime(attempt.created_at)} · {attempt.status_code ?? "no answer"} ·{" "}
+                {formatDateTime(attempt.created_at)} · {attempt.status_code ?? "no response"} ·{" "}
                 {formatMilliseconds(attempt.duration_ms)}
               </Text>
               {attempt.error && <Text fz="sm">{attempt.error}</Text>}
               {attempt.answer && <Code block>{attempt.answer}</Code>}
             </Alert>
           ))}
-          {data.next_attempt_at && <Text fz="sm">The next attempt is at {formatDateTime(data.next_attempt_at)}.</Text>}
+          {data.next_attempt_at && <Text fz="sm">Next attempt: {formatDateTime(data.next_attempt_at)}.</Text>}
           <Text fw={600} fz="sm">
-            What was sent
+            Payload
           </Text>
           <Code block tabIndex={0}>
             {JSON.stringify(data.data, null, 2)}

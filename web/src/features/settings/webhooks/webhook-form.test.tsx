@@ -12,7 +12,7 @@ it("sends an address for all events, and hands over the secret", async () => {
   const onMade = vi.fn();
   const { user, server } = await renderPart(form(onMade));
   server.on(SAVE, { body: { secret: "whsec" } });
-  await user.type(await screen.findByLabelText(/Address/), "https://example.com/hook");
+  await user.type(await screen.findByLabelText(/^URL/), "https://example.com/hook");
   await user.click(screen.getByRole("button", { name: "Add webhook" }));
   await waitFor(() => expect(onMade).toHaveBeenCalledWith("whsec"));
   expect(server.sent).toEqual([
@@ -25,5 +25,5 @@ it("says at the address that it is refused", async () => {
   server.on(SAVE, { status: 422, body: { detail: "That address is private.", code: "webhook_url_refused" } });
   await user.click(await screen.findByRole("button", { name: "Add webhook" }));
   expect(await screen.findByText("That address is private.")).toBeTruthy();
-  expect(screen.getByLabelText(/Address/).getAttribute("aria-invalid")).toBe("true");
+  expect(screen.getByLabelText(/^URL/).getAttribute("aria-invalid")).toBe("true");
 });

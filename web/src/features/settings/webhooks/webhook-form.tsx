@@ -26,7 +26,7 @@ export function WebhookForm({ webhook, events, onClose, onMade }: WebhookFormPro
       events: (webhook?.events ?? []) as EventName[],
     },
     save.error,
-    { labels: { url: "Address" } },
+    { labels: { url: "URL" } },
   );
   const { url, description, events: chosen } = form.values;
   const submit = () =>
@@ -35,7 +35,7 @@ export function WebhookForm({ webhook, events, onClose, onMade }: WebhookFormPro
       {
         onSuccess: (answer) => {
           if ("secret" in answer) onMade(answer.secret);
-          else notifySuccess("The webhook is saved.");
+          else notifySuccess("Webhook saved.");
           onClose();
         },
       },
@@ -51,7 +51,7 @@ export function WebhookForm({ webhook, events, onClose, onMade }: WebhookFormPro
       problem={form.problem}
     >
       <TextInput
-        label="Address"
+        label="URL"
         placeholder="https://example.com/hooks/offhook"
         required
         data-autofocus
@@ -60,7 +60,7 @@ export function WebhookForm({ webhook, events, onClose, onMade }: WebhookFormPro
       <TextInput label="Description" {...form.text("description")} />
       <MultiSelect
         label="Events"
-        placeholder={chosen.length === 0 ? "All of them" : ""}
+        placeholder={chosen.length === 0 ? "All events" : ""}
         data={events}
         clearable
         {...form.field("events")}

@@ -18,10 +18,10 @@ import { type EventName, WebhookForm } from "./webhook-form";
 type Webhook = Schema<"WebhookResponse">;
 
 const COLUMNS = [
-  { title: "Address" },
+  { title: "URL" },
   { title: "Events" },
   { title: "Last success" },
-  { title: "On", width: 80 },
+  { title: "Enabled", width: 80 },
   { title: "Actions", isQuiet: true },
 ];
 
@@ -42,7 +42,7 @@ export default function WebhooksSection() {
         <SecretOnce
           value={secret}
           label="secret"
-          hint="Your server checks signatures with it. It is not shown again; you can rotate it."
+          hint="Use it to verify signatures on your server. It is not shown again, but you can rotate it."
         />
       )}
       <Panel title="Webhooks" right={(webhooks.data?.webhooks.length ?? 0) > 0 && add}>
@@ -50,8 +50,8 @@ export default function WebhooksSection() {
           {(data) =>
             data.webhooks.length === 0 ? (
               <Empty isInside title="No webhooks yet" action={add}>
-                Your server is told when runs, campaigns and documents are finished: signed, numbered, and repeated for
-                a day until it answers.
+                Get notified when runs, campaigns, and documents finish. Events are signed, numbered, and retried for a
+                day until your server responds.
               </Empty>
             ) : (
               <DataTable label="Webhooks" columns={COLUMNS} isTight>
@@ -97,8 +97,8 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
   const [isAsking, setIsAsking] = useState(false);
   const tell = (answer: Schema<"WebhookTested">) =>
     answer.delivered
-      ? notifySuccess(`It answered ${answer.status_code} in ${answer.duration_ms} ms.`)
-      : notifyError(new Error(`It was not delivered: ${answer.error ?? `the answer was ${answer.status_code}`}`));
+      ? notifySuccess(`The server responded with ${answer.status_code} in ${answer.duration_ms} ms.`)
+      : notifyError(new Error(`Not delivered: ${answer.error ?? `the server responded with ${answer.status_code}`}`));
   return (
     <Table.Tr>
       <Table.Td maw={240}>
@@ -149,7 +149,7 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
           </Button>
           <Menu position="bottom-end" withinPortal>
             <Menu.Target>
-              <Button size="compact-sm" variant="subtle" color="gray" aria-label={`More about ${webhook.url}`}>
+              <Button size="compact-sm" variant="subtle" color="gray" aria-label={`More actions for ${webhook.url}`}>
                 <Ellipsis size={16} />
               </Button>
             </Menu.Target>
@@ -160,7 +160,7 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
                   rotate.mutate(webhook.id, { onSuccess: (answer) => onSecret(answer.secret), onError: notifyError })
                 }
               >
-                Rotate the secret
+                Rotate secret
               </Menu.Item>
               <Menu.Item color="red" onClick={() => setIsAsking(true)}>
                 Delete
@@ -177,7 +177,7 @@ function WebhookRow({ webhook, onEdit, onLog, onSecret }: RowProps) {
           isBusy={remove.isPending}
           error={remove.error}
         >
-          {webhook.url} gets no more events, and its delivery log is removed.
+          {webhook.url} will no longer receive events, and its delivery log will be deleted.
         </Confirm>
       </Table.Td>
     </Table.Tr>
