@@ -13,6 +13,8 @@ import {
 import { render, screen } from "@testing-library/react";
 import userEvent, { type UserEvent } from "@testing-library/user-event";
 import type { ReactNode } from "react";
+import { startSession } from "../lib/api/session";
+import type { Role } from "../lib/api/types";
 import { FakeServer, network } from "./server";
 
 interface Rendered {
@@ -20,10 +22,18 @@ interface Rendered {
   server: FakeServer;
 }
 
-/** `server` answers what is asked from the first moment on; `path` is the address at which the part stands. */
+interface Place {
+  /** Answers what is asked from the first moment on. */
+  server?: FakeServer;
+  /** The route at which the part is shown. */
+  path?: string;
+  /** What follows the path in the address, `?token=…`. */
+  search?: string;
+}
+
 export async function renderPart(
   part: ReactNode,
-  { server = new FakeServer(), path = "/" }: { server?: FakeServer; path?: string } = {},
+  { server = new FakeServer(), path = "/", search = "" }: Place = {},
 ): Promise<Rendered> {
   network.server = server;
   const root = createRootRoute({ component: Outlet });
@@ -32,7 +42,7 @@ export async function renderPart(
   );
   const router = createRouter({
     routeTree: root.addChildren(routes),
-    history: createMemoryHistory({ initialEntries: [path] }),
+    history: createMemoryHistory({ initialEntries: [path + search] }),
   });
   const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   render(
@@ -44,6 +54,12 @@ export async function renderPart(
   );
   await router.load();
   return { user: userEvent.setup({ delay: null }), server };
+}
+
+/** Signs in a user with this role; `context` adds to what the server tells about the organization. */
+export function signIn(server: FakeServer, role: Role, context: object = {}): void {
+  startSession("token");
+  server.on("GET /api/v1/organizations/context", { body: { role, ...context } });
 }
 
 /** Chooses one entry of a list that opens below its field. */

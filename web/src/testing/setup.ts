@@ -1,15 +1,20 @@
 /** What jsdom lacks and the page needs. */
 
-import { cleanup } from "@testing-library/react";
+import { cleanup, configure } from "@testing-library/react";
 import { afterEach, vi } from "vitest";
 import { network } from "./server";
 
+// A loaded machine renders a page with its lists in seconds.
+configure({ asyncUtilTimeout: 15_000 });
+
 const NativeRequest = globalThis.Request;
+/** Kept: a request that follows an answer can outlive the document of its test. */
+const BASE = document.baseURI;
 
 /** Addresses of requests are those of the page's own server. */
 class PageRequest extends NativeRequest {
   constructor(input: RequestInfo | URL, init?: RequestInit) {
-    super(typeof input === "string" ? new URL(input, document.baseURI) : input, init);
+    super(typeof input === "string" ? new URL(input, BASE) : input, init);
   }
 }
 

@@ -1,0 +1,95 @@
+import { screen, waitFor } from "@testing-library/react";
+import { useState } from "react";
+import { expect, it, vi } from "vitest";
+import { renderPart } from "../../../testing/render";
+import { FakeServer } from "../../../testing/server";
+import { type Contacts, ContactsStep } from "./contacts-step";
+
+const PLACE = "POST /api/v1/s3/presigned-upload-url";
+
+interface Upload {
+  address: string;
+  body: File;
+}
+
+/** The transport of files, which reports progress as `fetch` cannot: answers each one with this status and body. */
+function stubUploads(status: number, body: unknown = null): Upload[] {
+  const uploads: Upload[] = [];
+  class Request {
+    readonly upload: { onprogress?: (event: object) => void } = {};
+    status = 0;
+    responseText = "";
+    onload = () => {};
+    private address = "";
+    open(_method: string, address: string): void {
+      this.address = address;
+    }
+    setRequestHeader(): void {}
+    send(file: File): void {
+      uploads.push({ address: this.address, body: file });
+      this.upload.onprogress?.({ lengthComputable: true, loaded: 1, total: 2 });
+      this.status = status;
+      this.responseText = JSON.stringify(body);
+      queueMicrotask(() => this.onload());
+    }
+  }
+  vi.stubGlobal("XMLHttpRequest", Request);
+  return uploads;
+}
+
+function Held({ onContacts }: { onContacts: (contacts: Contacts | null) => void }) {
+  const [contacts, setContacts] = useState<Contacts | null>(null);
+  const change = (next: Contacts | null) => {
+    setContacts(next);
+    onContacts(next);
+  };
+  return (
+    <ContactsStep
+      name="Spring"
+      agentId={null}
+      contacts={contacts}
+      onName={() => undefined}
+      onAgent={() => undefined}
+      onContacts={change}
+      errorAt={() => undefined}
+    />
+  );
+}
+
+async function chooseFile(content: string) {
+  const onContacts = vi.fn<(contacts: Contacts | null) => void>();
+  const server = new FakeServer().on(PLACE, {
+    body: { upload_url: "http://localhost/api/v1/s3/files/f1?token=t", file_key: "f1" },
+  });
+  const { user } = await renderPart(<Held onContacts={onContacts} />, { server });
+  await user.upload(
+    await screen.findByLabelText("Contact file"),
+    new File([content], "people.csv", { type: "text/csv" }),
+  );
+  return { server, onContacts };
+}
+
+it("sends a file to the place that the API gives it", async () => {
+  const uploads = stubUploads(200);
+  const { server, onContacts } = await chooseFile("phone_number,name\n+12015550101,Ann\n");
+  await waitFor(() => expect(onContacts.mock.lastCall?.[0]?.fileKey).toBe("f1"));
+  const body = { file_name: "people.csv", file_size: 35, content_type: "text/csv" };
+  expect(server.sent).toEqual([{ route: PLACE, body }]);
+  expect(uploads).toMatchObject([{ address: "/api/v1/s3/files/f1?token=t", body: { name: "people.csv", size: 35 } }]);
+  expect(screen.getByText(/1 contact$/)).toBeTruthy();
+});
+
+it("shows the rows that are wrong, and sends nothing", async () => {
+  const uploads = stubUploads(200);
+  const { server } = await chooseFile("phone_number\n+12\n+12015550101\n+12015550101\n");
+  expect(await screen.findByText("Duplicate of row 3.")).toBeTruthy();
+  expect(screen.getByRole("alert").textContent).toContain("2 problems in this file. Fix them and choose the file");
+  expect([server.sent, uploads]).toEqual([[], []]);
+});
+
+it("shows why an upload failed", async () => {
+  stubUploads(413, { detail: "Contact files are limited to 50 MB." });
+  await chooseFile("phone_number\n+12015550101\n");
+  expect(await screen.findByText("Contact files are limited to 50 MB.")).toBeTruthy();
+  expect(screen.getByText("The upload failed")).toBeTruthy();
+});
