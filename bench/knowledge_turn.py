@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from bench.knowledge_rig import Rig
+from offhook.kit.json_values import ReadableJsonObject
 from offhook.knowledge import PassageLookup
 from offhook.runs.live.call_knowledge import CallKnowledge
 from offhook.voice.dialog.retrieval import PassageRetriever
@@ -53,8 +54,8 @@ class _Told:
     def __init__(self) -> None:
         self.data: list[dict[str, Any]] = []
 
-    def __call__(self, _: str, data: dict[str, Any]) -> None:
-        self.data.append(data)
+    def __call__(self, _: str, data: ReadableJsonObject) -> None:
+        self.data.append(dict(data))
 
 
 class _Timed:

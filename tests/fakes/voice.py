@@ -127,7 +127,7 @@ class KeptEvents:
         self.events.append(event)
 
     def of(self, kind: str) -> list[dict[str, Any]]:
-        return [event.data for event in self.events if event.type == kind]
+        return [dict(event.data) for event in self.events if event.type == kind]
 
     def at(self, kind: str) -> list[float]:
         return [event.at_s for event in self.events if event.type == kind]

@@ -184,7 +184,7 @@ class Call:
     def transcript(self) -> list[tuple[str, str]]:
         """("agent" | "caller", words) in order."""
         who = {events.AGENT_SAID: "agent", events.CALLER_SAID: "caller"}
-        return [(who[event.type], event.data["text"]) for event in self.sink.events if event.type in who]
+        return [(who[event.type], str(event.data["text"])) for event in self.sink.events if event.type in who]
 
     @property
     def agent_said(self) -> list[str]:

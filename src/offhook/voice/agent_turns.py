@@ -6,6 +6,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any, Final
 
+from offhook.kit.json_values import ReadableJsonObject
 from offhook.models.ports import Expectation
 from offhook.voice import events
 from offhook.voice.call_context import CallContext
@@ -207,7 +208,7 @@ class AgentTurns:
             self._conversation.history.truncate_to_heard(heard)
         span = utterance.audible_span()
         if span is not None and heard:
-            said = {
+            said: ReadableJsonObject = {
                 "text": heard,
                 "start_s": round(span[0] - self._line.started_at, 3),
                 "end_s": round(min(span[1], now) - self._line.started_at, 3),

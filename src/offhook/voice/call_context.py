@@ -2,8 +2,8 @@
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any
 
+from offhook.kit.json_values import JsonObject, ReadableJsonObject
 from offhook.voice.config import CallConfig
 from offhook.voice.events import VoiceEvent
 from offhook.voice.ports import (
@@ -26,7 +26,7 @@ class CallAgent:
     graph: WorkflowGraph
     config: CallConfig
     toolbox: AgentToolbox
-    context: dict[str, Any]
+    context: JsonObject
     sounds: SoundLibrary = field(default_factory=EmptySoundLibrary)
     knowledge: KnowledgeSource = field(default_factory=EmptyKnowledgeSource)
 
@@ -47,7 +47,7 @@ class CallContext:
     def since_start(self) -> float:
         return self._loop.time() - self.started_at
 
-    def emit(self, kind: str, data: dict[str, Any]) -> None:
+    def emit(self, kind: str, data: ReadableJsonObject) -> None:
         event = VoiceEvent(kind, round(self.since_start(), 3), data)
         self._sink.emit(event)
         self.leg.send_event(event)

@@ -6,17 +6,19 @@ One shape for all: a ``type`` (past tense), ``at_s`` on the run's audio clock (0
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
+
+from offhook.kit.json_values import JsonObject, ReadableJsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class VoiceEvent:
     type: str
     at_s: float
-    data: dict[str, Any] = field(default_factory=dict)
+    data: ReadableJsonObject = field(default_factory=dict)
 
 
-Emit = Callable[[str, dict[str, Any]], None]
+Emit = Callable[[str, ReadableJsonObject], None]
 
 # type                    data
 CALL_STARTED: Final = "call_started"  # {codec, sample_rate} or {channel: "text"}
@@ -66,7 +68,7 @@ class TurnTiming:
     first_byte: float | None = None
     first_frame: float | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         stamps = {
             name: round(value, 3)
             for name in ("caller_stopped", "turn_decided", "first_token", "first_sentence", "first_byte", "first_frame")

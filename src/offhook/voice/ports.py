@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from offhook.kit.audio import Codec, Samples
+from offhook.kit.json_values import JsonObject
 from offhook.models.ports import ToolSpec
 from offhook.voice.events import VoiceEvent
 
@@ -63,7 +64,7 @@ class CallResult:
     outcome: str
     end_reason: str
     duration_s: float
-    gathered_context: dict[str, Any] = field(default_factory=dict)
+    gathered_context: JsonObject = field(default_factory=dict)
     tags: tuple[str, ...] = ()
 
 

@@ -1,13 +1,15 @@
 """The same engine without audio: a text chat with an agent."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Any, cast
 
+from offhook.kit.json_values import JsonObject, ReadableJsonObject
 from offhook.models.ports import CallModels
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent
-from offhook.voice.dialog.conversation import AgentSpeech, Conversation
+from offhook.voice.dialog.conversation import AgentSpeech, Conversation, ConversationState
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.errors import AllModelsFailed, EmptyTurn
 from offhook.voice.events import VoiceEvent
@@ -27,7 +29,7 @@ class TextSession:
         agent: CallAgent,
         models: CallModels,
         sink: RunSink,
-        state: dict[str, Any] | None = None,
+        state: Mapping[str, Any] | None = None,
         elapsed_s: float = 0.0,
     ) -> None:
         self._loop = asyncio.get_running_loop()
@@ -43,7 +45,7 @@ class TextSession:
         )
         self.result: CallResult | None = None
         if state is not None:
-            self._conversation.restore(state)
+            self._conversation.restore(cast(ConversationState, state))
 
     @property
     def is_over(self) -> bool:
@@ -53,9 +55,9 @@ class TextSession:
     def node_id(self) -> str:
         return self._conversation.node.id
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> JsonObject:
         """Plain JSON that another session can start from."""
-        return {**self._conversation.snapshot(), "usage": self._usage.as_dict()}
+        return cast(JsonObject, {**self._conversation.snapshot(), "usage": self._usage.as_dict()})
 
     async def start(self) -> list[str]:
         """The agent's first messages."""
@@ -102,7 +104,13 @@ class TextSession:
         messages = [message.strip() for message in (*messages, current) if message.strip()]
         for message in messages:
             at = self._since_start()
-            said = {"text": message, "start_s": at, "end_s": at, "interrupted": False, "node_id": self.node_id}
+            said: ReadableJsonObject = {
+                "text": message,
+                "start_s": at,
+                "end_s": at,
+                "interrupted": False,
+                "node_id": self.node_id,
+            }
             self._emit_event(events.AGENT_SAID, said)
         if self._conversation.is_over:
             await self.end(reason)
@@ -115,5 +123,5 @@ class TextSession:
     def _since_start(self) -> float:
         return round(self._loop.time() - self._t0, 3)
 
-    def _emit_event(self, kind: str, data: dict[str, Any]) -> None:
+    def _emit_event(self, kind: str, data: ReadableJsonObject) -> None:
         self._sink.emit(VoiceEvent(kind, self._since_start(), data))

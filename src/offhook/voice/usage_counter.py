@@ -11,6 +11,10 @@ CHARACTERS_PER_TOKEN: Final = 4
 _KINDS: Final[tuple[Literal["llm", "tts", "stt"], ...]] = ("llm", "tts", "stt")
 
 
+# {provider, model, and a number for each thing that is counted}
+UsageEntry = dict[str, str | int | float]
+
+
 class UsageCounter:
     """Tokens and calls of LLMs, characters of TTS, seconds of STT; per provider and model."""
 
@@ -44,8 +48,9 @@ class UsageCounter:
     def add_stt_seconds(self, ref: ModelRef, seconds: float) -> None:
         self._counts[ref]["seconds"] += seconds
 
-    def as_dict(self) -> dict[str, Any]:
-        result: dict[str, list[dict[str, Any]]] = {kind: [] for kind in _KINDS}
+    def as_dict(self) -> dict[str, list[UsageEntry]]:
+        """Returns the counts by kind of model, one entry for each provider and model."""
+        result: dict[str, list[UsageEntry]] = {kind: [] for kind in _KINDS}
         for ref, counts in self._counts.items():
             numbers = {name: round(value, 1) if name == "seconds" else int(value) for name, value in counts.items()}
             result[ref.kind].append({"provider": ref.provider, "model": ref.model, **numbers})

@@ -3,8 +3,9 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
+from offhook.kit.json_values import JsonObject
 from offhook.models.ports import Expectation, LlmMessage, LlmRequest, TextDelta, ToolCall, ToolCalled
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent
@@ -58,6 +59,18 @@ class ConversationEnded:
 
 
 ConversationStep = AgentSpeech | NodeEntered | ToolStarted | ConversationEnded
+
+
+class ConversationState(TypedDict):
+    """A conversation between two turns, as JSON."""
+
+    node_id: str
+    entered: bool
+    is_over: bool
+    history: list[JsonObject]
+    nodes_visited: list[str]
+    values: JsonObject
+    summary: NotRequired[str]
 
 
 class Conversation:
@@ -118,7 +131,7 @@ class Conversation:
         return tuple(edge for edge in self.outgoing_edges() if edge.digits)
 
     @property
-    def gathered_context(self) -> dict[str, Any]:
+    def gathered_context(self) -> JsonObject:
         """What the run keeps: extracted variables flat and under their own key, and the nodes that were visited."""
         values = self._extractor.values
         said = self.end_request.gathered_context if self.end_request is not None else {}
@@ -327,7 +340,8 @@ class Conversation:
         await self._extractor.wait_or_cancel(timeout_s)
         self.context.update(self._extractor.values)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> ConversationState:
+        """Returns what another process needs to continue the conversation."""
         return {
             "node_id": self.node.id,
             "entered": self._entered,
@@ -338,7 +352,8 @@ class Conversation:
             "summary": self._compactor.summary,
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: ConversationState) -> None:
+        """Continues a conversation from what :meth:`snapshot` returned."""
         self.node = self.graph.nodes[state["node_id"]]
         self._entered = state["entered"]
         self.is_over = state["is_over"]

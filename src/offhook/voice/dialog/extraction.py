@@ -3,8 +3,8 @@
 import asyncio
 import json
 from collections.abc import Collection, Sequence
-from typing import Any
 
+from offhook.kit.json_values import JsonObject
 from offhook.models.ports import LlmMessage, LlmRequest, NodeHint
 from offhook.voice import events
 from offhook.voice.dialog.llm_chain import Emit, LlmChain
@@ -23,7 +23,7 @@ class VariableExtractor:
     def __init__(self, llm: LlmChain, emit: Emit) -> None:
         self._llm = llm
         self._emit = emit
-        self.values: dict[str, Any] = {}
+        self.values: JsonObject = {}
         self._tasks: dict[asyncio.Task[None], frozenset[str]] = {}
 
     def start_extraction(self, node: Node, history: Sequence[LlmMessage]) -> None:
@@ -83,7 +83,7 @@ class VariableExtractor:
             self._emit(events.VARIABLES_EXTRACTED, {"node_id": node.id, "values": values})
 
 
-def _parse_values(text: str, names: set[str]) -> dict[str, Any]:
+def _parse_values(text: str, names: set[str]) -> JsonObject:
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
         return {}

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from offhook.kit.json_values import JsonObject
 from offhook.models.ports import LlmMessage, ToolCall
 from offhook.voice.output.sentence_splitter import common_prefix
 
@@ -62,7 +63,7 @@ class ConversationHistory:
         ]
         self._spoken_entries = []
 
-    def snapshot(self) -> list[dict[str, Any]]:
+    def snapshot(self) -> list[JsonObject]:
         return [asdict(message) for message in self.messages]
 
     def restore(self, state: Sequence[Mapping[str, Any]]) -> None:

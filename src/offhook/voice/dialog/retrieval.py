@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from offhook.kit.json_values import ReadableJsonObject
 from offhook.voice import events
 from offhook.voice.events import Emit
 from offhook.voice.ports import KnowledgeSource, Passage
@@ -99,7 +100,7 @@ class PassageRetriever:
                 }
                 for passage in passages
             ]
-            data = {
+            data: ReadableJsonObject = {
                 "node_id": node.id,
                 "question": found.query.text,
                 "while_speaking": waited_ms == 0,

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from offhook.models.ports import ModelError, ModelRef
 from offhook.voice import events
@@ -58,13 +58,18 @@ class ModelFailover:
 
     def report_failure(self, error: ModelError) -> None:
         """Say what happened; the model stays the current one."""
-        data: dict[str, Any] = {
-            "kind": self.current_ref.kind,
-            "provider": self.current_ref.provider,
-            "model": self.current_ref.model,
-        }
-        told = {"code": error.code, "message": str(error), "retryable": error.retryable}
-        self._emit(events.MODEL_FAILED, {**data, **told})
+        ref = self.current_ref
+        self._emit(
+            events.MODEL_FAILED,
+            {
+                "kind": ref.kind,
+                "provider": ref.provider,
+                "model": ref.model,
+                "code": error.code,
+                "message": str(error),
+                "retryable": error.retryable,
+            },
+        )
 
     def fail_over(self, error: ModelError) -> None:
         """Close the current model and go to the next one. AllModelsFailed when there is none."""
