@@ -39,7 +39,7 @@ from offhook.jobs.registry import JobRegistry
 from offhook.kit.clock import Clock, SystemClock
 from offhook.kit.database.database import Base, Database
 from offhook.kit.egress import EgressClient, EgressPolicy
-from offhook.kit.files.storage import LocalFileStorage
+from offhook.kit.files.file_store import FileStore
 from offhook.root import Root, remember_settings
 from offhook.settings import Settings, SettingsError
 
@@ -94,7 +94,7 @@ def build_root(
     root = Root(
         settings=settings,
         db=Database(database_url),
-        storage=LocalFileStorage(settings.data_dir / "files"),
+        storage=FileStore(settings.data_dir / "files", settings.storage_url),
         jobs=JobRegistry(),
         clock=clock or SystemClock(),
     )

@@ -14,7 +14,7 @@ from offhook.jobs.registry import JobRegistry
 from offhook.kit.clock import Clock, SystemClock
 from offhook.kit.database.database import Database
 from offhook.kit.event_bus import EventBus
-from offhook.kit.files.storage import LocalFileStorage
+from offhook.kit.files.file_store import FileStore
 from offhook.settings import Settings
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class Root:
 
     settings: Settings
     db: Database
-    storage: LocalFileStorage
+    storage: FileStore
     jobs: JobRegistry
     events: EventBus = field(default_factory=EventBus)
     clock: Clock = field(default_factory=SystemClock)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from offhook.kit.files.objects import NO_BUCKET, REFUSED, FileGone, ObjectStore, StorageUnavailable
+from offhook.kit.files.file_store import NO_BUCKET, REFUSED, FileGone, FileStore, StorageUnavailable
 from offhook.knowledge.uploads import DocumentIntake
 from offhook.settings import Settings
-from tests.knowledge.bucket import NAME, Bucket, bucket, closed_port
+from tests.bucket import NAME, Bucket, bucket, closed_port
 from tests.knowledge.conftest import GUIDE, Librarian
 
 
@@ -21,28 +21,28 @@ def kept() -> Iterator[Bucket]:
 
 
 @pytest.fixture
-def in_bucket(kept: Bucket, monkeypatch: pytest.MonkeyPatch) -> ObjectStore:
+def in_bucket(kept: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileStore:
     for name, value in kept.variables.items():
         monkeypatch.setenv(name, value)
-    return ObjectStore(kept.address)
+    return FileStore(tmp_path / "made", kept.address)
 
 
 @pytest.fixture
-def on_disk(tmp_path: Path) -> ObjectStore:
-    return ObjectStore(tmp_path / "kept")
+def on_disk(tmp_path: Path) -> FileStore:
+    return FileStore(tmp_path / "kept")
 
 
-async def keys(objects: ObjectStore, folder: str = "knowledge") -> list[str]:
+async def keys(objects: FileStore, folder: str = "knowledge") -> list[str]:
     return sorted([key async for batch in objects.list_keys(folder) for key, _ in batch])
 
 
 class TestABucket:
     @pytest.fixture
-    def settings(self, settings: Settings, in_bucket: ObjectStore, kept: Bucket) -> Settings:
+    def settings(self, settings: Settings, in_bucket: FileStore, kept: Bucket) -> Settings:
         return settings.model_copy(update={"storage_url": kept.address})
 
     async def test_keeps_documents_that_workers_read_and_that_are_removed(
-        self, librarian: Librarian, in_bucket: ObjectStore, tmp_path: Path
+        self, librarian: Librarian, in_bucket: FileStore, tmp_path: Path
     ) -> None:
         document = await librarian.add()
         assert document["status"] == "ready", document
@@ -55,7 +55,7 @@ class TestABucket:
         with pytest.raises(FileGone):
             await in_bucket.fetch(key, tmp_path / "gone")
 
-    async def test_takes_files_of_many_parts(self, in_bucket: ObjectStore, tmp_path: Path) -> None:
+    async def test_takes_files_of_many_parts(self, in_bucket: FileStore, tmp_path: Path) -> None:
         (tmp_path / "large").write_bytes(os.urandom(12 << 20))
         await in_bucket.put("knowledge/1/large", tmp_path / "large")
         await in_bucket.fetch("knowledge/1/large", tmp_path / "back")
@@ -64,18 +64,20 @@ class TestABucket:
 
 class TestWhatIsWrong:
     async def test_is_told_to_whoever_uploads(
-        self, librarian: Librarian, in_bucket: ObjectStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+        self, librarian: Librarian, in_bucket: FileStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "not the secret of this key")
-        librarian.root.provide(DocumentIntake, DocumentIntake(ObjectStore(f"s3://{NAME}"), tmp_path / "drafts"))
+        librarian.root.provide(
+            DocumentIntake, DocumentIntake(FileStore(tmp_path / "made", f"s3://{NAME}"), tmp_path / "drafts")
+        )
         answer = await librarian.send()
         assert (answer.status_code, answer.json()) == (503, {"detail": REFUSED, "code": "storage_unavailable"})
         assert (await librarian.request("GET", "/")).json() == []
 
     async def test_a_bucket_that_is_not_there_is_not_a_file_that_is_gone(
-        self, in_bucket: ObjectStore, tmp_path: Path
+        self, in_bucket: FileStore, tmp_path: Path
     ) -> None:
-        nowhere = ObjectStore("s3://another-bucket")
+        nowhere = FileStore(tmp_path / "made", "s3://another-bucket")
         (tmp_path / "file").write_text("x")
         with pytest.raises(StorageUnavailable, match=NO_BUCKET):
             await nowhere.put("a/b", tmp_path / "file")
@@ -85,28 +87,26 @@ class TestWhatIsWrong:
             await keys(nowhere)
 
     async def test_keys_that_are_refused(
-        self, in_bucket: ObjectStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+        self, in_bucket: FileStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAUNKNOWN")
-        refused = ObjectStore(f"s3://{NAME}")
+        refused = FileStore(tmp_path / "made", f"s3://{NAME}")
         with pytest.raises(StorageUnavailable, match=REFUSED):
             await refused.fetch("a/b", tmp_path / "back")
         with pytest.raises(StorageUnavailable, match=REFUSED):
             await keys(refused)
 
-    async def test_nobody_answers(
-        self, in_bucket: ObjectStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-    ) -> None:
+    async def test_nobody_answers(self, in_bucket: FileStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{closed_port()}")
         with pytest.raises(StorageUnavailable, match="does not answer"):
-            await ObjectStore(f"s3://{NAME}").fetch("a/b", tmp_path / "back")
+            await FileStore(tmp_path / "made", f"s3://{NAME}").fetch("a/b", tmp_path / "back")
 
 
 @pytest.mark.parametrize("where", ["on_disk", "in_bucket"])
 async def test_files_without_a_document_are_swept_when_they_are_old(
     where: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    objects: ObjectStore = request.getfixturevalue(where)
+    objects: FileStore = request.getfixturevalue(where)
     intake = DocumentIntake(objects, tmp_path / "drafts")
     (tmp_path / "file").write_text("x")
     for name in ("orphan", "used"):

@@ -1,6 +1,5 @@
 """The knowledge base: documents go in, agents find the passage that answers."""
 
-from offhook.kit.files.objects import ObjectStore
 from offhook.kit.tasks import TaskTracker
 from offhook.knowledge import endpoints, tasks
 from offhook.knowledge.document_processing import DocumentProcessor
@@ -22,13 +21,12 @@ __all__ = ["KnowledgePassage", "PassageLookup", "PassageSearch", "register"]
 def register(root: Root) -> None:
     """Add the routes, the services and the jobs. The offline model is loaded by the first question or document."""
     data = root.settings.data_dir
-    objects = ObjectStore(root.settings.storage_url or root.storage.root)
     offline = OfflineModel(data / "models")
     root.on_stop.append(offline.aclose)
     configurations = root.get(ModelConfigurationStore)
     configurations.on_change(enqueue_reembedding)
     embedders = EmbedderRegistry(root.db, configurations, configurations.egress, offline)
-    intake = DocumentIntake(objects, data / "drafts")
+    intake = DocumentIntake(root.storage, data / "drafts")
     root.provide(DocumentIntake, intake)
     search, warming = PassageSearch(root.db, embedders), TaskTracker()
     root.on_stop.append(warming.close)

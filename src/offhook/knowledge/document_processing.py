@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.jobs.queue import enqueue
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
-from offhook.kit.files.objects import FileGone, StorageUnavailable
+from offhook.kit.files.file_store import FileGone, StorageUnavailable
 from offhook.knowledge import repository
 from offhook.knowledge.document_reader import DocumentReader, DocumentUnreadable
 from offhook.knowledge.embedder import TextEmbedder, Vectors

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from offhook.kit.files.objects import FileGone, ObjectStore
+from offhook.kit.files.file_store import FileGone, FileStore
 from offhook.kit.reading.kinds import DocumentKind, detect_kind
 from offhook.knowledge.errors import DocumentEmpty, DocumentKindUnknown, DocumentTooLarge
 from offhook.knowledge.limits import MAX_FILE_BYTES
@@ -32,7 +32,7 @@ class StoredFile:
 class DocumentIntake:
     """One per process. ``drafts`` is a folder of this machine; ``objects`` is what every worker reaches."""
 
-    def __init__(self, objects: ObjectStore, drafts: Path) -> None:
+    def __init__(self, objects: FileStore, drafts: Path) -> None:
         self._objects = objects
         self._drafts = drafts
 

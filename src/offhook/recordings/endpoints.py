@@ -3,10 +3,11 @@
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Depends, File, Form, Path, Query, Request, UploadFile
-from fastapi.responses import FileResponse
+from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, Response, UploadFile
 
 from offhook.kit.database.database import Session
+from offhook.kit.files.byte_ranges import range_response
+from offhook.kit.files.file_store import FileGone
 from offhook.kit.http.openapi import error_responses, sdk_method
 from offhook.kit.http.pagination import SliceParams
 from offhook.kit.http.path_ids import Id
@@ -121,18 +122,26 @@ async def create_recordings(
 
 @router.get(
     "/{recording_id}/audio",
-    response_class=FileResponse,
+    response_class=Response,
     responses={200: {"content": {"audio/wav": {}}}},
     operation_id="get_recording_audio",
 )
-async def get_recording_audio(recording_id: Name, org: CurrentOrg, session: Session, request: Request) -> FileResponse:
+async def get_recording_audio(
+    recording_id: Name,
+    org: CurrentOrg,
+    session: Session,
+    request: Request,
+    range_header: Annotated[str | None, Header(alias="Range")] = None,
+) -> Response:
     """The sound as calls play it: WAV, mono, 16 kHz."""
     root: Root = request.app.state.root
     row = await service.get_recording(session, org.organization_id, recording_id)
-    path = root.storage.path_for(row.storage_key)
-    if not path.exists():
-        raise RecordingNotFound
-    return FileResponse(path, media_type="audio/wav", filename=f"{row.recording_id}.wav")
+    try:
+        return await range_response(
+            root.storage, row.storage_key, range_header, media_type="audio/wav", filename=f"{row.recording_id}.wav"
+        )
+    except FileGone:
+        raise RecordingNotFound from None
 
 
 @router.patch("/{id}", response_model=RecordingResponse, operation_id="update_recording")

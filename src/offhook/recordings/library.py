@@ -12,7 +12,7 @@ import soxr
 
 from offhook.kit.audio import Samples
 from offhook.kit.database.database import Database
-from offhook.kit.files.storage import LocalFileStorage
+from offhook.kit.files.file_store import FileStore
 from offhook.recordings import repository
 
 MAX_CACHE_BYTES: Final = 32 * 1024 * 1024
@@ -29,14 +29,14 @@ class LoadedRecording:
 class RecordingLibrary:
     """Finds recordings of an organization by the ids that definitions name."""
 
-    def __init__(self, db: Database, storage: LocalFileStorage) -> None:
+    def __init__(self, db: Database, storage: FileStore) -> None:
         self._db = db
         self._storage = storage
         self._cache: OrderedDict[tuple[str, int], Samples] = OrderedDict()
         self._bytes = 0
 
     async def load_recording(self, organization_id: int, recording_id: str, sample_rate: int) -> LoadedRecording | None:
-        """None when there is no such recording; OSError or wave.Error when its file is gone or damaged."""
+        """None when there is no such recording; FileGone, OSError or wave.Error when its file is not readable."""
         async with self._db.transaction() as session:
             row = await repository.find_by_recording_id(session, organization_id, recording_id)
         if row is None:
@@ -44,7 +44,8 @@ class RecordingLibrary:
         key = (row.storage_key, sample_rate)
         samples = self._cache.get(key)
         if samples is None:
-            samples = await asyncio.to_thread(_read_samples, self._storage.path_for(row.storage_key), sample_rate)
+            async with self._storage.open_file(row.storage_key) as path:
+                samples = await asyncio.to_thread(_read_samples, path, sample_rate)
             self._cache_samples(key, samples)
         self._cache.move_to_end(key)
         return LoadedRecording(row.transcript, samples)

@@ -1,18 +1,16 @@
 """Recordings: uploaded by link, decoded at once, named by their organization, copied and renamed with workflows."""
 
-import asyncio
 import re
 import secrets
 import wave
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.files.storage import LocalFileStorage
+from offhook.kit.files.file_store import FileGone, FileStore
 from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.recordings import repository
 from offhook.recordings.errors import (
@@ -57,7 +55,7 @@ async def check_unused(session: AsyncSession, organization_id: int, key: str) ->
 
 async def create_recordings(
     session: AsyncSession,
-    storage: LocalFileStorage,
+    storage: FileStore,
     users: RecordingUsers,
     caller: Caller,
     wanted: Sequence[RecordingCreate],
@@ -80,7 +78,9 @@ async def create_recordings(
     for workflow_id in {item.workflow_id for item in wanted if item.workflow_id is not None}:
         if not await users.has_workflow(session, organization_id, workflow_id):
             raise WorkflowOfRecordingNotFound
-    rows = [_new_row(caller, item, _upload_length(storage, organization_id, item.storage_key, now)) for item in wanted]
+    rows = [
+        _new_row(caller, item, await _upload_length(storage, organization_id, item.storage_key, now)) for item in wanted
+    ]
     session.add_all(rows)
     await session.flush()
     await write_audit_entry(session, caller, "recordings.created", data={"recording_ids": ids})
@@ -103,17 +103,17 @@ def _new_row(caller: Caller, item: RecordingCreate, length_s: Decimal) -> Workfl
     )
 
 
-def _upload_length(storage: LocalFileStorage, organization_id: int, key: str, now: datetime) -> Decimal:
+async def _upload_length(storage: FileStore, organization_id: int, key: str, now: datetime) -> Decimal:
     """Seconds of an uploaded file, from its header (44 bytes, so no thread); UploadNotFound."""
     if not is_key_of(organization_id, key):
         raise RecordingUploadNotFound
-    path = storage.path_for(key)
     try:
-        if path.stat().st_mtime < (now - UPLOAD_LIFETIME).timestamp():
+        if await storage.last_modified(key) < now - UPLOAD_LIFETIME:
             raise RecordingUploadNotFound
-        with wave.open(str(path), "rb") as file:
-            return Decimal(f"{file.getnframes() / file.getframerate():.3f}")
-    except (OSError, EOFError, wave.Error):
+        async with storage.open_file(key) as path:
+            with wave.open(str(path), "rb") as file:
+                return Decimal(f"{file.getnframes() / file.getframerate():.3f}")
+    except (FileGone, OSError, EOFError, wave.Error):
         raise RecordingUploadNotFound from None
 
 
@@ -205,8 +205,8 @@ async def copy_for_workflow(
     return copies
 
 
-async def remove_file(session: AsyncSession, storage: LocalFileStorage, organization_id: int, key: str) -> None:
+async def remove_file(session: AsyncSession, storage: FileStore, organization_id: int, key: str) -> None:
     """Remove a file whose recording is gone, unless somebody has made another recording of it since."""
     await repository.lock_keys(session, organization_id, [key])
     if not await repository.used_keys(session, organization_id, [key]):
-        await asyncio.to_thread(Path(storage.path_for(key)).unlink, missing_ok=True)
+        await storage.delete(key)

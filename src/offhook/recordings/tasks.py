@@ -14,38 +14,37 @@ from offhook.root import Root
 SWEEP_INTERVAL_S: Final = 86_400.0
 # Who named an upload in its last minute has long committed an hour later.
 UPLOAD_RETENTION: Final = service.UPLOAD_LIFETIME + timedelta(hours=1)
-_BATCH: Final = 1000
 log = structlog.get_logger(__name__)
 
 
 def sweep_handler(root: Root) -> JobHandler:
     async def remove_orphans(_: dict[str, Any]) -> None:
-        files = root.storage.root
-        before = (root.clock.now() - UPLOAD_RETENTION).timestamp()
-        removed = await asyncio.to_thread(_remove_files, _files_older_than(files / service.DRAFTS_FOLDER, before))
-        for folder in await asyncio.to_thread(_organization_folders, files / service.UPLOADS_FOLDER):
-            removed += await _sweep_organization(root, folder, before)
+        before = root.clock.now() - UPLOAD_RETENTION
+        drafts = root.storage.root / service.DRAFTS_FOLDER
+        removed = await asyncio.to_thread(_remove_files, _files_older_than(drafts, before.timestamp()))
+        async for batch in root.storage.list_keys(service.UPLOADS_FOLDER):
+            removed += await _remove_unclaimed(root, [key for key, kept_at in batch if kept_at < before])
         if removed:
             log.info("unclaimed_uploads_removed", files=removed)
 
     return remove_orphans
 
 
-async def _sweep_organization(root: Root, folder: Path, before: float) -> int:
-    organization_id, removed = int(folder.name), 0
-    old = await asyncio.to_thread(_files_older_than, folder, before)
-    for start in range(0, len(old), _BATCH):
-        by_key = {service.storage_key(organization_id, path.stem): path for path in old[start : start + _BATCH]}
+async def _remove_unclaimed(root: Root, keys: list[str]) -> int:
+    """Removes those of these files that no recording stands on and returns their number."""
+    by_organization: dict[int, list[str]] = {}
+    for key in keys:
+        owner = key.split("/")[1]
+        if owner.isdecimal() and service.is_key_of(int(owner), key):
+            by_organization.setdefault(int(owner), []).append(key)
+    removed = 0
+    for organization_id, owned in by_organization.items():
         async with root.db.transaction() as session:
-            used = await repository.used_keys(session, organization_id, by_key.keys())
-        unclaimed = [path for key, path in by_key.items() if key not in used]
-        removed += await asyncio.to_thread(_remove_files, unclaimed)
+            used = await repository.used_keys(session, organization_id, owned)
+        unclaimed = [key for key in owned if key not in used]
+        await asyncio.gather(*(root.storage.delete(key) for key in unclaimed))
+        removed += len(unclaimed)
     return removed
-
-
-def _organization_folders(parent: Path) -> list[Path]:
-    """Of the organizations."""
-    return [entry for entry in _list_folder(parent) if entry.name.isdecimal() and entry.is_dir()]
 
 
 def _files_older_than(folder: Path, before: float) -> list[Path]:

@@ -11,7 +11,7 @@ from typing import Final
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring, LinkRefused
 from offhook.kit.database.database import Database
-from offhook.kit.files.storage import LocalFileStorage
+from offhook.kit.files.file_store import FileStore
 from offhook.recordings import service
 from offhook.recordings.decoder import RecordingDecoder
 from offhook.recordings.errors import AudioUnusable, RecordingTooLarge
@@ -33,7 +33,7 @@ class UploadSlot:
 class RecordingUploads:
     """One per process."""
 
-    def __init__(self, *, db: Database, storage: LocalFileStorage, keyring: Keyring, clock: Clock) -> None:
+    def __init__(self, *, db: Database, storage: FileStore, keyring: Keyring, clock: Clock) -> None:
         self._db = db
         self._storage = storage
         self._keyring = keyring
@@ -62,6 +62,7 @@ class RecordingUploads:
             # again, because somebody may have named an earlier upload while this one came
             await service.check_unused(session, int(organization_id), key)
             draft.replace(self._storage.path_for(key))
+            await self._storage.keep(key)
         return key, length_s
 
     @asynccontextmanager

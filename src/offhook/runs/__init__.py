@@ -94,6 +94,8 @@ def register(root: Root) -> None:
         await sweeper.sweep(trusting=True)
 
     root.on_start.append(sweep_once)
+    root.on_start.append(live.spool.start)
+    root.on_work.append(live.spool.start)
     root.on_stop += [streams.close, live.stop_all]
     root.api.include_router(endpoints.router)
     root.api.include_router(artifact_endpoints.router)

@@ -3,18 +3,22 @@
 import asyncio
 import re
 import secrets
-import time
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
+
+from fastapi import Response
 
 from offhook.campaigns import repository
 from offhook.campaigns.errors import ContactFileNotFound, ContactFileTooLarge, NotCsv
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring, LinkRefused
 from offhook.kit.database.database import Database
-from offhook.kit.files.storage import LocalFileStorage
+from offhook.kit.files.byte_ranges import range_response
+from offhook.kit.files.file_store import FileGone, FileStore
 
 MAX_FILE_BYTES: Final = 50 * 1024 * 1024
 LINK_TTL_S: Final = 900
@@ -37,7 +41,7 @@ class ContactUpload:
 class ContactFiles:
     """One per process."""
 
-    def __init__(self, *, db: Database, storage: LocalFileStorage, keyring: Keyring, clock: Clock) -> None:
+    def __init__(self, *, db: Database, storage: FileStore, keyring: Keyring, clock: Clock) -> None:
         self._db = db
         self._storage = storage
         self._keyring = keyring
@@ -69,42 +73,61 @@ class ContactFiles:
                         raise ContactFileTooLarge
                     await asyncio.to_thread(file.write, chunk)
             draft.replace(self._storage.path_for(key))
+            await self._storage.keep(key)
         finally:
             draft.unlink(missing_ok=True)
         return key, size
 
-    def resolve_path(self, organization_id: int, key: str) -> Path:
-        """UploadNotFound (404), also for a key of another organization and for one that was never sent."""
-        if re.fullmatch(rf"{_FOLDER}/{organization_id}/[0-9a-f]{{32}}_[A-Za-z0-9._-]{{1,100}}\.csv", key) is None:
-            raise ContactFileNotFound
-        path = self._storage.path_for(key)
-        if not path.is_file():
-            raise ContactFileNotFound
-        return path
+    @asynccontextmanager
+    async def open_file(self, organization_id: int, key: str) -> AsyncIterator[Path]:
+        """The file on this machine for as long as the block lasts. ContactFileNotFound (404), also for a key of another
+        organization and for one that was never sent."""
+        _check_owner(organization_id, key)
+        async with AsyncExitStack() as stack:
+            try:
+                path = await stack.enter_async_context(self._storage.open_file(key))
+            except FileGone:
+                raise ContactFileNotFound from None
+            yield path
 
     def scratch_path(self) -> Path:
         """A path of its own for the lines of one file; whoever asks for it removes it."""
         return self._storage.path_for(f"uploads/{secrets.token_hex(8)}.lines")
 
-    def download_token(self, organization_id: int, key: str) -> str:
-        """The right to read a file for a quarter of an hour. UploadNotFound (404)."""
-        self.resolve_path(organization_id, key)
+    async def download_token(self, organization_id: int, key: str) -> str:
+        """The right to read a file for a quarter of an hour. ContactFileNotFound (404)."""
+        _check_owner(organization_id, key)
+        try:
+            await self._storage.find_file(key)
+        except FileGone:
+            raise ContactFileNotFound from None
         return self._sign_link(_DOWNLOAD, key)
 
-    def path_for_download(self, token: str) -> Path:
-        """LinkRefused (401), UploadNotFound (404)."""
+    async def download_response(self, token: str, range_header: str | None) -> Response:
+        """The file behind a signed link. LinkRefused (401), ContactFileNotFound (404)."""
         key = self._verify_link(token, _DOWNLOAD)
-        return self.resolve_path(int(key.split("/")[1]), key)
+        name = original_file_name(key)
+        try:
+            return await range_response(self._storage, key, range_header, media_type="text/csv", filename=name)
+        except FileGone:
+            raise ContactFileNotFound from None
 
     async def remove_unused_files(self) -> int:
         """Remove files that no campaign names any more, a day after they came; how many."""
-        names = await asyncio.to_thread(self._find_old_files, time.time() - UNUSED_FILE_TTL_S)
+        before = self._clock.now() - timedelta(seconds=UNUSED_FILE_TTL_S)
+        await asyncio.to_thread(self._remove_old_scratch, before.timestamp())
+        names: dict[int, list[str]] = {}
+        async for batch in self._storage.list_keys(_FOLDER):
+            for key, kept_at in batch:
+                owner = key.split("/")[1]
+                if owner.isdigit() and key.endswith(".csv") and kept_at < before:
+                    names.setdefault(int(owner), []).append(key)
         removed = 0
         for organization_id, keys in names.items():
             async with self._db.transaction() as session:
                 used = await repository.used_file_keys(session, organization_id, keys)
             for key in set(keys) - used:
-                self._storage.path_for(key).unlink(missing_ok=True)
+                await self._storage.delete(key)
                 removed += 1
         return removed
 
@@ -112,16 +135,10 @@ class ContactFiles:
         """The job ``campaign.sweep_files``."""
         await self.remove_unused_files()
 
-    def _find_old_files(self, before: float) -> dict[int, list[str]]:
-        found: dict[int, list[str]] = {}
-        for path in (self._storage.root / _FOLDER).glob("*/*.csv"):
-            if path.parent.name.isdigit() and path.stat().st_mtime < before:
-                key = f"{_FOLDER}/{path.parent.name}/{path.name}"
-                found.setdefault(int(path.parent.name), []).append(key)
+    def _remove_old_scratch(self, before: float) -> None:
         for path in (self._storage.root / "uploads").glob("*.lines"):
             if path.stat().st_mtime < before:
                 path.unlink(missing_ok=True)
-        return found
 
     def _sign_link(self, purpose: str, key: str) -> str:
         return self._keyring.sign_link(f"{purpose}:{key}", int(self._clock.now().timestamp()) + LINK_TTL_S)
@@ -131,6 +148,11 @@ class ContactFiles:
         if purpose != wanted:
             raise LinkRefused
         return key
+
+
+def _check_owner(organization_id: int, key: str) -> None:
+    if re.fullmatch(rf"{_FOLDER}/{organization_id}/[0-9a-f]{{32}}_[A-Za-z0-9._-]{{1,100}}\.csv", key) is None:
+        raise ContactFileNotFound
 
 
 def original_file_name(key: str) -> str:

@@ -70,10 +70,10 @@ class CampaignCreation:
             version = await get_runnable_version(session, organization_id, body.workflow_id)
             await self._outbound.load_capacity(session, organization_id, body.telephony_configuration_id)
         required = needed_variables(version.definition, version.template_context_variables)
-        source = self._files.resolve_path(organization_id, body.contacts_file_key)
         lines = self._files.scratch_path()
         try:
-            checked = await self._reader.check_file(source, lines, required)
+            async with self._files.open_file(organization_id, body.contacts_file_key) as source:
+                checked = await self._reader.check_file(source, lines, required)
             async with self._db.transaction() as session:
                 # Checked again and locked until the campaign exists: reading the file took time.
                 await get_runnable_version(session, organization_id, body.workflow_id)

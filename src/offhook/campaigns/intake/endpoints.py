@@ -1,11 +1,10 @@
 """Contact files over HTTP: an address for an upload, the upload, and the download."""
 
-from typing import Final
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Request
-from fastapi.responses import FileResponse
+from fastapi import APIRouter, Header, Request, Response
 
-from offhook.campaigns.intake.contact_files import LINK_TTL_S, MAX_FILE_BYTES, original_file_name
+from offhook.campaigns.intake.contact_files import LINK_TTL_S, MAX_FILE_BYTES
 from offhook.campaigns.schemas import PresignedUploadRequest, PresignedUploadResponse, UploadedFileResponse
 from offhook.campaigns.services import Services
 from offhook.kit.http.openapi import error_responses
@@ -46,11 +45,12 @@ async def upload_contact_file(token: str, services: Services, request: Request) 
 
 @router.get(
     "/files/{token}",
-    response_class=FileResponse,
+    response_class=Response,
     responses={200: {"content": {"text/csv": {}}}},
     operation_id="download_contact_file",
 )
-async def download_contact_file(token: str, services: Services) -> FileResponse:
+async def download_contact_file(
+    token: str, services: Services, range_header: Annotated[str | None, Header(alias="Range")] = None
+) -> Response:
     """Returns the file behind a signed link, as it was uploaded."""
-    path = services.files.path_for_download(token)
-    return FileResponse(path, media_type="text/csv", filename=original_file_name(path.name))
+    return await services.files.download_response(token, range_header)

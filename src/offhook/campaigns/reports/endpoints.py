@@ -110,7 +110,7 @@ async def get_campaign_source_url(
     campaign = await service.get_campaign(session, org.organization_id, campaign_id)
     if campaign.contacts_file_key is None:
         raise ContactFileNotFound
-    token = services.files.download_token(org.organization_id, campaign.contacts_file_key)
+    token = await services.files.download_token(org.organization_id, campaign.contacts_file_key)
     url = f"{base_url(request)}/api/v1/s3/files/{token}"
     return SourceDownloadUrl(
         download_url=url,

@@ -9,11 +9,12 @@ from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
 from offhook.errors import Unauthorized
 from offhook.kit.database.database import Session
+from offhook.kit.files.byte_ranges import range_response
+from offhook.kit.files.file_store import FileGone
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import Caller, CurrentOrg, OptionalOrg
 from offhook.root import Root, use_service
 from offhook.runs import repository, service
-from offhook.runs.artifacts import byte_ranges
 from offhook.runs.artifacts.links import Artifact, RunLinks, links_of
 from offhook.runs.errors import RunNotFound, RunRecordingNotFound
 from offhook.runs.live.event_streams import RunStreams, follow_run
@@ -70,9 +71,10 @@ async def get_recording(
         raise RunRecordingNotFound
     root: Root = request.app.state.root
     try:
-        path = root.storage.path_for(run.recording_key)
-        return await byte_ranges.range_response(path, range_header, media_type="audio/wav", filename=f"{run.name}.wav")
-    except FileNotFoundError:
+        return await range_response(
+            root.storage, run.recording_key, range_header, media_type="audio/wav", filename=f"{run.name}.wav"
+        )
+    except FileGone:
         raise RunRecordingNotFound from None
 
 

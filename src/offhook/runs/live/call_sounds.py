@@ -5,6 +5,7 @@ import wave
 import structlog
 
 from offhook.kit.database.outage import DATABASE_ERRORS
+from offhook.kit.files.file_store import FileGone, StorageUnavailable
 from offhook.recordings import RecordingLibrary
 from offhook.voice.ports import RecordedSound
 
@@ -22,7 +23,7 @@ class CallSounds:
         """None when there is no such recording, or when the database or the file cannot be read."""
         try:
             loaded = await self._library.load_recording(self._organization_id, recording_id, sample_rate)
-        except (OSError, EOFError, wave.Error, *DATABASE_ERRORS) as error:
+        except (FileGone, StorageUnavailable, OSError, EOFError, wave.Error, *DATABASE_ERRORS) as error:
             log.warning("recording_not_read", recording_id=recording_id, error=f"{type(error).__name__}: {error}")
             return None
         return None if loaded is None else RecordedSound(recording_id, loaded.transcript, loaded.samples)

@@ -27,6 +27,8 @@ from offhook.runs.live.call_sounds import CallSounds
 from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.live.event_writer import EventWriter, RunEventSink
 from offhook.runs.live.pre_call_request import PRE_CALL_FETCHED, PreCallFetch
+from offhook.runs.live.recording_spool import FOLDER as RECORDINGS_FOLDER
+from offhook.runs.live.recording_spool import RecordingSpool
 from offhook.runs.live.sweeper import run_finished_event
 from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.records import event_queries
@@ -70,6 +72,7 @@ class LiveCall:
         self.finished: RunFinished | None = None
         self._sink = sink
         self._recorder = recorder
+        self._recording_key = run.recording_key
         self._calls = calls
 
     async def run(self) -> CallResult:
@@ -96,6 +99,8 @@ class LiveCall:
         try:
             if self._recorder is not None:
                 await self._recorder.close()
+                if self._recording_key is not None:
+                    self._calls.spool.keep_soon(self._recording_key)
             self.finished = await self._calls.store_end(self.organization_id, self.run_id, self._sink, result)
         finally:
             self._calls.forget(self)
@@ -113,6 +118,7 @@ class LiveCallRegistry:
         self._tools = tools
         self._pre_call = PreCallFetch(root)
         self._recordings = CallRecordings()
+        self.spool = RecordingSpool(root.storage)
         self._calls: dict[int, LiveCall] = {}
         self._ringing: set[int] = set()
         self._connecting = 0
@@ -188,7 +194,7 @@ class LiveCallRegistry:
             )
             if run is None:
                 raise RunNotConnectable
-            run.recording_key = f"recordings/{run.organization_id}/{run.id}.wav"
+            run.recording_key = f"{RECORDINGS_FOLDER}/{run.organization_id}/{run.id}.wav"
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
             await event_queries.notify_listeners(session, [run.id])
             await webhook_events.publish_run_started(session, run)
@@ -284,6 +290,7 @@ class LiveCallRegistry:
                 for call in calls:
                     await call.ended.wait()
         await self._writer.flush(SHUTDOWN_TIMEOUT_S)
+        await self.spool.close()
         if self._lease_task is not None:
             self._lease_task.cancel()
 

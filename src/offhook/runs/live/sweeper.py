@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.event_bus import EventBus
-from offhook.kit.files.storage import LocalFileStorage
+from offhook.kit.files.file_store import FileStore
 from offhook.runs import service
 from offhook.runs.events import RunFinished
 from offhook.runs.finishing import finalization
@@ -36,7 +36,7 @@ class RunSweeper:
     """
 
     def __init__(
-        self, *, db: Database, storage: LocalFileStorage, events: EventBus, clock: Clock, lease_s: float, grace_s: float
+        self, *, db: Database, storage: FileStore, events: EventBus, clock: Clock, lease_s: float, grace_s: float
     ) -> None:
         self._db = db
         self._storage = storage

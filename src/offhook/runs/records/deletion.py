@@ -1,13 +1,12 @@
 """Deletes the runs of a deleted workflow with their files, and refuses the deletion while one of them is live."""
 
 import asyncio
-from pathlib import Path
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
-from offhook.kit.files.storage import LocalFileStorage
+from offhook.kit.files.file_store import FileStore
 from offhook.runs.records import repository
 from offhook.workflows.errors import WorkflowHasLiveRuns
 
@@ -27,7 +26,7 @@ class RunEraser:
     Files go first: a row without its file is harmless, a file without its row would stay forever.
     """
 
-    def __init__(self, db: Database, storage: LocalFileStorage) -> None:
+    def __init__(self, db: Database, storage: FileStore) -> None:
         self._db = db
         self._storage = storage
 
@@ -35,13 +34,7 @@ class RunEraser:
         """Deletes a batch of runs and returns whether more are left."""
         async with self._db.transaction() as session:
             keys = await repository.find_recording_keys(session, organization_id, workflow_id, limit=BATCH)
-        paths = [self._storage.path_for(key) for key in keys.values() if key is not None]
-        await asyncio.to_thread(_unlink_files, paths)
+        await asyncio.gather(*(self._storage.delete(key) for key in keys.values() if key is not None))
         async with self._db.transaction() as session:
             await repository.delete_runs(session, organization_id, keys)
         return len(keys) == BATCH
-
-
-def _unlink_files(paths: list[Path]) -> None:
-    for path in paths:
-        path.unlink(missing_ok=True)

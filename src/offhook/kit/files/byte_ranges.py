@@ -1,18 +1,14 @@
 """Files over HTTP in ranges, also while they grow: a length is decided once and never overrun."""
 
-import asyncio
-import os
 import re
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Final
 
 from starlette.responses import Response, StreamingResponse
 
 from offhook.kit.files.downloads import content_disposition
+from offhook.kit.files.file_store import FileStore
 
 _RANGE: Final = re.compile(r"bytes=(\d*)-(\d*)")
-_CHUNK: Final = 256 * 1024
 
 
 def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
@@ -32,29 +28,18 @@ def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
     return start, min(size, int(match[2][:18]) + 1) if match[2] else size
 
 
-async def range_response(path: Path, range_header: str | None, *, media_type: str, filename: str) -> Response:
-    """200 with the file as long as it is now, 206 with a part of it, or 416. FileNotFoundError when there is none."""
-    size = (await asyncio.to_thread(path.stat)).st_size
-    span = parse_range(range_header, size)
+async def range_response(
+    store: FileStore, key: str, range_header: str | None, *, media_type: str, filename: str
+) -> Response:
+    """200 with the file as long as it is now, 206 with a part of it, or 416. FileGone."""
+    file = await store.find_file(key)
+    span = parse_range(range_header, file.size)
     headers = {"Accept-Ranges": "bytes", "Cache-Control": "private, no-cache"}
     if span is not None and span[0] >= span[1]:
-        return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{size}"})
-    start, stop = span or (0, size)
+        return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{file.size}"})
+    start, stop = span or (0, file.size)
     headers |= {"Content-Length": str(stop - start), "Content-Disposition": content_disposition(filename)}
     if span is not None:
-        headers["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
+        headers["Content-Range"] = f"bytes {start}-{stop - 1}/{file.size}"
     status = 200 if span is None else 206
-    return StreamingResponse(_read_range(path, start, stop), status, headers, media_type)
-
-
-async def _read_range(path: Path, start: int, stop: int) -> AsyncIterator[bytes]:
-    descriptor = await asyncio.to_thread(os.open, path, os.O_RDONLY)
-    try:
-        while start < stop:
-            chunk = await asyncio.to_thread(os.pread, descriptor, min(_CHUNK, stop - start), start)
-            if not chunk:
-                return
-            start += len(chunk)
-            yield chunk
-    finally:
-        os.close(descriptor)
+    return StreamingResponse(store.read_range(file, start, stop), status, headers, media_type)
