@@ -19016,7 +19016,9 @@ export interface operations {
     download_contact_file: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                Range?: string | null;
+            };
             path: {
                 token: string;
             };
@@ -23992,6 +23994,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                Range?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
                 /** @description An API key; takes precedence when both are sent */
