@@ -185,6 +185,16 @@ def test_modules_with_routes_do_not_speak_to_the_database() -> None:
     none(found)
 
 
+def test_modules_with_routes_open_no_transactions() -> None:
+    """A session comes by dependency and is one transaction; work of several transactions belongs to a service."""
+    found = [
+        module.name
+        for module in source()
+        if routes(module) and (calls(module, "transaction") or "import Database" in module.text)
+    ]
+    none(unexpected(found, exceptions.TRANSACTIONS_IN_ENDPOINTS))
+
+
 def is_broad(handler: ast.ExceptHandler) -> bool:
     return handler.type is None or ast.unparse(handler.type) in {"Exception", "BaseException"}
 

@@ -12,7 +12,7 @@ from sqlalchemy import text, update
 from offhook.kit.database.database import Database
 from offhook.root import Root
 from offhook.runs import service
-from offhook.runs.live.event_streams import RunStreams, follow_run
+from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.live.event_writer import EventWriter
 from offhook.runs.tables import Run
 from offhook.voice.events import CALLER_PARTIAL, CALLER_SAID, VoiceEvent
@@ -96,10 +96,10 @@ async def test_resumes_behind_the_last_event_id(
     assert parse(answer.text)[0].get("id") == first
 
 
-async def collect(streams: RunStreams, db: Database, run: Run, after: int = 0) -> list[Any]:
+async def collect(streams: RunStreams, run: Run, after: int = 0) -> list[Any]:
     seen: list[Any] = []
     async with asyncio.timeout(60):
-        async for news in follow_run(streams, db, run.organization_id, run.id, after=after):
+        async for news in streams.follow_run(run.organization_id, run.id, after=after):
             seen += news if isinstance(news, list) else [news]
     return seen
 
@@ -107,7 +107,7 @@ async def collect(streams: RunStreams, db: Database, run: Run, after: int = 0) -
 async def test_hears_of_a_run_that_another_process_carries(
     streams: RunStreams, root: Root, run: Run, other: Database
 ) -> None:
-    reading = asyncio.create_task(collect(streams, root.db, run))
+    reading = asyncio.create_task(collect(streams, run))
     writer = EventWriter(other, interval_s=0.01)
     sink = writer.create_sink(run.id)
     for number in range(20):
@@ -121,7 +121,7 @@ async def test_hears_of_a_run_that_another_process_carries(
 
 
 async def test_shows_live_only_events_of_this_process(streams: RunStreams, root: Root, run: Run) -> None:
-    reading = asyncio.create_task(collect(streams, root.db, run))
+    reading = asyncio.create_task(collect(streams, run))
     await streams.wait_until_ready()
     await asyncio.sleep(0.05)
     writer = EventWriter(root.db, interval_s=0.01)
@@ -147,7 +147,7 @@ async def test_a_final_run_goes_on_while_its_worker_completes_it(
             .values(status="in_progress", worker_id="w", lease_until=text("now() + interval '1 minute'"))
         )
     await end(other, run)
-    reading = asyncio.create_task(collect(streams, root.db, run))
+    reading = asyncio.create_task(collect(streams, run))
     writer = EventWriter(other, interval_s=0.01)
     writer.create_sink(run.id).emit(said(1))
     await writer.flush()
@@ -161,7 +161,7 @@ async def test_a_final_run_goes_on_while_its_worker_completes_it(
 async def test_hears_again_after_its_connection_was_cut(
     streams: RunStreams, root: Root, run: Run, other: Database
 ) -> None:
-    reading = asyncio.create_task(collect(streams, root.db, run))
+    reading = asyncio.create_task(collect(streams, run))
     await streams.wait_until_ready()
     await asyncio.sleep(0.05)
     async with other.transaction() as session:
@@ -175,7 +175,7 @@ async def test_hears_again_after_its_connection_was_cut(
 
 
 async def test_nobody_listens_when_everybody_left(streams: RunStreams, root: Root, run: Run) -> None:
-    reading = asyncio.create_task(collect(streams, root.db, run))
+    reading = asyncio.create_task(collect(streams, run))
     await streams.wait_until_ready()
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -186,7 +186,7 @@ async def test_nobody_listens_when_everybody_left(streams: RunStreams, root: Roo
 async def test_a_quiet_run_is_kept_alive(streams: RunStreams, root: Root, run: Run) -> None:
     quiet = 0
     async with asyncio.timeout(60):
-        async for news in follow_run(streams, root.db, run.organization_id, run.id, after=0, keep_alive_s=0.05):
+        async for news in streams.follow_run(run.organization_id, run.id, after=0, keep_alive_s=0.05):
             quiet += news is None
             if quiet == 3:
                 await end(root.db, run)

@@ -1,6 +1,6 @@
 """The superuser's endpoints: looking across organizations, and acting in a user's name."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
 
@@ -10,6 +10,7 @@ from offhook.admin.schemas import (
     ImpersonateResponse,
     SuperuserCampaignItem,
     SuperuserOrganizationItem,
+    SuperuserRunItem,
     SuperuserWorkflowItem,
     SuperuserWorkflowRunsListResponse,
 )
@@ -22,7 +23,7 @@ from offhook.orgs.sign_in import impersonation
 from offhook.runs.artifacts.links import RunLinks, links_of
 from offhook.runs.lists import listing, run_count_queries
 from offhook.runs.lists import superuser_queries as runs
-from offhook.runs.lists.list_parameters import RunQueryParams, as_page
+from offhook.runs.lists.list_parameters import RunQueryParams
 from offhook.usage import queries as usage_queries
 from offhook.workflows import service as workflow_service
 from offhook.workflows import superuser_queries as workflows
@@ -37,7 +38,7 @@ _CAMPAIGN_COLUMNS = tuple(SuperuserCampaignItem.model_fields.keys() - {"organiza
 @router.get("/organizations", response_model=list[SuperuserOrganizationItem], operation_id="list_all_organizations")
 async def list_organizations(
     caller: RequireSuperuser, session: Session, response: Response, part: SliceParams
-) -> list[dict[str, Any]]:
+) -> list[SuperuserOrganizationItem]:
     """Every organization, oldest first, with what it has; `X-Total-Count` is how many there are."""
     found, total = await orgs.list_organizations(session, limit=part.limit, offset=part.offset)
     set_total(response, total)
@@ -46,15 +47,15 @@ async def list_organizations(
     run_counts = await run_count_queries.count_runs_by_organization(session)
     balances = await usage_queries.load_balances(session, ids)
     return [
-        {
-            "id": organization.id,
-            "name": organization.name,
-            "created_at": organization.created_at,
-            "member_count": members,
-            "workflow_count": workflow_counts.get(organization.id, 0),
-            "run_count": run_counts.get(organization.id, 0),
-            "balance_cents": balances.get(organization.id, 0),
-        }
+        SuperuserOrganizationItem(
+            id=organization.id,
+            name=organization.name,
+            created_at=organization.created_at,
+            member_count=members,
+            workflow_count=workflow_counts.get(organization.id, 0),
+            run_count=run_counts.get(organization.id, 0),
+            balance_cents=balances.get(organization.id, 0),
+        )
         for organization, members in found
     ]
 
@@ -91,18 +92,18 @@ async def list_campaigns(
     response: Response,
     part: SliceParams,
     organization_id: OrganizationId = None,
-) -> list[dict[str, Any]]:
+) -> list[SuperuserCampaignItem]:
     """Newest first; `X-Total-Count` is the length of the whole list."""
     rows, total = await campaigns.list_all_campaigns(session, organization_id, limit=part.limit, offset=part.offset)
     set_total(response, total)
     names = await orgs.names_by_id(session, {row.organization_id for row in rows})
     workflow_names = await workflows.names_by_id(session, {row.workflow_id for row in rows})
     return [
-        {
+        SuperuserCampaignItem(
             **{name: getattr(row, name) for name in _CAMPAIGN_COLUMNS},
-            "organization_name": names[row.organization_id],
-            "workflow_name": workflow_names.get(row.workflow_id, ""),
-        }
+            organization_name=names[row.organization_id],
+            workflow_name=workflow_names.get(row.workflow_id, ""),
+        )
         for row in rows
     ]
 
@@ -114,7 +115,7 @@ async def list_workflow_runs(
     query: RunQueryParams,
     links: Annotated[RunLinks, Depends(links_of)],
     response: Response,
-) -> dict[str, Any]:
+) -> SuperuserWorkflowRunsListResponse:
     """The runs of all organizations, newest first unless sorted otherwise; `organization_id` filters too.
 
     Without it filters on `id` and `created_at` count 50000 runs at most, and others look at the newest 25000 (4000 for
@@ -126,15 +127,25 @@ async def list_workflow_runs(
     names = await orgs.names_by_id(session, {row.organization_id for row in rows})
     workflow_names = await workflows.names_by_id(session, {row.workflow_id for row in rows})
     shown = [
-        {
-            **listing.present_run(row, workflow_names.get(row.workflow_id, ""), links),
-            "organization_id": row.organization_id,
-            "organization_name": names[row.organization_id],
-            "user_id": row.created_by,
-        }
+        listing.present_run(
+            SuperuserRunItem,
+            row,
+            workflow_names.get(row.workflow_id, ""),
+            links,
+            organization_id=row.organization_id,
+            organization_name=names[row.organization_id],
+            user_id=row.created_by,
+        )
         for row in rows
     ]
-    return as_page(query, shown, total) | {"workflow_runs": shown}
+    return SuperuserWorkflowRunsListResponse(
+        runs=shown,
+        workflow_runs=shown,
+        total_count=total,
+        page=query.page.page,
+        limit=query.page.limit,
+        total_pages=query.page.total_pages(total),
+    )
 
 
 @router.post("/impersonate", response_model=ImpersonateResponse, operation_id="impersonate")

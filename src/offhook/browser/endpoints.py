@@ -12,7 +12,6 @@ from offhook.kit.media_sockets.sockets import PushSocket, open_socket
 from offhook.root import Root
 from offhook.runs import LiveCallRegistry
 from offhook.runs.errors import MediaTokenRefused
-from offhook.runs.live import media_tokens
 from offhook.voice.socket_leg import FAULT, NOT_CONNECTABLE, REFUSED
 
 router = APIRouter(prefix="/browser", tags=["browser"])
@@ -25,31 +24,31 @@ MODE = "browser"
 async def browser_media(websocket: WebSocket, run_id: str, token: Annotated[str, Query()] = "") -> None:
     """Audio both ways and JSON beside it. A token that is wrong, used, expired or another run's closes with 4401."""
     root: Root = websocket.app.state.root
+    live = root.get(LiveCallRegistry)
     leg = BrowserLeg()
     socket = await open_socket(websocket, leg, max_message_bytes=root.settings.max_socket_message_bytes)
     leg.attach_socket(socket)
     try:
-        number = await _claim(root, run_id, token)
+        number = await _claim_run(live, run_id, token)
     except DomainError as error:
         leg.send_error(error.code, error.message)
         leg.close(REFUSED, error.code)
         await socket.wait_closed()
         return
-    await _run_call(root, number, leg, socket)
+    await _run_call(live, number, leg, socket)
 
 
-async def _claim(root: Root, text: str, token: str) -> int:
+async def _claim_run(live: LiveCallRegistry, text: str, token: str) -> int:
     run_id = read_id(text)
     if run_id is None:
         raise MediaTokenRefused
-    async with root.db.transaction() as session:
-        await media_tokens.claim_token(session, token, run_id=run_id, mode=MODE)
+    await live.claim_run(run_id, token, mode=MODE)
     return run_id
 
 
-async def _run_call(root: Root, run_id: int, leg: BrowserLeg, socket: PushSocket) -> None:
+async def _run_call(live: LiveCallRegistry, run_id: int, leg: BrowserLeg, socket: PushSocket) -> None:
     try:
-        call = await root.get(LiveCallRegistry).connect_leg(run_id, leg)
+        call = await live.connect_leg(run_id, leg)
         leg.attach_session(call.session)
         await call.run()
         leg.send_ended(call.finished)

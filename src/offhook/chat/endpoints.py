@@ -1,6 +1,6 @@
 """Text chats with an agent over HTTP."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends
 
@@ -18,54 +18,52 @@ router = APIRouter(prefix="/workflow/{workflow_id}/text-chat/sessions", tags=["t
 ChatServiceDep = Annotated[TextChatService, Depends(use_service(TextChatService))]
 
 
-def present_chat(run: Run) -> dict[str, Any]:
-    """A chat's run as :class:`TextChat`."""
+def present_chat(run: Run) -> TextChat:
+    """Returns a chat's run as clients see it."""
     state = chat_turns.state_of(run.chat_state)
-    return {
-        "id": run.id,
-        "workflow_run_id": run.id,
-        "workflow_run_name": run.name,
-        "workflow_id": run.workflow_id,
-        "status": run.status,
-        "outcome": run.outcome,
-        "end_reason": run.end_reason,
-        "revision": state["revision"],
-        "is_answering": state["claim"] is not None,
-        "is_over": run.ended_at is not None,
-        "messages": chat_turns.active_messages(state),
-        "session_data": _session_data(run, state),
-        "created_at": run.created_at,
-        "ended_at": run.ended_at,
-    }
-
-
-def _session_data(run: Run, state: chat_turns.ChatState) -> dict[str, Any]:
     if run.ended_at is not None:
         status = "completed"
     elif state["claim"] is not None:
         status = "pending_assistant_turn"
     else:
         status = "idle" if state["cursor"] is None else "rewound"
-    return {
-        "version": 1,
-        "status": status,
-        "cursor_turn_id": state["cursor"],
-        "turns": [chat_turns.present_turn(turn) for turn in state["turns"]],
-        "discarded_future": [chat_turns.present_turn(turn) for turn in state["discarded"]],
-    }
+    return TextChat.model_validate(
+        {
+            "id": run.id,
+            "workflow_run_id": run.id,
+            "workflow_run_name": run.name,
+            "workflow_id": run.workflow_id,
+            "status": run.status,
+            "outcome": run.outcome,
+            "end_reason": run.end_reason,
+            "revision": state["revision"],
+            "is_answering": state["claim"] is not None,
+            "is_over": run.ended_at is not None,
+            "messages": chat_turns.active_messages(state),
+            "session_data": {
+                "version": 1,
+                "status": status,
+                "cursor_turn_id": state["cursor"],
+                "turns": [chat_turns.present_turn(turn) for turn in state["turns"]],
+                "discarded_future": [chat_turns.present_turn(turn) for turn in state["discarded"]],
+            },
+            "created_at": run.created_at,
+            "ended_at": run.ended_at,
+        }
+    )
 
 
 @router.post("", response_model=TextChat, operation_id="start_text_chat", responses=error_responses(504))
 async def start_text_chat(
     workflow_id: Id, org: RequireMember, chats: ChatServiceDep, body: StartChatRequest | None = None
-) -> dict[str, Any]:
+) -> TextChat:
     """Begin a chat on the draft if there is one; the answer holds the agent's first messages."""
     body = body or StartChatRequest()
     return present_chat(await chats.start(org, workflow_id, name=body.name, context=dict(body.initial_context)))
 
 
 @router.get("/{run_id}", response_model=TextChat, operation_id="get_text_chat")
-async def get_text_chat(workflow_id: Id, run_id: LongId, org: CurrentOrg, chats: ChatServiceDep) -> dict[str, Any]:
+async def get_text_chat(workflow_id: Id, run_id: LongId, org: CurrentOrg, chats: ChatServiceDep) -> TextChat:
     """The whole chat."""
     return present_chat(await chats.get(org, workflow_id, run_id))
 
@@ -75,7 +73,7 @@ async def get_text_chat(workflow_id: Id, run_id: LongId, org: CurrentOrg, chats:
 )
 async def send_text_chat_message(
     workflow_id: Id, run_id: LongId, body: ChatMessageRequest, org: RequireMember, chats: ChatServiceDep
-) -> dict[str, Any]:
+) -> TextChat:
     """Say something; the answer is the whole chat with the agent's reply. 409 with both revisions when it moved on."""
     return present_chat(await chats.say(org, workflow_id, run_id, body.text, expected_revision=body.expected_revision))
 
@@ -83,7 +81,7 @@ async def send_text_chat_message(
 @router.post("/{run_id}/rewind", response_model=TextChat, operation_id="rewind_text_chat")
 async def rewind_text_chat(
     workflow_id: Id, run_id: LongId, body: RewindChatRequest, org: RequireMember, chats: ChatServiceDep
-) -> dict[str, Any]:
+) -> TextChat:
     """Takes the chat back to a turn: node, variables and history are as they were after it. What came later stays
     visible; the next message discards it, `cursor_turn_id: null` goes back to it."""
     run = await chats.rewind(org, workflow_id, run_id, body.cursor_turn_id, expected_revision=body.expected_revision)
@@ -93,7 +91,7 @@ async def rewind_text_chat(
 @router.post("/{run_id}/end", response_model=TextChat, operation_id="end_text_chat", responses=error_responses(504))
 async def end_text_chat(
     workflow_id: Id, run_id: LongId, org: RequireMember, chats: ChatServiceDep, body: EndChatRequest | None = None
-) -> dict[str, Any]:
+) -> TextChat:
     """End the chat; ending it again changes nothing."""
     expected = body.expected_revision if body else None
     return present_chat(await chats.end(org, workflow_id, run_id, expected_revision=expected))

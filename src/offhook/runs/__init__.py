@@ -14,6 +14,7 @@ from offhook.runs.finishing import node_webhooks, reviews
 from offhook.runs.finishing.node_webhooks import NodeWebhookJob
 from offhook.runs.finishing.reviews import ReviewJob
 from offhook.runs.lists import run_count_queries, usage_endpoints
+from offhook.runs.lists.usage_list import UsageReports
 from offhook.runs.live.calls import LiveCall, LiveCallRegistry
 from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.live.event_writer import EventWriter
@@ -70,6 +71,7 @@ def register(root: Root) -> None:
         grace_s=lease_s / 3,
     )
     root.provide(EventWriter, writer)
+    root.provide(UsageReports, UsageReports(root.db))
     root.provide(RunStreams, streams)
     root.provide(ToolRegistry, tools)
     root.provide(LiveCallRegistry, live)

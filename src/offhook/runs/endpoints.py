@@ -1,28 +1,28 @@
 """Runs of a workflow: start one, list them, look at one."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 
-from offhook.kit.database.database import Database, Session
+from offhook.kit.database.database import Session
 from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, RequireMember
-from offhook.root import database_of, use_service
+from offhook.root import use_service
 from offhook.runs import repository, service
 from offhook.runs.artifacts.links import RunLinks, links_of
 from offhook.runs.finishing import reviews
-from offhook.runs.lists import listing, usage_list
+from offhook.runs.lists import listing
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
 from offhook.runs.lists.listing import page_of_runs
-from offhook.runs.lists.usage_list import UsageQuery
+from offhook.runs.lists.usage_list import UsageQuery, UsageReports
 from offhook.runs.live import media_tokens
 from offhook.runs.modes import RunModes
 from offhook.runs.records import event_queries
 from offhook.runs.records.projections import build_transcript, summarize_progress, tally_events
-from offhook.runs.schemas import CreateWorkflowRunRequest, CreateWorkflowRunResponse, RunDetail, RunList
+from offhook.runs.schemas import CreateWorkflowRunRequest, CreateWorkflowRunResponse, RunDetail, RunList, RunRecord
 from offhook.runs.states import LIVE_STATES, TEXT_CHAT
 from offhook.workflows import service as workflows
 
@@ -45,7 +45,7 @@ async def create_workflow_run(
     session: Session,
     links: Annotated[RunLinks, Depends(links_of)],
     modes: Annotated[RunModes, Depends(use_service(RunModes))],
-) -> dict[str, Any]:
+) -> CreateWorkflowRunResponse:
     """Start a run on the draft if there is one. Modes with a socket answer with its address; it opens once, within
     five minutes."""
     modes.require_known(body.mode)
@@ -62,20 +62,20 @@ async def create_workflow_run(
         name_prefix="WR-TEST",
     )
     token = None if run.mode == TEXT_CHAT else await media_tokens.issue_token(session, run)
-    return {
-        "id": run.id,
-        "workflow_run_id": run.id,
-        "workflow_id": run.workflow_id,
-        "name": run.name,
-        "workflow_run_name": run.name,
-        "mode": run.mode,
-        "status": run.status,
-        "created_at": run.created_at,
-        "definition_id": run.version_id,
-        "initial_context": run.initial_context,
-        "media_url": links.media_socket_url(run.mode, run.id, token) if token else None,
-        "media_token": token,
-    }
+    return CreateWorkflowRunResponse(
+        id=run.id,
+        workflow_run_id=run.id,
+        workflow_id=run.workflow_id,
+        name=run.name,
+        workflow_run_name=run.name,
+        mode=run.mode,
+        status=run.status,
+        created_at=run.created_at,
+        definition_id=run.version_id,
+        initial_context=run.initial_context,
+        media_url=links.media_socket_url(run.mode, run.id, token) if token else None,
+        media_token=token,
+    )
 
 
 @router.get("/{workflow_id}/runs", response_model=RunList, operation_id="list_workflow_runs")
@@ -85,14 +85,16 @@ async def list_workflow_runs(
     session: Session,
     query: RunQueryParams,
     links: Annotated[RunLinks, Depends(links_of)],
-) -> dict[str, Any]:
+) -> RunList:
     """The workflow's runs, newest first unless sorted otherwise.
 
     Filters on `context.<name>` and `gathered.<name>` find texts, numbers and truth values: the first 100 names of each,
     by their first 300 characters."""
     workflow_name = await workflows.name_of(session, org.organization_id, workflow_id)
     found = await page_of_runs(session, org.organization_id, query, workflow_id=workflow_id)
-    return as_page(query, [listing.present_run(row, workflow_name, links) for row in found.rows], found.total)
+    return as_page(
+        query, [listing.present_run(RunRecord, row, workflow_name, links) for row in found.rows], found.total
+    )
 
 
 @router.get(
@@ -104,16 +106,14 @@ async def list_workflow_runs(
 async def download_workflow_report(
     workflow_id: Id,
     org: CurrentOrg,
-    db: Annotated[Database, Depends(database_of)],
+    reports: Annotated[UsageReports, Depends(use_service(UsageReports))],
     start_date: Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain day counts whole")] = None,
     end_date: Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain day counts whole")] = None,
     filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
 ) -> StreamingResponse:
     """A row for each run, the newest first, with a column for each extracted variable."""
-    async with db.transaction() as session:
-        await workflows.name_of(session, org.organization_id, workflow_id)
     query = UsageQuery(start_date, end_date, workflow_id, filters)
-    report = await usage_list.build_usage_report(db, org.organization_id, query)
+    report = await reports.open_workflow_report(org.organization_id, workflow_id, query)
     return await csv_response(f"workflow_{workflow_id}_report.csv", report.header, report.stream_rows())
 
 
@@ -124,25 +124,29 @@ async def get_workflow_run(
     org: CurrentOrg,
     session: Session,
     links: Annotated[RunLinks, Depends(links_of)],
-) -> dict[str, Any]:
+) -> RunDetail:
     """One run with its events, transcript and cost; while it is live, as far as it has come."""
     run = await service.get_run(session, org.organization_id, run_id, workflow_id=workflow_id)
     workflow_name = await workflows.name_of(session, org.organization_id, workflow_id)
     events = await event_queries.read_events(session, org.organization_id, run_id, limit=MAX_EVENTS)
-    shown = listing.present_run(run, workflow_name, links)
+    live_values: dict[str, object] = {}
     if run.status in LIVE_STATES:
         tally = tally_events(events)
-        shown |= {
+        live_values = {
             "latency": tally.latency_summary(),
             "gathered_context": {**run.gathered_context, **tally.gathered_context()},
         }
-    return {
-        **shown,
-        "events": events,
-        "transcript": [line.as_dict() for line in build_transcript(events)],
-        "progress": summarize_progress(events),
-        "cost_lines": await repository.cost_lines(session, org.organization_id, run_id),
-        "carrier_bill": run.carrier_bill,
-        "unpriced": run.usage.get("unpriced", []),
-        "annotations": await reviews.load_annotations(session, org.organization_id, run_id),
-    }
+    return listing.present_run(
+        RunDetail,
+        run,
+        workflow_name,
+        links,
+        events=events,
+        transcript=[line.as_dict() for line in build_transcript(events)],
+        progress=summarize_progress(events),
+        cost_lines=await repository.cost_lines(session, org.organization_id, run_id),
+        carrier_bill=run.carrier_bill,
+        unpriced=run.usage.get("unpriced", []),
+        annotations=await reviews.load_annotations(session, org.organization_id, run_id),
+        **live_values,
+    )

@@ -2,11 +2,13 @@
 
 from offhook.root import Root
 from offhook.usage import endpoints
+from offhook.usage.accounts import CreditService
 
 __all__ = ["register"]
 
 
 def register(root: Root) -> None:
     """Add the routes of usage and money."""
+    root.provide(CreditService, CreditService(root.db))
     root.api.include_router(endpoints.router)
     root.api.include_router(endpoints.superuser_router)

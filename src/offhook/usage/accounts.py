@@ -5,11 +5,13 @@ from dataclasses import replace
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import NotFound
-from offhook.orgs import Caller, write_audit_entry
+from offhook.kit.database.database import Database
+from offhook.kit.json_values import JsonObject
+from offhook.orgs import Caller, run_idempotent, write_audit_entry
 from offhook.orgs import service as orgs
 from offhook.usage import ledger, repository
 from offhook.usage.errors import OrganizationNotFound
-from offhook.usage.schemas import BillingAccountResponse, BillingTerms
+from offhook.usage.schemas import AddCreditRequest, BillingAccountResponse, BillingTerms, CreditAdded, LedgerEntryItem
 from offhook.usage.tables import LedgerEntry
 
 
@@ -26,6 +28,34 @@ async def add_credit(
     entry = await ledger.add_credit(session, organization_id, cents, note=note, created_by=caller.user_id)
     await _audit_change(session, caller, organization_id, "credit.added", {"cents": cents, "note": note})
     return entry
+
+
+class CreditService:
+    """Adds credit once per ``Idempotency-Key``, each time in transactions of its own."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def add_credit(
+        self, caller: Caller, organization_id: int, request: AddCreditRequest, *, idempotency_key: str | None
+    ) -> CreditAdded:
+        """Adds credit and returns the ledger entry. Raises OrganizationNotFound (404) and what ``run_idempotent`` raises."""
+
+        async def apply_credit() -> JsonObject:
+            async with self._db.transaction() as session:
+                entry = await add_credit(session, caller, organization_id, request.cents, request.note)
+                values = LedgerEntryItem.model_validate(entry).model_dump(mode="json")
+            return values | {"organization_id": organization_id}
+
+        answer = await run_idempotent(
+            self._db,
+            organization_id=caller.organization_id,
+            scope=f"credits:{organization_id}",
+            key=idempotency_key,
+            body=request.model_dump(mode="json"),
+            action=apply_credit,
+        )
+        return CreditAdded.model_validate(answer)
 
 
 async def get_billing(session: AsyncSession, organization_id: int) -> BillingAccountResponse:

@@ -1,15 +1,16 @@
 """What an organization used and what money it has left; the terms are the superuser's."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from offhook.kit.database.database import Database, Session
+from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id
-from offhook.orgs import CurrentOrg, IdempotencyHeader, Now, RequireAdmin, RequireSuperuser, run_idempotent
-from offhook.root import database_of
+from offhook.orgs import CurrentOrg, IdempotencyHeader, Now, RequireAdmin, RequireSuperuser
+from offhook.root import use_service
 from offhook.usage import accounts, repository, summary
+from offhook.usage.accounts import CreditService
 from offhook.usage.schemas import (
     AddCreditRequest,
     BillingAccountResponse,
@@ -67,25 +68,11 @@ async def add_credit(
     organization_id: Id,
     body: AddCreditRequest,
     caller: RequireSuperuser,
-    db: Annotated[Database, Depends(database_of)],
+    credits_service: Annotated[CreditService, Depends(use_service(CreditService))],
     key: IdempotencyHeader = None,
-) -> dict[str, Any]:
+) -> CreditAdded:
     """Add to an organization's balance; a negative amount takes from it."""
-
-    async def apply_credit() -> dict[str, Any]:
-        async with db.transaction() as session:
-            entry = await accounts.add_credit(session, caller, organization_id, body.cents, body.note)
-            shown = LedgerEntryItem.model_validate(entry).model_dump(mode="json")
-        return shown | {"organization_id": organization_id}
-
-    return await run_idempotent(
-        db,
-        organization_id=caller.organization_id,
-        scope=f"credits:{organization_id}",
-        key=key,
-        body=body.model_dump(mode="json"),
-        action=apply_credit,
-    )
+    return await credits_service.add_credit(caller, organization_id, body, idempotency_key=key)
 
 
 @superuser_router.get(

@@ -91,7 +91,7 @@ class WebhookDeliverer:
             try:
                 if due.endpoint.status != service.ENABLED:
                     raise WebhookDisabled("The webhook is switched off.")
-                letter = self.sign_delivery(due.endpoint, due.event, due.delivery.sequence, attempts + 1)
+                signed = self.sign_delivery(due.endpoint, due.event, due.delivery.sequence, attempts + 1)
             except (WebhookDisabled, WebhookSecretUnreadable) as error:
                 due = await repository.find_delivery_of_job(session, delivery_id, lock=True)
                 if due is not None and _is_current(due, in_round, attempts):
@@ -99,7 +99,7 @@ class WebhookDeliverer:
                 return
         self._under_way[endpoint_id] += 1
         try:
-            outcome = await self.send(letter)
+            outcome = await self.send(signed)
         finally:
             self._under_way[endpoint_id] -= 1
         await self._record_outcome(delivery_id, in_round, attempts, outcome)
@@ -153,26 +153,32 @@ class WebhookDeliverer:
                 secrets.append(service.open_secret(self._keyring, endpoint.organization_id, endpoint.old_secret))
         return secrets
 
-    def sign_test_delivery(self, endpoint: WebhookEndpoint) -> SignedDelivery:
-        """An event of type ``webhook.test`` that is in no list and takes no sequence number. WebhookSecretUnreadable."""
-        event = WebhookEvent(
-            id=0,
-            organization_id=endpoint.organization_id,
-            type=service.TEST_EVENT,
-            data={"webhook_id": endpoint.id, "message": "This is a test."},
-            created_at=self._clock.now(),
-        )
-        return self.sign_delivery(endpoint, event, 0, 1)
+    async def send_test(self, organization_id: int, endpoint_id: int) -> DeliveryOutcome:
+        """Sends an event of type ``webhook.test``, which is in no list and takes no sequence number.
 
-    async def send(self, letter: SignedDelivery) -> DeliveryOutcome:
+        Raises WebhookNotFound (404) and WebhookSecretUnreadable.
+        """
+        async with self._db.transaction() as session:
+            endpoint = await service.get_endpoint(session, organization_id, endpoint_id)
+            event = WebhookEvent(
+                id=0,
+                organization_id=organization_id,
+                type=service.TEST_EVENT,
+                data={"webhook_id": endpoint.id, "message": "This is a test."},
+                created_at=self._clock.now(),
+            )
+            signed = self.sign_delivery(endpoint, event, 0, 1)
+        return await self.send(signed)
+
+    async def send(self, signed: SignedDelivery) -> DeliveryOutcome:
         """Send it; whatever happens is an outcome. A redirect is a failure: it would lead the event elsewhere."""
         started = self._clock.now()
         try:
             answer = await self._egress.request(
                 "POST",
-                letter.url,
-                headers=letter.headers,
-                content=letter.body,
+                signed.url,
+                headers=signed.headers,
+                content=signed.body,
                 timeout_s=TIMEOUT_S,
                 max_bytes=MAX_ANSWER_BYTES,
                 max_redirects=0,

@@ -1,17 +1,17 @@
 """Webhooks, their deliveries and the events to catch up with over HTTP."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
 from offhook.errors import UnprocessableRequest
 from offhook.kit.crypto import Keyring
-from offhook.kit.database.database import Database, Session
+from offhook.kit.database.database import Session
 from offhook.kit.egress import EgressClient, EgressError
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, Now, RequireAdmin
-from offhook.root import database_of, use_service
+from offhook.root import use_service
 from offhook.webhooks import repository, service
 from offhook.webhooks.delivery import WebhookDeliverer
 from offhook.webhooks.errors import WebhookUrlRefused
@@ -23,6 +23,7 @@ from offhook.webhooks.schemas import (
     DeliveryResponse,
     DeliveryStatus,
     EventList,
+    EventResponse,
     ResentResponse,
     WebhookCreate,
     WebhookCreated,
@@ -63,9 +64,10 @@ def _created_response(new: NewEndpoint) -> WebhookCreated:
 
 
 @router.get("", response_model=WebhookList, operation_id="list_webhooks")
-async def list_webhooks(org: RequireAdmin, session: Session) -> dict[str, Any]:
+async def list_webhooks(org: RequireAdmin, session: Session) -> WebhookList:
     found = await repository.list_endpoints(session, org.organization_id)
-    return {"webhooks": found, "event_types": list(EVENT_TYPES)}
+    webhooks = [WebhookResponse.model_validate(endpoint) for endpoint in found]
+    return WebhookList(webhooks=webhooks, event_types=list(EVENT_TYPES))
 
 
 @router.post("", response_model=WebhookCreated, operation_id="create_webhook")
@@ -79,21 +81,21 @@ async def create_webhook(
 
 
 @router.get("/{webhook_id}", response_model=WebhookResponse, operation_id="get_webhook")
-async def get_webhook(webhook_id: Id, org: RequireAdmin, session: Session) -> Any:
-    return await service.get_endpoint(session, org.organization_id, webhook_id)
+async def get_webhook(webhook_id: Id, org: RequireAdmin, session: Session) -> WebhookResponse:
+    return WebhookResponse.model_validate(await service.get_endpoint(session, org.organization_id, webhook_id))
 
 
 @router.patch("/{webhook_id}", response_model=WebhookResponse, operation_id="update_webhook")
 async def update_webhook(
     webhook_id: Id, body: WebhookUpdate, org: RequireAdmin, session: Session, egress: EgressDep
-) -> Any:
+) -> WebhookResponse:
     """Switching one on again forgets its failures; what it missed is in `GET /events`."""
     values = body.model_dump(exclude_unset=True)
     if "url" in values:
         _check_url(egress, values["url"])
     if "events" in values:
         values["events"] = sorted(set(values["events"]))
-    return await service.update_endpoint(session, org, webhook_id, values)
+    return WebhookResponse.model_validate(await service.update_endpoint(session, org, webhook_id, values))
 
 
 @router.delete("/{webhook_id}", response_model=WebhookDeleted, operation_id="delete_webhook")
@@ -112,21 +114,16 @@ async def rotate_webhook_secret(
 
 
 @router.post("/{webhook_id}/test", response_model=WebhookTested, operation_id="test_webhook")
-async def test_webhook(
-    webhook_id: Id, org: RequireAdmin, db: Annotated[Database, Depends(database_of)], sender: DelivererDep
-) -> Any:
+async def test_webhook(webhook_id: Id, org: RequireAdmin, deliverer: DelivererDep) -> WebhookTested:
     """Sends an event of type `webhook.test` now and answers what came back; it is neither stored nor repeated."""
-    async with db.transaction() as session:
-        endpoint = await service.get_endpoint(session, org.organization_id, webhook_id)
-        letter = sender.sign_test_delivery(endpoint)
-    outcome = await sender.send(letter)
-    return {
-        "delivered": outcome.is_success,
-        "status_code": outcome.status_code,
-        "error": outcome.error,
-        "answer": outcome.answer,
-        "duration_ms": outcome.duration_ms,
-    }
+    outcome = await deliverer.send_test(org.organization_id, webhook_id)
+    return WebhookTested(
+        delivered=outcome.is_success,
+        status_code=outcome.status_code,
+        error=outcome.error,
+        answer=outcome.answer,
+        duration_ms=outcome.duration_ms,
+    )
 
 
 @router.get("/{webhook_id}/deliveries", response_model=DeliveryList, operation_id="list_webhook_deliveries")
@@ -136,17 +133,17 @@ async def list_webhook_deliveries(
     session: Session,
     page: PageParams,
     status: Annotated[DeliveryStatus | None, Query(description="`dead` for the dead letters")] = None,
-) -> dict[str, Any]:
+) -> DeliveryList:
     """The newest first; kept for 30 days."""
     await service.get_endpoint(session, org.organization_id, webhook_id)
     rows, total = await repository.list_deliveries(session, org.organization_id, webhook_id, status=status, page=page)
-    return {
-        "deliveries": rows,
-        "total_count": total,
-        "page": page.page,
-        "limit": page.limit,
-        "total_pages": page.total_pages(total),
-    }
+    return DeliveryList(
+        deliveries=[DeliveryResponse.model_validate(row) for row in rows],
+        total_count=total,
+        page=page.page,
+        limit=page.limit,
+        total_pages=page.total_pages(total),
+    )
 
 
 @router.get(
@@ -154,12 +151,12 @@ async def list_webhook_deliveries(
 )
 async def get_webhook_delivery(
     webhook_id: Id, delivery_id: LongId, org: RequireAdmin, session: Session
-) -> dict[str, Any]:
+) -> DeliveryDetail:
     """With its log: every attempt and what came back."""
     found = await service.get_delivery(session, org.organization_id, webhook_id, delivery_id)
     log = await repository.list_attempts(session, org.organization_id, delivery_id)
-    shown = [AttemptResponse.model_validate(attempt) for attempt in log]
-    return {**_delivery_item(found), "attempt_log": shown, "data": found.event.data}
+    attempts = [AttemptResponse.model_validate(attempt) for attempt in log]
+    return DeliveryDetail(**_delivery_response(found).model_dump(), attempt_log=attempts, data=found.event.data)
 
 
 @router.post(
@@ -169,9 +166,9 @@ async def get_webhook_delivery(
 )
 async def resend_webhook_delivery(
     webhook_id: Id, delivery_id: LongId, org: RequireAdmin, session: Session
-) -> dict[str, Any]:
+) -> DeliveryResponse:
     """Sends it again now, whatever became of it, with the same `webhook-id` and sequence number."""
-    return _delivery_item(await service.resend_delivery(session, org, webhook_id, delivery_id))
+    return _delivery_response(await service.resend_delivery(session, org, webhook_id, delivery_id))
 
 
 @router.post("/{webhook_id}/resend-dead", response_model=ResentResponse, operation_id="resend_dead_webhook_deliveries")
@@ -187,7 +184,7 @@ async def list_events(
     after: Annotated[int, Query(ge=0, le=2**63 - 1, description="`next_after` of the answer before")] = 0,
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
     types: Annotated[str | None, Query(max_length=1000, description="Event types, separated by commas")] = None,
-) -> dict[str, Any]:
+) -> EventList:
     """What happened after an event, oldest first: whoever was away catches up with it, with or without a webhook.
     Events are kept for 30 days."""
     kinds = [kind.strip() for kind in (types or "").split(",") if kind.strip()]
@@ -196,22 +193,22 @@ async def list_events(
         raise EventTypeUnknown(f"{unknown[0]!r} is no event type: use {', '.join(EVENT_TYPES)}.")
     found = await repository.events_after(session, org.organization_id, after=after, kinds=kinds, limit=limit + 1)
     shown = found[:limit]
-    return {
-        "events": [
-            {
-                "id": event.id,
-                "message_id": f"evt_{event.id}",
-                "type": event.type,
-                "timestamp": event.created_at,
-                "data": event.data,
-            }
+    return EventList(
+        events=[
+            EventResponse(
+                id=event.id,
+                message_id=f"evt_{event.id}",
+                type=event.type,
+                timestamp=event.created_at,
+                data=event.data,
+            )
             for event in shown
         ],
-        "next_after": shown[-1].id if shown else after,
-        "has_more": len(found) > limit,
-    }
+        next_after=shown[-1].id if shown else after,
+        has_more=len(found) > limit,
+    )
 
 
-def _delivery_item(due: DueDelivery) -> dict[str, Any]:
-    shown = {name: getattr(due.delivery, name) for name in DeliveryResponse.model_fields if name != "event_type"}
-    return {**shown, "event_type": due.event.type}
+def _delivery_response(due: DueDelivery) -> DeliveryResponse:
+    values = {name: getattr(due.delivery, name) for name in DeliveryResponse.model_fields if name != "event_type"}
+    return DeliveryResponse(**values, event_type=due.event.type)

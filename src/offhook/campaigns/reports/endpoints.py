@@ -32,7 +32,7 @@ from offhook.root import base_url
 from offhook.runs.artifacts.links import RunLinks, links_of
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
 from offhook.runs.lists.listing import page_of_runs, present_run
-from offhook.runs.schemas import RunList
+from offhook.runs.schemas import RunList, RunRecord
 from offhook.workflows import service as workflows
 
 router = APIRouter(prefix="/campaign/{campaign_id}", tags=["campaigns"])
@@ -86,8 +86,8 @@ async def list_campaign_runs(
     workflow_id = campaign.workflow_id
     names = await workflows.names_of(session, org.organization_id, [workflow_id])
     runs = await page_of_runs(session, org.organization_id, query, workflow_id=workflow_id, campaign_id=campaign_id)
-    page = as_page(query, [present_run(row, names.get(workflow_id, ""), links) for row in runs.rows], runs.total)
-    return RunList.model_validate(page)
+    records = [present_run(RunRecord, row, names.get(workflow_id, ""), links) for row in runs.rows]
+    return as_page(query, records, runs.total)
 
 
 @router.get("/preflight", response_model=PreflightResponse, operation_id="check_campaign_before_start")

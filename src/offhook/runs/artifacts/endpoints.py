@@ -1,7 +1,7 @@
 """What a run leaves behind, over HTTP: its recording, its transcript and its live event stream."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Request
@@ -17,10 +17,10 @@ from offhook.root import Root, use_service
 from offhook.runs import repository, service
 from offhook.runs.artifacts.links import Artifact, RunLinks, links_of
 from offhook.runs.errors import RunNotFound, RunRecordingNotFound
-from offhook.runs.live.event_streams import RunStreams, follow_run
+from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.records import event_queries
 from offhook.runs.records.projections import build_transcript, format_transcript
-from offhook.runs.schemas import TranscriptResponse
+from offhook.runs.schemas import TranscriptItem, TranscriptResponse
 from offhook.runs.tables import Run
 from offhook.voice.events import VoiceEvent
 
@@ -93,13 +93,14 @@ async def get_transcript(
     links: RunLinksDep,
     link: LinkParam = None,
     format: Literal["text", "json"] | None = None,  # noqa: A002 - the parameter's name
-) -> Any:
+) -> TranscriptResponse | Response:
     """Who said what: plain text, or JSON for ``?format=json`` or ``Accept: application/json``."""
     run = await _get_run_for_artifact(session, caller, links, link, "transcript", (workflow_id, run_id))
     events = await event_queries.read_events(session, run.organization_id, run_id, limit=MAX_EVENTS)
     lines = build_transcript(events)
     if format == "json" or (format is None and "application/json" in request.headers.get("accept", "")):
-        return {"workflow_run_id": run.id, "status": run.status, "lines": [line.as_dict() for line in lines]}
+        shown = [TranscriptItem.model_validate(line.as_dict()) for line in lines]
+        return TranscriptResponse(workflow_run_id=run.id, status=run.status, lines=shown)
     return PlainTextResponse(format_transcript(lines), headers={"Cache-Control": "private, no-cache"})
 
 
@@ -127,32 +128,28 @@ async def stream_events(
     await service.get_run(session, org.organization_id, run_id, workflow_id=workflow_id)
     seen = last_event_id.strip() if last_event_id else ""
     start = min(int(seen), MAX_EVENT_ID) if seen.isascii() and seen.isdigit() and len(seen) < 12 else after
-    root: Root = request.app.state.root
-    body = _stream_sse(root, streams, org.organization_id, run_id, start)
+    body = _stream_sse(streams, org.organization_id, run_id, start)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(body, media_type="text/event-stream", headers=headers)
 
 
-async def _stream_sse(
-    root: Root, streams: RunStreams, organization_id: int, run_id: int, after: int
-) -> AsyncIterator[str]:
+async def _stream_sse(streams: RunStreams, organization_id: int, run_id: int, after: int) -> AsyncIterator[str]:
     yield "retry: 1000\n\n"
-    async for news in follow_run(streams, root.db, organization_id, run_id, after=after):
-        if news is None:
+    async for part in streams.follow_run(organization_id, run_id, after=after):
+        if part is None:
             yield ": keep-alive\n\n"
-        elif isinstance(news, VoiceEvent):
+        elif isinstance(part, VoiceEvent):
             yield _format_sse_message(
-                news.type, {"type": news.type, "at_ms": round(news.at_s * 1000), "data": news.data}
+                part.type, {"type": part.type, "at_ms": round(part.at_s * 1000), "data": part.data}
             )
         else:
-            yield "".join([_format_sse_message(event["type"], event, event["seq"]) for event in news])
-    async with root.db.transaction() as session:
-        run = await repository.by_id(session, organization_id, run_id)
+            yield "".join([_format_sse_message(event["type"], event, event["seq"]) for event in part])
+    run = await streams.find_run(organization_id, run_id)
     if run is not None:
         yield _format_sse_message("ended", {"status": run.status, "outcome": run.outcome, "end_reason": run.end_reason})
 
 
-def _format_sse_message(kind: str, data: dict[str, Any], number: int | None = None) -> str:
+def _format_sse_message(kind: str, data: Mapping[str, object], number: int | None = None) -> str:
     head = f"id: {number}\n" if number is not None else ""
     return f"{head}event: {kind}\ndata: {json.dumps(data, ensure_ascii=False, default=_json_default)}\n\n"
 

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.lists import queries
 from offhook.runs.records import event_queries
+from offhook.runs.records.event_queries import Utterance
 from offhook.runs.records.projections import build_transcript
 from offhook.runs.tables import Run
 
@@ -39,15 +40,15 @@ async def load_session_facts(
     if not run_ids:
         return {}
     rows = await queries.load_session_rows(session, organization_id, run_ids)
-    said: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    utterances: dict[int, list[Utterance]] = defaultdict(list)
     for event in await event_queries.read_first_utterances(session, organization_id, run_ids):
-        said[event["run_id"]].append(event)
+        utterances[event["run_id"]].append(event)
     found = {}
     for row in rows:
         extracted = row.extracted if isinstance(row.extracted, dict) else {}
         found[row.id] = SessionFacts(
             row.workflow_id, row.duration, row.started_at, row.ended_at, extracted,
-            summarize_conversation(extracted, said[row.id]), row.recording_key is not None,
+            summarize_conversation(extracted, utterances[row.id]), row.recording_key is not None,
         )  # fmt: skip
     return found
 

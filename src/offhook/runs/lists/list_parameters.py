@@ -1,15 +1,15 @@
-"""What every list of runs takes and answers over HTTP."""
+"""Query parameters and pages of all lists of runs."""
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends, Query
 
 from offhook.kit.http.pagination import PageParams
 from offhook.runs.lists.listing import RunQuery
+from offhook.runs.schemas import RunList, RunRecord
 
 
-# async, although it awaits nothing: the framework sends plain functions through a thread
+# async although it awaits nothing: the framework runs plain functions in a thread
 async def _run_query(
     page: PageParams,
     filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
@@ -22,12 +22,12 @@ async def _run_query(
 RunQueryParams = Annotated[RunQuery, Depends(_run_query)]
 
 
-def as_page(query: RunQuery, runs: Sequence[dict[str, Any]], total: int) -> dict[str, Any]:
-    """A :class:`RunList` of these records."""
-    return {
-        "runs": runs,
-        "total_count": total,
-        "page": query.page.page,
-        "limit": query.page.limit,
-        "total_pages": query.page.total_pages(total),
-    }
+def as_page(query: RunQuery, runs: list[RunRecord], total: int) -> RunList:
+    """Returns these records as a page."""
+    return RunList(
+        runs=runs,
+        total_count=total,
+        page=query.page.page,
+        limit=query.page.limit,
+        total_pages=query.page.total_pages(total),
+    )

@@ -1,7 +1,7 @@
 """Pages of runs: which fields filter and sort them, as Core rows because a page of objects costs three times as much."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -16,7 +16,10 @@ from offhook.kit.http.pagination import PageRequest
 from offhook.runs.artifacts.links import RunLinks
 from offhook.runs.lists import run_count_queries
 from offhook.runs.lists.queries import RunPage, find_runs
+from offhook.runs.schemas import RunRecord
 from offhook.runs.tables import Run, RunValue
+
+RecordT = TypeVar("RecordT", bound=RunRecord)
 
 _VALUE_FIELD: Final = NamedValueColumns(RunValue.name, RunValue.value, RunValue.number)
 FILTERS: Final[dict[str, FilterField]] = {
@@ -101,10 +104,10 @@ async def page_of_runs(
     return await find_runs(session, COLUMNS, conditions, order, limit=part.limit, offset=part.offset, total=total)
 
 
-def present_run(row: Any, workflow_name: str, links: RunLinks) -> dict[str, Any]:
-    """One run as it is shown: a row of :data:`COLUMNS`, or a Run."""
+def present_run(model: type[RecordT], row: Any, workflow_name: str, links: RunLinks, **more: Any) -> RecordT:
+    """Builds a record from a row of :data:`COLUMNS` or a Run; ``more`` adds fields of the model and replaces others."""
     has_media = row.answered_at is not None
-    return {
+    values = {
         **{name: getattr(row, name) for name in _SHOWN_COLUMNS},
         "workflow_run_id": row.id,
         "workflow_name": workflow_name,
@@ -112,3 +115,4 @@ def present_run(row: Any, workflow_name: str, links: RunLinks) -> dict[str, Any]
         "transcript_url": links.sign_artifact_link("transcript", row.workflow_id, row.id) if has_media else None,
         "recording_url": links.sign_artifact_link("recording", row.workflow_id, row.id) if row.recording_key else None,
     }
+    return model.model_validate(values | more)

@@ -1,17 +1,17 @@
 """Every run of an organization, as a list and as a download."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 
-from offhook.kit.database.database import Database, Session
+from offhook.kit.database.database import Session
 from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.orgs import CurrentOrg, Now
-from offhook.root import database_of
+from offhook.root import use_service
 from offhook.runs.lists import usage_list
 from offhook.runs.lists.insights import MAX_DAYS, load_insights
-from offhook.runs.lists.usage_list import UsageQuery
+from offhook.runs.lists.usage_list import UsageQuery, UsageReports
 from offhook.runs.schemas import InsightsResponse, UsageRunList
 
 router = APIRouter(prefix="/organizations/usage/runs", tags=["usage"])
@@ -54,7 +54,7 @@ async def list_usage_runs(
     limit: Annotated[int, Query(ge=1, le=MAX_LIMIT)] = 50,
     offset: Annotated[int | None, Query(ge=0, le=_MAX_OFFSET)] = None,
     page: Annotated[int, Query(ge=1, le=_MAX_PAGE, description="Used when there is no offset")] = 1,
-) -> dict[str, Any]:
+) -> UsageRunList:
     """Runs of every agent, live ones included, the newest first unless sorted otherwise."""
     start = (page - 1) * limit if offset is None else offset
     items, total = await usage_list.find_usage_page(
@@ -66,16 +66,16 @@ async def list_usage_runs(
         sort_by=sorting[0],
         sort_order=sorting[1],
     )
-    return {
-        "items": items,
-        "total": total,
-        "limit": limit,
-        "offset": start,
-        "total_count": total,
-        "page": start // limit + 1,
-        "total_pages": -(-total // limit),
-        "total_duration_seconds": round(sum(item["duration_seconds"] for item in items), 3),
-    }
+    return UsageRunList(
+        items=items,
+        total=total,
+        limit=limit,
+        offset=start,
+        total_count=total,
+        page=start // limit + 1,
+        total_pages=-(-total // limit),
+        total_duration_seconds=round(sum(item.duration_seconds for item in items), 3),
+    )
 
 
 @router.get(
@@ -85,16 +85,19 @@ async def list_usage_runs(
     operation_id="download_usage_report",
 )
 async def download_report(
-    org: CurrentOrg, query: UsageQueryDep, now: Now, db: Annotated[Database, Depends(database_of)]
+    org: CurrentOrg,
+    query: UsageQueryDep,
+    now: Now,
+    reports: Annotated[UsageReports, Depends(use_service(UsageReports))],
 ) -> StreamingResponse:
     """A row for each run, the newest first: agent, duration, cost, outcome and a column for each extracted variable."""
-    report = await usage_list.build_usage_report(db, org.organization_id, query)
+    report = await reports.open_report(org.organization_id, query)
     return await csv_response(f"usage_runs_{now:%Y%m%d_%H%M%S}.csv", report.header, report.stream_rows())
 
 
 @insights_router.get("/insights", response_model=InsightsResponse, operation_id="get_usage_insights")
 async def get_insights(
     org: CurrentOrg, session: Session, now: Now, days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 30
-) -> dict[str, Any]:
+) -> InsightsResponse:
     """How the finished runs of the last days went, by day and by agent: outcomes, minutes, cost and answer time."""
     return await load_insights(session, org.organization_id, now, days)

@@ -19,6 +19,7 @@ from offhook.kit.filters.date_conditions import date_condition
 from offhook.kit.filters.filter_values import BadValue
 from offhook.runs.lists import queries, run_count_queries
 from offhook.runs.lists.listing import FILTERS as RUN_FILTERS
+from offhook.runs.schemas import UsageRunItem
 from offhook.runs.tables import Run
 from offhook.workflows import service as workflows
 
@@ -46,6 +47,7 @@ COLUMNS: Final = (
     Run.duration,
     Run.cost_cents,
 )
+_SHOWN_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in UsageRunItem.model_fields)
 REPORT_HEADER: Final = (
     "run_id",
     "agent_name",
@@ -82,8 +84,8 @@ async def find_usage_page(
     offset: int,
     sort_by: str | None,
     sort_order: str | None,
-) -> tuple[list[dict[str, Any]], int]:
-    """Items as they are shown, the newest first unless sorted otherwise, and how many there are in all."""
+) -> tuple[list[UsageRunItem], int]:
+    """Returns a page, newest first unless sorted otherwise, and the number of all runs that match."""
     order = parse_sort(sort_by, sort_order, SORTS, default="created_at", tie_break=Run.id)
     conditions = _parse_usage_conditions(organization_id, query)
     # Without filters and times nothing need be counted.
@@ -91,7 +93,7 @@ async def find_usage_page(
     total = await run_count_queries.count_runs(session, organization_id, query.workflow_id) if is_whole else None
     found = await queries.find_runs(session, COLUMNS, conditions, order, limit=limit, offset=offset, total=total)
     names = await workflows.names_of(session, organization_id, {row.workflow_id for row in found.rows})
-    return [_item(row, names) for row in found.rows], found.total
+    return [_usage_run_item(row, names) for row in found.rows], found.total
 
 
 def _parse_usage_conditions(organization_id: int, query: UsageQuery) -> FilterConditions:
@@ -109,14 +111,13 @@ def _parse_usage_conditions(organization_id: int, query: UsageQuery) -> FilterCo
     return conditions
 
 
-def _item(row: Any, names: dict[int, str]) -> dict[str, Any]:
-    values = {column.key: getattr(row, column.key) for column in COLUMNS}
-    return {
-        **values,
-        "run_id": row.id,
-        "workflow_name": names.get(row.workflow_id, ""),
-        "duration_seconds": 0.0 if row.duration is None else float(row.duration),
-    }
+def _usage_run_item(row: Any, workflow_names: dict[int, str]) -> UsageRunItem:
+    return UsageRunItem(
+        **{column.key: getattr(row, column.key) for column in _SHOWN_COLUMNS},
+        run_id=row.id,
+        workflow_name=workflow_names.get(row.workflow_id, ""),
+        duration_seconds=0.0 if row.duration is None else float(row.duration),
+    )
 
 
 class UsageReport:
@@ -166,9 +167,21 @@ class UsageReport:
         ]
 
 
-async def build_usage_report(db: Database, organization_id: int, query: UsageQuery) -> UsageReport:
-    """A report whose columns are those of every run and one for each variable that was extracted anywhere in it."""
-    async with db.transaction() as session:
-        conditions = queries.run_conditions(_parse_usage_conditions(organization_id, query))
-        extracted = await queries.extracted_names(session, organization_id, conditions)
-    return UsageReport(db, organization_id, query, extracted)
+class UsageReports:
+    """Opens reports over the runs of an organization or of one of its workflows."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def open_workflow_report(self, organization_id: int, workflow_id: int, query: UsageQuery) -> UsageReport:
+        """Opens the report of one workflow. Raises WorkflowNotFound (404)."""
+        async with self._db.transaction() as session:
+            await workflows.name_of(session, organization_id, workflow_id)
+        return await self.open_report(organization_id, query)
+
+    async def open_report(self, organization_id: int, query: UsageQuery) -> UsageReport:
+        """Opens a report with the columns of every run and one for each variable that any of the runs extracted."""
+        async with self._db.transaction() as session:
+            conditions = queries.run_conditions(_parse_usage_conditions(organization_id, query))
+            extracted = await queries.extracted_names(session, organization_id, conditions)
+        return UsageReport(self._db, organization_id, query, extracted)

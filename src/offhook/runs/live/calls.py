@@ -20,7 +20,7 @@ from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import call_end, webhook_events
 from offhook.runs.finishing.call_end import FinishedConversation
-from offhook.runs.live import lease_queries
+from offhook.runs.live import lease_queries, media_tokens
 from offhook.runs.live.call_knowledge import CallKnowledge
 from offhook.runs.live.call_recording import CallRecordings, WavRecorder
 from offhook.runs.live.call_sounds import CallSounds
@@ -142,6 +142,11 @@ class LiveCallRegistry:
                 await asyncio.to_thread(silero.load_model)
                 self._vad = silero
         return self._vad
+
+    async def claim_run(self, run_id: int, token: str, *, mode: str) -> None:
+        """Spends the media token of a run. Raises MediaTokenRefused (401)."""
+        async with self._root.db.transaction() as session:
+            await media_tokens.claim_token(session, token, run_id=run_id, mode=mode)
 
     async def connect_leg(self, run_id: int, leg: CallLeg) -> LiveCall:
         """Take the run for this process and build its session; the caller then awaits :meth:`LiveCall.run`.

@@ -1,27 +1,28 @@
-"""Who listens to which run: one LISTEN connection a process wakes the readers of live event streams."""
+"""Live event streams of runs; one LISTEN connection per process wakes their readers."""
 
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any
 
 from offhook.kit.database.database import Database
 from offhook.kit.database.outage import retry_until_database_returns
 from offhook.kit.database.postgres_listener import PostgresListener
 from offhook.runs import repository
 from offhook.runs.records import event_queries
+from offhook.runs.records.event_queries import StoredEvent
+from offhook.runs.tables import Run
 from offhook.voice.events import VoiceEvent
 
-_MAX_LIVE = 100  # live-only events kept for a listener that is slow; they are worth nothing when old
+_MAX_LIVE = 100  # live-only events kept for a slow listener; old ones are worthless
 _BATCH = 500
 _OUTAGE_TIMEOUT_S = 60.0
 KEEP_ALIVE_S = 15.0
 
 
 class RunStreamListener:
-    """One reader of one run. ``wait`` returns when there may be news; ``take_live`` gives what is not stored."""
+    """One reader of one run's events; live-only events wait here until they are taken."""
 
     def __init__(self) -> None:
         self._has_events = asyncio.Event()
@@ -38,16 +39,16 @@ class RunStreamListener:
         self._has_events.set()
 
     async def wait_for_events(self, timeout_s: float) -> bool:
-        """True for news, False when the time is over without any."""
+        """Returns whether an event came within the time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 await self._has_events.wait()
-        had_news = self._has_events.is_set()
+        has_events = self._has_events.is_set()
         self._has_events.clear()
-        return had_news
+        return has_events
 
     def take_stored(self) -> bool:
-        """Whether something was stored since the last time."""
+        """Returns whether an event was stored since the last call."""
         had, self._has_stored = self._has_stored, False
         return had
 
@@ -57,9 +58,10 @@ class RunStreamListener:
 
 
 class RunStreams:
-    """The listeners of this process, and its connection that hears of runs in other processes."""
+    """The event streams of this process, which include the events of runs in other processes."""
 
     def __init__(self, db: Database) -> None:
+        self._db = db
         self._listeners: dict[int, set[RunStreamListener]] = defaultdict(set)
         self._postgres_listener = PostgresListener(
             db, event_queries.CHANNEL, self._on_notification, self._wake_all, name="run-streams"
@@ -78,16 +80,58 @@ class RunStreams:
                 del self._listeners[run_id]
 
     async def wait_until_ready(self) -> None:
-        """Wait until news of other processes come in, so that nothing falls between reading and listening."""
+        """Waits until notifications of other processes arrive, so that no event is lost between reading and listening."""
         await self._postgres_listener.wait_until_ready()
 
+    async def follow_run(
+        self, organization_id: int, run_id: int, *, after: int, keep_alive_s: float = KEEP_ALIVE_S
+    ) -> AsyncIterator[list[StoredEvent] | VoiceEvent | None]:
+        """Yields the stored events after number ``after`` in batches, then new ones as they come; ends with the run.
+
+        Yields lists of stored events, single live-only events, and None when there was nothing for ``keep_alive_s``.
+        """
+        with self.listen(run_id) as listener:
+            await self.wait_until_ready()
+            while True:
+                read = partial(self._read_batch, organization_id, run_id, after)
+                is_over, batch = await retry_until_database_returns(
+                    read, patience_s=_OUTAGE_TIMEOUT_S, what="event stream"
+                )
+                for event in listener.take_live():
+                    yield event
+                if batch:
+                    after = batch[-1]["seq"]
+                    yield batch
+                if len(batch) == _BATCH:
+                    continue
+                if is_over:
+                    return
+                while not (has_events := await listener.wait_for_events(keep_alive_s)) or not listener.take_stored():
+                    for event in listener.take_live():
+                        yield event
+                    if not has_events:
+                        yield None
+                        break
+
+    async def find_run(self, organization_id: int, run_id: int) -> Run | None:
+        """Returns the run as it is now."""
+        async with self._db.transaction() as session:
+            return await repository.by_id(session, organization_id, run_id)
+
+    async def _read_batch(self, organization_id: int, run_id: int, after: int) -> tuple[bool, list[StoredEvent]]:
+        """Returns whether the run is over, and its next stored events."""
+        async with self._db.transaction() as session:
+            # The state first: the second query sees everything that was written before the run was over.
+            is_over = await repository.is_over(session, organization_id, run_id)
+            return is_over, await event_queries.read_events(session, organization_id, run_id, after=after, limit=_BATCH)
+
     def on_live(self, run_id: int, event: VoiceEvent) -> None:
-        """A live-only event of a run that this process carries."""
+        """Passes on a live-only event of a run that this process carries."""
         for listener in self._listeners.get(run_id, ()):
             listener.add_live_event(event)
 
     async def close(self) -> None:
-        """End the connection; open streams end with their requests."""
+        """Ends the connection; open streams end with their requests."""
         await self._postgres_listener.close()
 
     def _wake_all(self) -> None:
@@ -102,46 +146,3 @@ class RunStreams:
     def _wake_listeners(self, run_id: int) -> None:
         for listener in self._listeners.get(run_id, ()):
             listener.mark_stored()
-
-
-async def follow_run(
-    streams: RunStreams,
-    db: Database,
-    organization_id: int,
-    run_id: int,
-    *,
-    after: int,
-    keep_alive_s: float = KEEP_ALIVE_S,
-) -> AsyncIterator[list[dict[str, Any]] | VoiceEvent | None]:
-    """The stored events after number ``after`` in batches, then new ones as they come; ends with the run.
-
-    Yields lists of stored events, single live-only events, and None when there was nothing for ``keep_alive_s``.
-    """
-    with streams.listen(run_id) as listener:
-        await streams.wait_until_ready()
-        while True:
-            read = partial(_read_batch, db, organization_id, run_id, after)
-            is_over, batch = await retry_until_database_returns(read, patience_s=_OUTAGE_TIMEOUT_S, what="event stream")
-            for event in listener.take_live():
-                yield event
-            if batch:
-                after = batch[-1]["seq"]
-                yield batch
-            if len(batch) == _BATCH:
-                continue
-            if is_over:
-                return
-            while not (has_news := await listener.wait_for_events(keep_alive_s)) or not listener.take_stored():
-                for event in listener.take_live():
-                    yield event
-                if not has_news:
-                    yield None
-                    break
-
-
-async def _read_batch(db: Database, organization_id: int, run_id: int, after: int) -> tuple[bool, list[dict[str, Any]]]:
-    """(whether the run is over, the next stored events)."""
-    async with db.transaction() as session:
-        # The state first: what is written before a run is over is seen by the second query.
-        is_over = await repository.is_over(session, organization_id, run_id)
-        return is_over, await event_queries.read_events(session, organization_id, run_id, after=after, limit=_BATCH)

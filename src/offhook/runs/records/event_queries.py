@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from sqlalchemy import bindparam, select, text
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -18,6 +18,25 @@ from offhook.voice.events import AGENT_SAID, CALLER_SAID
 CHANNEL: Final = "offhook_run_events"
 _FIRST_EVENTS: Final = 60  # events of which a line about a call is made
 _NOTIFY_IDS: Final = 300  # ids in one notification, whose payload may have 8000 bytes
+
+
+class StoredEvent(TypedDict):
+    """An event of a run as readers get it."""
+
+    seq: int
+    type: str
+    at_ms: int
+    data: dict[str, Any]
+    created_at: datetime
+
+
+class Utterance(TypedDict):
+    """An utterance of one of several runs."""
+
+    run_id: int
+    type: str
+    at_ms: int
+    data: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +151,7 @@ async def notify_listeners(session: AsyncSession, run_ids: Sequence[int]) -> Non
 
 async def read_events(
     session: AsyncSession, organization_id: int, run_id: int, *, after: int = 0, limit: int = 1000
-) -> list[dict[str, Any]]:
+) -> list[StoredEvent]:
     """Stored events ``{seq, type, at_ms, data, created_at}`` of a run in their order, after number ``after``."""
     rows = await session.execute(
         select(RunEvent.seq, RunEvent.type, RunEvent.at_ms, RunEvent.data, RunEvent.created_at)
@@ -140,12 +159,13 @@ async def read_events(
         .order_by(RunEvent.seq)
         .limit(limit)
     )
-    return [dict(row) for row in rows.mappings()]
+    return [
+        StoredEvent(seq=row.seq, type=row.type, at_ms=row.at_ms, data=row.data, created_at=row.created_at)
+        for row in rows
+    ]
 
 
-async def read_first_utterances(
-    session: AsyncSession, organization_id: int, run_ids: Sequence[int]
-) -> list[dict[str, Any]]:
+async def read_first_utterances(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> list[Utterance]:
     """The first utterances ``{run_id, type, at_ms, data}`` of several runs: what a line about each of them is made of."""
     rows = await session.execute(
         select(RunEvent.run_id, RunEvent.type, RunEvent.at_ms, RunEvent.data)
@@ -157,4 +177,4 @@ async def read_first_utterances(
         )
         .order_by(RunEvent.run_id, RunEvent.seq)
     )
-    return [dict(row) for row in rows.mappings()]
+    return [Utterance(run_id=row.run_id, type=row.type, at_ms=row.at_ms, data=row.data) for row in rows]
