@@ -62,7 +62,7 @@ BAD = {
     "nul bytes": (f"phone_number,name\n{ONE},A\0nn\n".encode(), [(2, None, "NUL")]),
     "a thousand columns": (
         (",".join(["phone_number", *(f"c{n}" for n in range(999))]) + f"\n{ONE}\n").encode(),
-        [(1, None, f"1000 columns; {MAX_COLUMNS}")],
+        [(1, None, f"1000 columns; the limit is {MAX_COLUMNS}")],
     ),
     "two columns of one name": (f"phone_number,a,a\n{ONE},1,2\n".encode(), [(1, "a", "Two columns")]),
     "a column without a name": (f"phone_number,,a\n{ONE},1,2\n".encode(), [(1, None, "Column 2 has no name")]),

@@ -1,4 +1,4 @@
-"""What can be wrong with a request about campaigns."""
+"""Errors of requests about campaigns."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,69 +19,69 @@ class ContactNotFound(NotFound):
 
 
 class CampaignNotStartable(Conflict):
-    """Only a draft can be started."""
+    """Only drafts can be started."""
 
     code = "campaign_not_startable"
 
 
 class CampaignNotPausable(Conflict):
-    """Only a running campaign can be paused."""
+    """Only running campaigns can be paused."""
 
     code = "campaign_not_pausable"
 
 
 class CampaignNotResumable(Conflict):
-    """Only a paused campaign can be resumed."""
+    """Only paused campaigns can be resumed."""
 
     code = "campaign_not_resumable"
 
 
 class CampaignNotUpdatable(Conflict):
-    """A completed or failed campaign cannot be changed."""
+    """Completed and failed campaigns cannot be changed."""
 
     code = "campaign_not_updatable"
 
 
 class CampaignNotRedialable(Conflict):
-    """Only a completed, paused or failed campaign can be redialled."""
+    """Only completed, paused or failed campaigns can be redialed."""
 
     code = "campaign_not_redialable"
 
 
 class NothingToRedial(UnprocessableRequest):
-    """No contact matches these outcomes that was not reached."""
+    """No unreached contacts have these outcomes."""
 
     code = "nothing_to_redial"
 
 
 class ContactFileNotFound(NotFound):
-    """Your organization has no uploaded file with this key."""
+    """No uploaded file has this key."""
 
     code = "contacts_file_not_found"
 
 
 class ContactFileTooLarge(DomainError):
-    """A contact file may have 50 MB."""
+    """Contact files are limited to 50 MB."""
 
     code = "too_large"
     status = 413
 
 
 class NotCsv(DomainError):
-    """A contact file is a CSV: its name ends in .csv."""
+    """Contact files must be CSV files whose name ends in .csv."""
 
     code = "unsupported_media_type"
     status = 415
 
 
 class WorkflowNotRunnable(Conflict):
-    """An archived workflow calls nobody."""
+    """Archived workflows cannot place calls."""
 
     code = "workflow_archived"
 
 
 class ContactsInvalid(UnprocessableRequest):
-    """The contact file cannot be used."""
+    """The contact file has errors."""
 
     code = "contacts_invalid"
 
@@ -91,12 +91,12 @@ class ContactsInvalid(UnprocessableRequest):
 
 
 class CampaignRunsByAccount(Conflict):
-    """A campaign runs with this carrier account: pause it first."""
+    """A running campaign uses this carrier account. Pause the campaign first."""
 
     code = "campaign_running_with_account"
 
 
 class CampaignRunsWithWorkflow(Conflict):
-    """A campaign runs with this workflow: pause it or let it end."""
+    """A running campaign uses this workflow. Pause the campaign first."""
 
     code = "workflow_has_running_campaign"

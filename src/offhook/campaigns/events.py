@@ -1,4 +1,4 @@
-"""News of this domain."""
+"""Events of this domain."""
 
 from dataclasses import dataclass
 

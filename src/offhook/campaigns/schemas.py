@@ -1,4 +1,4 @@
-"""What the endpoints of campaigns take and answer."""
+"""Requests and responses of the campaign endpoints."""
 
 from datetime import date, datetime
 from typing import Annotated, Any, Final, Literal, Self
@@ -11,7 +11,7 @@ from offhook.kit.json_numbers import Number, WholeNumber
 
 MAX_INT: Final = 2**31 - 1
 MAX_DELAY_S: Final = 7 * 24 * 3600
-# What Dograh's clients do not say.
+# For clients that do not send one.
 _DEFAULT_CONCURRENCY: Final = 10
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
@@ -28,19 +28,19 @@ Outcome = Literal[
 
 def _check_zone(name: str) -> str:
     if not is_zone(name):
-        raise ValueError(f"{name!r} is no IANA time zone")
+        raise ValueError(f"{name!r} is not an IANA time zone")
     return name
 
 
 def _check_country(code: str) -> str:
     if code.upper() not in phonenumbers.SUPPORTED_REGIONS:
-        raise ValueError(f"{code!r} is no ISO 3166-1 country code")
+        raise ValueError(f"{code!r} is not an ISO 3166-1 country code")
     return code.upper()
 
 
 class Slot(BaseModel):
-    """``end`` at or before ``start`` is on the next day. ``day_of_week`` (0 is Monday), ``start_time`` and ``end_time``
-    are understood too."""
+    """A weekly slot. An ``end`` at or before ``start`` is on the next day. ``day_of_week`` (0 is Monday), ``start_time`` and
+    ``end_time`` are accepted as well."""
 
     day: Day
     start: Start
@@ -57,7 +57,8 @@ class Slot(BaseModel):
 
 
 class CallingHours(BaseModel):
-    """``in_callee_zone``: it must be open where the number may be, too. Nobody is called on ``holidays``."""
+    """When contacts may be called. With ``in_callee_zone``, calling hours must also be open in the time zone of the number.
+    No calls are placed on ``holidays``."""
 
     timezone: Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_check_zone)]
     slots: list[Slot] = Field(min_length=1, max_length=100)
@@ -66,8 +67,8 @@ class CallingHours(BaseModel):
 
 
 class RetryConfig(BaseModel):
-    """``delays`` replaces ``retry_delay_seconds`` for an outcome; each further retry waits ``backoff_factor`` times
-    longer, at most a week."""
+    """When unreached contacts are called again. ``delays`` overrides ``retry_delay_seconds`` for an outcome. Each further
+    retry waits ``backoff_factor`` times longer, up to a week."""
 
     enabled: bool = True
     max_retries: WholeNumber = Field(default=2, ge=0, le=20)
@@ -80,7 +81,7 @@ class RetryConfig(BaseModel):
 
 
 class CircuitBreaker(BaseModel):
-    """Pauses the campaign when so many of the calls that ended within the window have failed."""
+    """Pauses the campaign when the share of failed calls within the window reaches the threshold."""
 
     enabled: bool = True
     failure_threshold: Number = Field(default=0.5, gt=0, le=1)
@@ -89,7 +90,7 @@ class CircuitBreaker(BaseModel):
 
 
 class Destinations(BaseModel):
-    """``countries`` null: every country."""
+    """Which numbers may be called. ``countries`` null: every country."""
 
     countries: list[Annotated[str, StringConstraints(max_length=2), AfterValidator(_check_country)]] | None = Field(
         default=None, max_length=300
@@ -98,7 +99,7 @@ class Destinations(BaseModel):
 
 
 class Voicemail(BaseModel):
-    """What the agent does when a machine answers; null: what the workflow says."""
+    """What the agent does when a machine answers; null: the workflow's setting."""
 
     action: Literal["hang_up", "leave_message"]
     message: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)] | None = None
@@ -106,24 +107,26 @@ class Voicemail(BaseModel):
     @model_validator(mode="after")
     def _has_message(self) -> Self:
         if self.action == "leave_message" and self.message is None:
-            raise ValueError("message is needed to leave one")
+            raise ValueError("message is required when action is leave_message")
         return self
 
 
 class _CampaignRules(BaseModel):
-    calling_hours: CallingHours | None = Field(default=None, description="null: at any time")
+    calling_hours: CallingHours | None = Field(
+        default=None, description="When contacts may be called; null: at any time"
+    )
     retry_config: RetryConfig | None = None
     circuit_breaker: CircuitBreaker | None = None
     destinations: Destinations | None = None
     voicemail: Voicemail | None = None
     spend_cap_cents: WholeNumber | None = Field(
-        default=None, ge=1, le=MAX_INT, description="Pauses when it has cost as much"
+        default=None, ge=1, le=MAX_INT, description="The campaign pauses when it has cost this much; null: no limit"
     )
 
     @model_validator(mode="before")
     @classmethod
     def _accept_schedule_config(cls, given: Any) -> Any:
-        """``schedule_config {enabled, timezone, slots}`` is another name of ``calling_hours``."""
+        """Accepts ``schedule_config {enabled, timezone, slots}`` as another name of ``calling_hours``."""
         if not isinstance(given, dict) or "schedule_config" not in given or "calling_hours" in given:
             return given
         schedule = given["schedule_config"]
@@ -132,13 +135,13 @@ class _CampaignRules(BaseModel):
 
 
 class CreateCampaignRequest(_CampaignRules):
-    """``source_type: "csv"`` with ``source_id`` is another way to say ``contacts_file_key``."""
+    """A new campaign. ``source_type: "csv"`` with ``source_id`` is accepted instead of ``contacts_file_key``."""
 
     name: Name
     workflow_id: RowId
     contacts_file_key: Key
     max_concurrency: WholeNumber = Field(
-        ge=1, le=MAX_INT, description="Capped by your organization's limit and numbers"
+        ge=1, le=MAX_INT, description="Live calls at once, capped by the organization's limit and phone numbers"
     )
     telephony_configuration_id: RowId | None = None
 
@@ -151,15 +154,15 @@ class CreateCampaignRequest(_CampaignRules):
 
 
 class UpdateCampaignRequest(_CampaignRules):
-    """Only what is there changes; of ``retry_config``, too."""
+    """Only the given fields change, also within ``retry_config``."""
 
     name: Name | None = None
     max_concurrency: WholeNumber | None = Field(default=None, ge=1, le=MAX_INT)
-    telephony_configuration_id: RowId | None = Field(default=None, description="null: your default account")
+    telephony_configuration_id: RowId | None = Field(default=None, description="null: the default account")
 
 
 class RedialCampaignRequest(BaseModel):
-    """``retry_on_voicemail``, ``retry_on_no_answer`` and ``retry_on_busy`` are understood instead of the list."""
+    """A redial. ``retry_on_voicemail``, ``retry_on_no_answer`` and ``retry_on_busy`` are accepted instead of the list."""
 
     name: Name | None = None
     redial_statuses: list[Outcome] = Field(min_length=1, max_length=20)
@@ -182,7 +185,7 @@ class SourceSync(BaseModel):
 
 
 class ProgressRecord(BaseModel):
-    """``total_contacts = pending + in_progress + completed``; ``failed`` ended without an answer."""
+    """Contacts by state: ``total_contacts = pending + in_progress + completed``. ``failed`` contacts ended without an answer."""
 
     total_contacts: int
     dialled: int
@@ -192,26 +195,26 @@ class ProgressRecord(BaseModel):
     pending: int
     in_progress: int
     status: str
-    outcomes: dict[str, int] = Field(description="Contacts that are done, by outcome")
+    outcomes: dict[str, int] = Field(description="Finished contacts by outcome")
     campaign_id: int
-    state: str = Field(description="The status as Dograh calls it: a draft is created")
+    state: str = Field(description="The status for compatible clients: a draft is `created`")
     total_rows: int
     processed_rows: int
     failed_calls: int
     progress_percentage: float
     source_sync: SourceSync
-    rate_limit: float | None = Field(description="Calls a second that the carrier account takes; null: any number")
+    rate_limit: float | None = Field(description="Calls per second that the carrier account accepts; null: no limit")
     started_at: datetime | None
     completed_at: datetime | None
 
 
 class TimelineStep(BaseModel):
     from_time: datetime
-    outcomes: dict[str, int] = Field(description="Contacts that were done within the step, by outcome")
+    outcomes: dict[str, int] = Field(description="Contacts that finished within the step, by outcome")
 
 
 class TimelineResponse(BaseModel):
-    """When contacts were done, the oldest step first; steps in which nobody was are left out."""
+    """When contacts finished, oldest step first. Steps without finished contacts are left out."""
 
     campaign_id: int
     step_seconds: int
@@ -226,13 +229,13 @@ class CampaignResponse(BaseModel):
     workflow_id: int
     workflow_name: str
     status: str
-    state: str = Field(description="The status as Dograh calls it: a draft is created")
+    state: str = Field(description="The status for compatible clients: a draft is `created`")
     contacts_file_key: str | None
     source_type: str
     source_id: str | None
     columns: list[str]
-    max_concurrency: int = Field(description="As it was asked for")
-    effective_max_concurrency: int = Field(description="As your organization's limit and numbers allow")
+    max_concurrency: int = Field(description="As requested")
+    effective_max_concurrency: int = Field(description="As the organization's limit and phone numbers allow")
     telephony_configuration_id: int | None
     calling_hours: CallingHours | None
     retry_config: RetryConfig
@@ -243,7 +246,7 @@ class CampaignResponse(BaseModel):
     progress: ProgressRecord
     parent_campaign_id: int | None
     failure_reason: str | None
-    next_open_at: datetime | None = Field(description="When calling hours are closed now: when they open")
+    next_open_at: datetime | None = Field(description="When calling hours open next; null while they are open")
     created_at: datetime
     started_at: datetime | None
     completed_at: datetime | None
@@ -256,12 +259,12 @@ class ContactItem(BaseModel):
     row_number: int
     phone_number: str
     variables: dict[str, object]
-    state: str = Field(description="pending, calling or done")
+    state: str = Field(description="`pending`, `calling` or `done`")
     outcome: str | None
     reason: str | None
-    attempts: int = Field(validation_alias="dials", description="How often the phone was asked for")
+    attempts: int = Field(validation_alias="dials", description="How many times the contact was dialed")
     due_at: datetime | None
-    hold: str | None = Field(description="What put the next call off")
+    hold: str | None = Field(description="Why the next call was postponed")
     done_at: datetime | None
 
 
@@ -293,31 +296,37 @@ class VariableCount(BaseModel):
 
 
 class PreflightResponse(BaseModel):
-    """Of the contacts that are not done. ``estimated_end_at``: with the campaign's own calling hours."""
+    """A prediction for the unfinished contacts. ``estimated_end_at`` respects the campaign's own calling hours."""
 
     campaign_id: int
     total_contacts: int
-    contacts_by_zone: list[ZoneCount] = Field(description="The first zone where a number may be, or unknown")
+    contacts_by_zone: list[ZoneCount] = Field(
+        description="By the first time zone that a number may be in, or `unknown`"
+    )
     closed_now: int
     on_do_not_call_list: int
     invalid_numbers: int
     blocked_destinations: int
-    missing_values: list[VariableCount] = Field(description="Contacts without a value that the agent's texts use")
+    missing_values: list[VariableCount] = Field(
+        description="Contacts without a value for a variable that the agent uses"
+    )
     callable_contacts: int
-    estimated_dialling_seconds: float | None = Field(description="One call each; null while nothing can be dialled")
+    estimated_dialling_seconds: float | None = Field(
+        description="For one call to each contact; null while no call can be placed"
+    )
     estimated_end_at: datetime | None
 
 
 class SourceDownloadUrl(BaseModel):
     download_url: str
-    url: str = Field(description="The same as download_url")
+    url: str = Field(description="Same as `download_url`")
     file_name: str
     expires_in: int
     expires_at: datetime
 
 
 class PresignedUploadRequest(BaseModel):
-    """``file_size`` in bytes, at most 50 MB; ``file_name`` ends in .csv."""
+    """An upload. ``file_size`` is in bytes, at most 50 MB; ``file_name`` ends in .csv."""
 
     file_name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=255)]
     file_size: WholeNumber = Field(ge=1, le=2**53)
@@ -325,7 +334,7 @@ class PresignedUploadRequest(BaseModel):
 
 
 class PresignedUploadResponse(BaseModel):
-    """``PUT`` the file to ``upload_url``; then create the campaign with ``file_key``."""
+    """Where to ``PUT`` the file. Create the campaign with ``file_key`` afterwards."""
 
     upload_url: str
     file_key: str

@@ -1,4 +1,4 @@
-"""What customers' webhooks are told of campaigns, in the transaction that changes the campaign: told once, or not at all."""
+"""Publishes campaign events to webhooks in the transaction that changes the campaign: exactly once, or not at all."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -6,16 +6,16 @@ from offhook.campaigns.events import CampaignStatusChanged
 from offhook.webhooks import service as webhooks
 
 
-async def publish_status_changed(session: AsyncSession, news: CampaignStatusChanged) -> None:
-    """``campaign.status_changed`` for every change, and ``campaign.completed`` for the last one of a good end."""
+async def publish_status_changed(session: AsyncSession, event: CampaignStatusChanged) -> None:
+    """Publishes ``campaign.status_changed`` for every change, and ``campaign.completed`` when a campaign completes."""
     data = {
-        "campaign_id": news.campaign_id,
-        "name": news.name,
-        "status": news.status,
-        "previous_status": news.before,
-        "reason": news.reason,
+        "campaign_id": event.campaign_id,
+        "name": event.name,
+        "status": event.status,
+        "previous_status": event.before,
+        "reason": event.reason,
     }
-    await webhooks.publish_event(session, news.organization_id, "campaign.status_changed", data)
-    if news.status == "completed":
-        key = f"campaign.completed:{news.campaign_id}"
-        await webhooks.publish_event(session, news.organization_id, "campaign.completed", data, key=key)
+    await webhooks.publish_event(session, event.organization_id, "campaign.status_changed", data)
+    if event.status == "completed":
+        key = f"campaign.completed:{event.campaign_id}"
+        await webhooks.publish_event(session, event.organization_id, "campaign.completed", data, key=key)

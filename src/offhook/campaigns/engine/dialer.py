@@ -1,4 +1,4 @@
-"""One dialling pass of an organization: look at every rule, reserve, commit, and only then ask the carrier."""
+"""One dialing pass of an organization: check every rule, reserve, commit, and only then call the carrier."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,10 +32,9 @@ from offhook.campaigns.rules.slots import SlotDemand, effective_cap, share_slots
 
 log = structlog.get_logger(__name__)
 
-# A dial that has not begun this long after its commit does not begin: whoever waits for it (a pause, a check after a
-# crash) may rely on that.
+# A dial that has not begun this long after its commit never begins. A pause and the check after a crash rely on that.
 FENCE_S: Final = 3.0
-# One organization's pass makes room for the others' after so many calls; it comes back at once.
+# One organization's pass makes room for the others' after this many calls, and continues right away.
 MAX_CALLS_PER_PASS: Final = 25
 # Contacts that a pass may set aside (refused, or closed where they are) before it makes room for others.
 MAX_CONTACTS_EXAMINED: Final = 400
@@ -44,7 +43,7 @@ BREAKER_SAMPLE_SIZE: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class DialHold:
-    """Why a campaign does not dial now. ``until``: when to look again, None: something will wake us."""
+    """Why a campaign does not dial now. ``until``: when to look again; None: an event will wake it."""
 
     reason: str
     until: datetime | None = None
@@ -68,7 +67,7 @@ class ReservedCalls:
 
 
 class CampaignDialer:
-    """``check_after_s``: when the tick first looks at a dial of which nothing was heard."""
+    """Reserves and places calls. ``check_after_s``: when the tick first checks a dial without any report."""
 
     def __init__(
         self,
@@ -86,17 +85,17 @@ class CampaignDialer:
         self._check_after = timedelta(seconds=check_after_s)
 
     async def reserve_calls(self, organization_id: int, only: int | None = None) -> ReservedCalls:
-        """Commit to the calls that may be placed now. What it finds decides, not who calls it or how often. ``only``: of
-        this campaign alone.
+        """Commits to the calls that may be placed now; ``only`` limits them to one campaign.
 
-        Whoever gets them must :meth:`ask` at once; if it dies instead, they are looked into later and not dialled.
+        The caller must :meth:`place_calls` immediately. If it crashes instead, the calls are investigated later and not
+        dialed.
         """
         began = self._time.monotonic()
         async with self._store.transaction() as tx:
             return ReservedCalls(await self._reserve_in_transaction(tx, organization_id, only), began)
 
     async def place_calls(self, reserved: ReservedCalls) -> None:
-        """Ring the phones, side by side."""
+        """Places the reserved calls concurrently."""
         await self._time.gather([self._place_call(placing, reserved.began) for placing in reserved.placings])
 
     async def _reserve_in_transaction(
@@ -140,7 +139,7 @@ class CampaignDialer:
     async def _check_campaign(
         self, tx: CampaignTransaction, plan: CampaignPlan, now: datetime, limit: int
     ) -> ReadyCampaign | DialHold:
-        """The rules of the whole campaign, cheapest first; some of them end or pause it."""
+        """Checks the rules of the whole campaign, cheapest first; some of them end or pause it."""
         work = await tx.remaining_work(plan)
         if work.next_due is None:
             if work.open_attempts == 0:
@@ -177,13 +176,13 @@ class CampaignDialer:
             if why is not None:
                 return f"circuit_breaker: {why}"
         if plan.spend_cap_cents is not None and await tx.spent_cents(plan) >= plan.spend_cap_cents:
-            return "spend_cap: the campaign has cost as much as it may."
+            return "spend_cap: the campaign has reached its spend limit."
         return None
 
     async def _reserve_contacts(
         self, tx: CampaignTransaction, one: ReadyCampaign, wanted: int, now: datetime
     ) -> tuple[list[CommittedDial], datetime | None]:
-        """Claim, check and reserve up to ``wanted`` contacts; what is due but was not looked at needs a later pass."""
+        """Claims, checks and reserves up to ``wanted`` contacts, and returns when the rest needs a later pass."""
         plan = one.plan
         chosen, closes_at, has_more = await self._choose_contacts(tx, one, wanted, now)
         again_at = now if has_more else None
@@ -206,9 +205,9 @@ class CampaignDialer:
     async def _choose_contacts(
         self, tx: CampaignTransaction, one: ReadyCampaign, wanted: int, now: datetime
     ) -> tuple[list[ClaimedContact], datetime | None, bool]:
-        """Contacts that may be called now, when the first of their windows closes, and whether more are to be looked at.
+        """Returns contacts that may be called now, when their first window closes, and whether more remain to be checked.
 
-        Contacts that may never be called end here; those that may not be called now are put off.
+        Contacts that may never be called end here; those that may not be called now are postponed.
         """
         plan, closes_at = one.plan, one.closes_at
         chosen: list[ClaimedContact] = []
@@ -235,7 +234,7 @@ class CampaignDialer:
         return chosen, closes_at, len(chosen) < wanted
 
     async def _place_call(self, placing: CommittedDial, began: float) -> None:
-        """Ring one phone. From here on the attempt is ``placing`` in the database, whatever becomes of us."""
+        """Places one call. The attempt is already ``placing`` in the database, even if this process crashes."""
         if self._time.now() >= placing.may_dial_until or self._time.monotonic() - began >= FENCE_S:
             await self._settler.settle_undialed(placing.organization_id, placing.run_id, NEVER_DIALED)
             return
@@ -256,7 +255,7 @@ class CampaignDialer:
 async def _count_free_numbers(
     tx: CampaignTransaction, organization_id: int, ready: Sequence[ReadyCampaign]
 ) -> dict[str, int]:
-    """By carrier account, where its numbers limit: how many calls it still takes, whichever campaign's they are."""
+    """Returns how many more calls the numbers of each carrier account take, where numbers limit it."""
     found: dict[str, int] = {}
     for route in (one.route for one in ready):
         if route.numbers is not None and route.account not in found:
@@ -267,7 +266,7 @@ async def _count_free_numbers(
 def _contact_refusal(
     contact: ClaimedContact, found: DestinationCheck, listed: set[str], its: CallingWindow
 ) -> ContactRefusal | None:
-    """Why this contact may not be called: never, or not before its window opens."""
+    """Returns why this contact may not be called, for good or until its window opens."""
     if found.refusal == INVALID_NUMBER:
         return ContactRefusal(contact.id, INVALID_NUMBER, outcome=INVALID_NUMBER)
     if found.refusal is not None:
@@ -277,7 +276,7 @@ def _contact_refusal(
     if its.is_open:
         return None
     reason = its.reason or "closed"
-    # Closed without an end: nobody knows when this phone may ring, so it is closed for good, and that is said.
+    # Calling hours that never open end the contact, with the reason.
     return ContactRefusal(contact.id, reason, outcome=FAILED if its.until is None else None, until=its.until)
 
 

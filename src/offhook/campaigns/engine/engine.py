@@ -13,28 +13,28 @@ from offhook.campaigns.engine.settlement import AttemptSettler
 
 STALE_ATTEMPT_BATCH: Final = 200
 PLACING_POLL_INTERVAL_S: Final = 0.02
-# Above what many workers begin at the same time, and far below what a night of crashes amounts to.
+# More than many workers begin at the same time, and far fewer than a night of crashes.
 MAX_UNFINISHED_PASSES: Final = 20
 WORKER_LOST_REASON: Final = (
-    f"worker_lost: {MAX_UNFINISHED_PASSES} attempts to dial in a row ended with the process that made them."
-    " Look at the workers' log, and resume the campaign."
+    f"worker_lost: {MAX_UNFINISHED_PASSES} workers in a row crashed while they dialed."
+    " Check the workers' log, then resume the campaign."
 )
 
 DIAL_FAILED_REASON: Final = (
-    "cannot_dial: {error}, {times} times in a row, when its next contacts were chosen. The worker's log says more;"
-    " resume the campaign when that is mended."
+    "cannot_dial: choosing the next contacts failed {times} times in a row ({error})."
+    " Check the worker's log, fix the cause, then resume the campaign."
 )
 SETTLE_FAILED_REASON: Final = (
-    "cannot_settle: {error}, {times} times in a row, when it was asked what became of attempt {attempt_id}."
-    " The worker's log says more; resume the campaign when that is mended."
+    "cannot_settle: finding the result of attempt {attempt_id} failed {times} times in a row ({error})."
+    " Check the worker's log, fix the cause, then resume the campaign."
 )
 log = structlog.get_logger(__name__)
 
 
 class CampaignEngine:
-    """Any number of them work on one database, and each may die at any step.
+    """Dials and settles campaigns. Any number of engines share one database, and each may crash at any step.
 
-    ``patience_s``: how long a carrier's silence about a dial is waited out; half as long again as phones may ring.
+    ``patience_s``: how long to wait for a carrier that reports nothing about a dial; 1.5 times as long as phones ring.
     """
 
     def __init__(self, store: CampaignStore, carrier: CampaignCarrier, time: EngineTime, *, patience_s: float) -> None:
@@ -58,8 +58,10 @@ class CampaignEngine:
         return len(reserved.placings)
 
     async def begin_job(self, organization_id: int) -> bool:
-        """Before a job dials: False when the jobs before it never came to an end, and every running campaign of the
-        organization was paused for it. :meth:`end_job` says that this one did."""
+        """Notes that a dialing job begins; :meth:`end_job` notes its end.
+
+        Returns False when too many jobs before it never ended: then every running campaign of the organization is paused.
+        """
         async with self._store.transaction() as tx:
             if await tx.begin_pass(organization_id) <= MAX_UNFINISHED_PASSES:
                 return True
@@ -73,18 +75,19 @@ class CampaignEngine:
             await tx.end_pass(organization_id)
 
     async def dial_one_by_one(self, organization_id: int) -> bool:
-        """After a pass that raised: each running campaign by itself, so that one does not keep the others from dialling.
+        """Dials each running campaign by itself after a pass that raised, so that one does not block the others.
 
-        Whose pass raises ``MAX_CONSECUTIVE_ERRORS`` times in a row is paused. False: it is not known yet who that will be.
+        Pauses a campaign whose pass raises ``MAX_CONSECUTIVE_ERRORS`` times in a row. Returns False while some campaign
+        fails and is not paused yet.
         """
         async with self._store.transaction() as tx:
             campaign_ids = await tx.list_running_ids(organization_id)
-        is_known = True
+        is_settled = True
         for campaign_id in campaign_ids:
             key = ("campaign", campaign_id)
             try:
                 reserved = await self.dialer.reserve_calls(organization_id, campaign_id)
-            except Exception as error:  # the job loop: the others are dialled all the same
+            except Exception as error:  # the job loop: the other campaigns are dialed anyway
                 log.exception("campaign_pass_failed", campaign_id=campaign_id)
                 if self._backoff.record_failure(key, self._time.monotonic()):
                     await self._pause_campaign(
@@ -92,25 +95,24 @@ class CampaignEngine:
                     )
                     self._backoff.clear(key)
                 else:
-                    is_known = False
+                    is_settled = False
                 continue
             self._backoff.clear(key)
             await self.dialer.place_calls(reserved)
-        return is_known
+        return is_settled
 
     async def _pause_campaign(self, campaign_id: int, reason: str) -> None:
         async with self._store.transaction() as tx:
             await tx.set_status(campaign_id, "paused", reason, self._time.now())
 
     async def settle_ended_runs(self, runs: Sequence[tuple[int, int]]) -> None:
-        """On ``CallEnded`` and ``RunFinished`` of ``(organization, run)``; hearing it twice, or of a run of nobody's
-        campaign, is fine."""
+        """Settles runs ``(organization, run)`` after ``CallEnded`` and ``RunFinished``. Idempotent; other runs are ignored."""
         await self.settler.settle_ended_runs(runs)
 
     async def wait_for_committed_dials(self, organization_id: int, campaign_id: int) -> None:
-        """Call it after a pause was committed: when it returns, no dial that was committed before it begins any more.
+        """Waits, after a pause was committed, until no dial that was committed before it can begin.
 
-        The carrier has answered for each of them, or so much time has passed that they may not begin.
+        The carrier has answered for each of them, or they are too old to begin.
         """
         began = self._time.monotonic()
         while self._time.monotonic() - began < FENCE_S:
@@ -120,31 +122,33 @@ class CampaignEngine:
             await self._time.sleep(PLACING_POLL_INTERVAL_S)
 
     async def tick(self) -> None:
-        """The job ``campaign.tick``: what a dead process left, and what nobody was woken for."""
+        """Runs the job ``campaign.tick``: settles what crashed processes left, and wakes campaigns that were missed."""
         async with self._store.transaction() as tx:
             silent = await tx.find_stale_attempts(self._time.now(), STALE_ATTEMPT_BATCH + len(self._backoff))
             await tx.cancel_pending_of_failed(self._time.now())
-        errors = [error for one in silent if (error := await self._settle_stale_attempt(one)) is not None]
+        errors = [error for attempt in silent if (error := await self._settle_stale_attempt(attempt)) is not None]
         async with self._store.transaction() as tx:
             for organization_id in await tx.list_running_organizations():
                 await tx.schedule_dialing(organization_id, None)
         if errors:
             raise errors[0]
 
-    async def _settle_stale_attempt(self, one: StaleAttempt) -> Exception | None:
-        """What it raised. One that raises every time is put off, so that the others have their turn."""
-        key = ("attempt", one.attempt_id)
+    async def _settle_stale_attempt(self, attempt: StaleAttempt) -> Exception | None:
+        """Returns what settling raised. An attempt that raises every time backs off, so that others get their turn."""
+        key = ("attempt", attempt.attempt_id)
         if self._backoff.is_backing_off(key, self._time.monotonic()):
             return None
         try:
-            await self.settler.investigate_silence(one.organization_id, one.run_id)
-        except Exception as error:  # the job loop: told when every other attempt was looked into
-            log.exception("campaign_attempt_settlement_failed", attempt_id=one.attempt_id, campaign_id=one.campaign_id)
+            await self.settler.investigate_silence(attempt.organization_id, attempt.run_id)
+        except Exception as error:  # the job loop: raised after every other attempt was looked into
+            log.exception(
+                "campaign_attempt_settlement_failed", attempt_id=attempt.attempt_id, campaign_id=attempt.campaign_id
+            )
             if self._backoff.record_failure(key, self._time.monotonic()):
                 reason = SETTLE_FAILED_REASON.format(
-                    error=type(error).__name__, times=MAX_CONSECUTIVE_ERRORS, attempt_id=one.attempt_id
+                    error=type(error).__name__, times=MAX_CONSECUTIVE_ERRORS, attempt_id=attempt.attempt_id
                 )
-                await self._pause_campaign(one.campaign_id, reason)
+                await self._pause_campaign(attempt.campaign_id, reason)
             return error
         self._backoff.clear(key)
         return None

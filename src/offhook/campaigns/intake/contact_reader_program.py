@@ -1,4 +1,4 @@
-"""Reads one contact CSV that a stranger sent, in a process of its own with limits: see ``contact_import``.
+"""Reads one untrusted contact CSV in a process of its own with limits: see ``contact_import``.
 
     contact_reader_program.py SOURCE TARGET WANTED
 
@@ -44,7 +44,7 @@ class UnreadableLine(StopReading):
 
 
 class ErrorList:
-    """Every error is counted, the first ones are kept."""
+    """Counts every error and keeps the first ones."""
 
     def __init__(self) -> None:
         self.first: list[dict[str, Any]] = []
@@ -65,16 +65,16 @@ class CsvLines:
     def __iter__(self) -> Iterator[str]:
         while line := self._file.readline(MAX_LINE):
             if len(line) == MAX_LINE and not line.endswith("\n"):
-                raise UnreadableLine("The line is longer than a million characters: is this a CSV?")
+                raise UnreadableLine("The line is longer than a million characters. Check that the file is a CSV.")
             if "\0" in line:
-                raise UnreadableLine("The file holds NUL bytes: save it as CSV in UTF-8.")
+                raise UnreadableLine("The file contains NUL bytes. Save it as CSV in UTF-8.")
             if not line.isascii() and _UNDECODED.search(line):
-                raise UnreadableLine("The file is not UTF-8: save it as CSV in UTF-8.")
+                raise UnreadableLine("The file is not UTF-8. Save it as CSV in UTF-8.")
             yield line
 
 
 def detect_delimiter(source: Path) -> str:
-    """Comma or semicolon, whichever makes a ``phone_number`` column of the first line, or else is there more often."""
+    """Returns comma or semicolon: the one that makes a ``phone_number`` column of the first line, or the more frequent one."""
     with source.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         line = file.readline(MAX_LINE)
         while line and not line.strip():
@@ -87,32 +87,32 @@ def detect_delimiter(source: Path) -> str:
 
 
 def read_header(cells: Sequence[str], row: int, wanted: Sequence[str], errors: ErrorList) -> list[str]:
-    """The names of the columns; Stop when no row could be understood by them."""
+    """Returns the names of the columns. StopReading when no row can be read with them."""
     columns = [cell.strip() for cell in cells]
     while columns and not columns[-1]:
         columns.pop()
     columns = [PHONE if name.lower() == PHONE else name for name in columns]
     if len(columns) > MAX_COLUMNS:
-        raise StopReading(f"The file has {len(columns)} columns; {MAX_COLUMNS} are read.")
+        raise StopReading(f"The file has {len(columns)} columns; the limit is {MAX_COLUMNS}.")
     for number, name in enumerate(columns, 1):
         if not name:
             errors.add(row, None, f"Column {number} has no name.")
         elif len(name) > MAX_COLUMN_NAME:
             errors.add(row, name[:MAX_COLUMN_NAME], f"The name of column {number} is longer than {MAX_COLUMN_NAME}.")
         elif name in columns[: number - 1]:
-            errors.add(row, name, f"Two columns are called {name}.")
+            errors.add(row, name, f"Two columns are named {name}.")
     if PHONE not in columns:
-        errors.add(row, PHONE, "There is no phone_number column.")
+        errors.add(row, PHONE, "The file has no phone_number column.")
     for name in wanted:
         if name not in columns:
-            errors.add(row, name, f"The workflow uses {{{{{name}}}}}, and the file has no such column.")
+            errors.add(row, name, f"The workflow uses {{{{{name}}}}}, but the file has no such column.")
     if errors.total:
         raise StopReading
     return columns
 
 
 class ContactWriter:
-    """Checks rows and writes those that are fine."""
+    """Checks rows and writes the valid ones."""
 
     def __init__(self, columns: Sequence[str], target: TextIO, errors: ErrorList) -> None:
         self._columns = columns
@@ -127,10 +127,12 @@ class ContactWriter:
         if not any(cell.strip() for cell in cells):
             return
         if self.count >= MAX_ROWS:
-            raise StopReading(f"The file has more than {MAX_ROWS} contacts.")
+            raise StopReading(f"Contact files are limited to {MAX_ROWS} contacts.")
         self.count += 1
         if any(cell.strip() for cell in cells[len(self._columns) :]):
-            self._errors.add(row, None, f"The row has {len(cells)} cells, and there are {len(self._columns)} columns.")
+            self._errors.add(
+                row, None, f"The row has {len(cells)} cells, but the header has {len(self._columns)} columns."
+            )
             return
         phone = cells[self._phone].strip() if len(cells) > self._phone else ""
         if self._is_valid_phone(row, phone):
@@ -154,7 +156,7 @@ class ContactWriter:
             [f"{key}:{encode_basestring(cells[index]) if index < there else _EMPTY}" for index, key in self._keys]
         )
         if len(encoded) > MAX_ROW:
-            self._errors.add(row, None, f"The row holds more than {MAX_ROW} characters.")
+            self._errors.add(row, None, f"Rows are limited to {MAX_ROW} characters.")
         elif not self._errors.total:
             # JSON has no control characters of its own, so that a backslash is all that COPY would take for something else.
             encoded = encoded.replace("\\", "\\\\")
@@ -162,7 +164,7 @@ class ContactWriter:
 
 
 def read_contacts(source: Path, target: Path, wanted: Sequence[str]) -> dict[str, Any]:
-    """What is printed."""
+    """Reads ``source``, writes ``target`` and returns the report that is printed."""
     errors, columns, row, count = ErrorList(), list[str](), 0, 0
     contacts: ContactWriter | None = None
     with (
@@ -183,9 +185,9 @@ def read_contacts(source: Path, target: Path, wanted: Sequence[str]) -> dict[str
                 errors.add(row + isinstance(stop, UnreadableLine), None, str(stop))
         else:
             if contacts is None:
-                errors.add(1, None, "The file is empty: it needs a header row and contacts.")
+                errors.add(1, None, "The file is empty. It needs a header row and contacts.")
             elif not contacts.count:
-                errors.add(row, None, "The file has a header and no contacts.")
+                errors.add(row, None, "The file has a header but no contacts.")
     if contacts is not None:
         count = contacts.count
     return {"columns": columns, "rows": count, "errors": errors.first, "total_errors": errors.total}
@@ -195,13 +197,13 @@ def _read_rows(source: Path, file: TextIO) -> Iterator[list[str]]:
     with source.open("rb") as raw:
         start = raw.read(4)
     if start[:2] in _WIDE:
-        raise UnreadableLine("The file is UTF-16: save it as CSV in UTF-8.")
+        raise UnreadableLine("The file is UTF-16. Save it as CSV in UTF-8.")
     return csv.reader(CsvLines(file), delimiter=detect_delimiter(source), strict=True)
 
 
 def _explained(error: csv.Error) -> str:
     if "field larger" in str(error):
-        return f"A cell holds more than {MAX_CELL} characters: is a quotation mark not closed?"
+        return f"Cells are limited to {MAX_CELL} characters. Check for a quotation mark that is not closed."
     return "The quotation marks of this row do not match."
 
 

@@ -1,4 +1,4 @@
-"""Why is this contact not being called right now, and until when? The rules in the order in which the engine asks them."""
+"""Explains why a contact is not being called now, by the rules in the order in which the engine applies them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from offhook.campaigns.rules.slots import effective_cap
 
 @dataclass(frozen=True, slots=True)
 class ContactFacts:
-    """What is known of a contact and of everything that may hold it back. ``free_slots`` are the organization's."""
+    """A contact and everything that can hold it back. ``free_slots`` are the organization's."""
 
     plan: CampaignPlan
     status: str
@@ -36,7 +36,7 @@ class ContactFacts:
 
 @dataclass(frozen=True, slots=True)
 class WhyNotNow:
-    """``rule`` None: nothing holds it back, it is next in line. ``until``: when the rule stops holding it, if known."""
+    """The rule that holds a contact back; None when it is next in line. ``until``: when the rule lifts, if known."""
 
     can_be_called: bool
     rule: str | None
@@ -47,18 +47,18 @@ class WhyNotNow:
 _STATUS = {
     "draft": "The campaign has not been started.",
     "paused": "The campaign is paused.",
-    "completed": "The campaign is over.",
+    "completed": "The campaign is completed.",
     "failed": "The campaign has failed.",
 }
 
 
 def why_not_now(facts: ContactFacts, now: datetime) -> WhyNotNow:
-    """The first rule that holds the contact back."""
+    """Returns the first rule that holds the contact back."""
     for rule in (_check_contact, _check_campaign, _check_number, _check_time, _check_capacity):
         held = rule(facts, now)
         if held is not None:
             return held
-    return WhyNotNow(True, None, "Nothing holds it back: it is in line for the next free slot.")
+    return WhyNotNow(True, None, "The contact is ready and waits for the next free call slot.")
 
 
 def _blocked_by(rule: str, explanation: str, until: datetime | None = None) -> WhyNotNow:
@@ -68,21 +68,23 @@ def _blocked_by(rule: str, explanation: str, until: datetime | None = None) -> W
 def _check_contact(facts: ContactFacts, now: datetime) -> WhyNotNow | None:
     if facts.state == "done":
         because = f" ({facts.reason})" if facts.reason and facts.reason != facts.outcome else ""
-        return _blocked_by("contact_done", f"It ended as {facts.outcome}{because}.")
+        return _blocked_by("contact_done", f"The contact is finished: {facts.outcome}{because}.")
     if facts.state == "calling":
-        return _blocked_by("call_in_progress", "It is being called now.")
+        return _blocked_by("call_in_progress", "The contact is being called now.")
     return None
 
 
 def _check_campaign(facts: ContactFacts, now: datetime) -> WhyNotNow | None:
     if facts.status != "running":
         why = f" {facts.status_reason}" if facts.status_reason else ""
-        return _blocked_by(f"campaign_{facts.status}", _STATUS.get(facts.status, "The campaign does not run.") + why)
+        return _blocked_by(f"campaign_{facts.status}", _STATUS.get(facts.status, "The campaign is not running.") + why)
     if not facts.has_credit:
-        return _blocked_by("out_of_credit", "The organization's balance is used up.")
+        return _blocked_by("out_of_credit", "The organization is out of credit.")
     cap = facts.plan.spend_cap_cents
     if cap is not None and facts.spent_cents >= cap:
-        return _blocked_by("spend_cap", f"The campaign has cost {facts.spent_cents} cents, and {cap} is its cap.")
+        return _blocked_by(
+            "spend_cap", f"The campaign has cost {facts.spent_cents} cents; its spend limit is {cap} cents."
+        )
     if facts.no_route is not None:
         return _blocked_by("no_route", facts.no_route)
     return None
@@ -91,16 +93,16 @@ def _check_campaign(facts: ContactFacts, now: datetime) -> WhyNotNow | None:
 def _check_number(facts: ContactFacts, now: datetime) -> WhyNotNow | None:
     found = check_destination(facts.plan.destinations, facts.phone_number)
     if found.refusal is not None:
-        return _blocked_by(found.refusal, "This number cannot be called, or the campaign may not call it.")
+        return _blocked_by(found.refusal, "The number is invalid, or the campaign does not call such numbers.")
     if facts.is_on_do_not_call_list:
         return _blocked_by("do_not_call", "The number is on the do-not-call list.")
     return None
 
 
 _CLOSED = {
-    "unknown_zone": "The time zone is not known, and unknown is closed.",
-    "outside_calling_hours": "It is outside the campaign's calling hours.",
-    "outside_callee_hours": "It is outside the calling hours where the number may be.",
+    "unknown_zone": "The time zone of the number is unknown, so calling hours count as closed.",
+    "outside_calling_hours": "The campaign's calling hours are closed.",
+    "outside_callee_hours": "Calling hours are closed in the time zone of the number.",
 }
 
 
@@ -109,9 +111,9 @@ def _check_time(facts: ContactFacts, now: datetime) -> WhyNotNow | None:
     open_now = calling_window(facts.plan.hours, now, zones)
     if not open_now.is_open:
         reason = open_now.reason or "closed"
-        return _blocked_by(reason, _CLOSED.get(reason, "It is closed."), open_now.until)
+        return _blocked_by(reason, _CLOSED.get(reason, "Calling hours are closed."), open_now.until)
     if facts.due_at > now:
-        return _blocked_by(facts.hold or "retry_delay", "Its next call is due later.", facts.due_at)
+        return _blocked_by(facts.hold or "retry_delay", "The next call is due later.", facts.due_at)
     return None
 
 
@@ -119,15 +121,15 @@ def _check_capacity(facts: ContactFacts, now: datetime) -> WhyNotNow | None:
     cap = effective_cap(facts.plan.max_concurrency, facts.organization_limit, facts.numbers)
     if facts.open_attempts >= cap:
         return _blocked_by(
-            "campaign_concurrency", f"The campaign has {facts.open_attempts} calls, as many as it may have."
+            "campaign_concurrency", f"The campaign has {facts.open_attempts} live calls, which is its limit."
         )
     if facts.numbers is not None and facts.account_calls >= facts.numbers:
         return _blocked_by(
-            "carrier_numbers", f"The carrier account has {facts.account_calls} calls, as many as it carries."
+            "carrier_numbers", f"The carrier account has {facts.account_calls} live calls, which is its limit."
         )
     if facts.free_slots <= 0:
         return _blocked_by(
             "organization_concurrency",
-            f"The organization has {facts.organization_limit} live calls, as many as it may have.",
+            f"The organization has {facts.organization_limit} live calls, which is its limit.",
         )
     return None

@@ -1,4 +1,4 @@
-"""The bounds of a report's time: ISO 8601, a plain day counts whole."""
+"""Parses the period of a report: ISO 8601, where a plain date covers the whole day."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -7,7 +7,7 @@ from offhook.kit.filters.criteria import FilterInvalid
 
 
 def parse_period(start: str | None, end: str | None) -> ReportPeriod:
-    """FilterInvalid (422) names the parameter that is no time. Times without a zone are UTC."""
+    """Returns the period; times without a zone are UTC. FilterInvalid (422) names the invalid parameter."""
     return ReportPeriod(_parse_instant("start_date", start, is_end=False), _parse_instant("end_date", end, is_end=True))
 
 
@@ -23,4 +23,4 @@ def _parse_instant(name: str, text: str | None, *, is_end: bool) -> datetime | N
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return moment.astimezone(UTC) + timedelta(microseconds=1 if is_end else 0)
     except (ValueError, OverflowError):
-        raise FilterInvalid([name], f"{name} is no ISO 8601 time.", "datetime_parsing") from None
+        raise FilterInvalid([name], f"{name} is not an ISO 8601 time.", "datetime_parsing") from None

@@ -1,4 +1,4 @@
-"""The circuit breaker: when too many of the latest calls failed, stop before the rest of the list is burnt."""
+"""The circuit breaker: pauses a campaign when too many recent calls failed, before the rest of the list is used up."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class BreakerConfig:
 
 
 def parse_breaker_config(stored: Mapping[str, Any] | None) -> BreakerConfig:
-    """``campaigns.circuit_breaker`` as stored."""
+    """Reads ``campaigns.circuit_breaker`` as stored."""
     stored = stored or {}
     return BreakerConfig(
         is_enabled=bool(stored.get("enabled", True)),
@@ -27,7 +27,7 @@ def parse_breaker_config(stored: Mapping[str, Any] | None) -> BreakerConfig:
 
 
 def trip_reason(config: BreakerConfig, outcomes: Sequence[str]) -> str | None:
-    """A sentence that says why, when the calls that ended within the window (newest first) fail too often."""
+    """Returns why the campaign pauses when the calls that ended within the window (newest first) fail too often."""
     failed = sum(outcome in FAILURES for outcome in outcomes)
     if not config.is_enabled or len(outcomes) < config.min_calls or not failed:
         return None

@@ -1,4 +1,4 @@
-"""May this number be called at all? Impossible numbers, premium lines and countries that are not wished for."""
+"""Checks whether a number may be called at all: invalid numbers, premium lines and excluded countries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class DestinationCheck:
 
 
 def parse_destinations(stored: Mapping[str, Any] | None) -> DestinationPolicy:
-    """``campaigns.destinations`` as stored."""
+    """Reads ``campaigns.destinations`` as stored."""
     stored = stored or {}
     countries = stored.get("countries")
     return DestinationPolicy(
@@ -37,7 +37,7 @@ def parse_destinations(stored: Mapping[str, Any] | None) -> DestinationPolicy:
 
 
 def check_destination(allowed: DestinationPolicy, number: str) -> DestinationCheck:
-    """What is known of a number without asking anybody."""
+    """Checks a number by the numbering plan alone."""
     try:
         phone = parse_phone_number(number)
     except PhoneNumberInvalid:

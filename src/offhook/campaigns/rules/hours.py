@@ -1,6 +1,6 @@
-"""When may this number be called? Weekly slots in the campaign's zone and, if wished, in the callee's own.
+"""Calling hours: weekly slots in the campaign's time zone and, if configured, in the callee's own.
 
-Where the clock is turned, the narrower reading wins: a slot begins at the later and ends at the earlier of the two
+Where clocks change, the narrower reading wins: a slot begins at the later and ends at the earlier of the two
 instants that a repeated or skipped time may mean.
 """
 
@@ -34,7 +34,7 @@ class WeeklySlot:
 
 @dataclass(frozen=True, slots=True)
 class CallingSchedule:
-    """``holidays`` are local dates on which nobody is called, also not in a slot that began the evening before."""
+    """Weekly calling hours. ``holidays`` are local dates without calls, also in a slot that began the evening before."""
 
     zone: str
     slots: tuple[WeeklySlot, ...]
@@ -63,7 +63,7 @@ ALWAYS: Final = CallingWindow(True, None)
 
 
 def parse_calling_hours(stored: Mapping[str, Any] | None) -> CallingSchedule | None:
-    """``campaigns.calling_hours`` as stored, which was checked when it was saved; None = any time."""
+    """Reads ``campaigns.calling_hours`` as stored, which was validated when it was saved; None: at any time."""
     if stored is None:
         return None
     return CallingSchedule(
@@ -78,13 +78,16 @@ def parse_calling_hours(stored: Mapping[str, Any] | None) -> CallingSchedule | N
 
 
 def is_zone(name: str) -> bool:
-    """Whether this is an IANA zone that can be computed with."""
+    """Returns whether this is an IANA time zone that is available here."""
     return find_zone(name) is not None
 
 
 def calling_window(hours: CallingSchedule | None, now: datetime, callee_zones: Sequence[str] = ()) -> CallingWindow:
-    """Whether a call may be placed at ``now`` (aware), and until when. ``callee_zones``: every zone where the number may
-    be; with ``in_callee_zone`` it must be open in all of them, and none known is closed."""
+    """Returns whether a call may be placed at ``now`` (aware), and until when.
+
+    ``callee_zones`` are all zones that the number may be in. With ``in_callee_zone``, calling hours must be open in all of
+    them; without a known zone they count as closed.
+    """
     if hours is None:
         return ALWAYS
     if hours.in_callee_zone and not callee_zones:

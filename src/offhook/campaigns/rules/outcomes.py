@@ -1,4 +1,4 @@
-"""What the end of a run means for the contact that was called."""
+"""Maps the end of a run to the outcome of the contact that was called."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ VOICEMAIL: Final = "voicemail"
 OUTCOMES: Final = (
     "answered", "no_answer", "busy", "voicemail", "failed", "canceled", "do_not_call", "invalid_number",
 )  # fmt: skip
-# A redial does not call those again whom the campaign has reached, nor those who may not be called.
+# A redial skips contacts that were reached and contacts that may not be called.
 REDIALABLE: Final = frozenset({"no_answer", "busy", "voicemail", "failed", "canceled"})
 
 _BY_OUTCOME: Final = {"answered": ANSWERED, "transferred": ANSWERED, "voicemail": VOICEMAIL}
@@ -18,7 +18,7 @@ _BY_STATUS: Final = {"busy": "busy", "no_answer": "no_answer", "canceled": CANCE
 
 
 def outcome_of_run(status: str, outcome: str | None) -> str:
-    """``status`` and ``outcome`` of a run that is over. Somebody who talked with us was reached, however it broke off."""
+    """Returns the contact's outcome for a run that is over. A callee who talked was reached, however the call ended."""
     if outcome in _BY_OUTCOME:
         return _BY_OUTCOME[outcome]
     if status in _BY_STATUS:

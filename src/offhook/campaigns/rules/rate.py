@@ -14,20 +14,22 @@ class TokenBucket:
 
 @dataclass(frozen=True, slots=True)
 class TokenGrant:
-    """``taken`` calls may start; when that is fewer than wished, ``next_at`` is when the next may."""
+    """``taken`` calls may start; when that is fewer than requested, ``next_at`` is when the next may."""
 
     taken: int
     bucket: TokenBucket
     next_at: datetime | None
 
 
-def take_tokens(bucket: TokenBucket | None, wanted: int, *, per_second: float, burst: int, now: datetime) -> TokenGrant:
-    """Take up to ``wanted`` tokens. A clock that was set back neither adds nor takes tokens."""
+def take_tokens(
+    bucket: TokenBucket | None, requested: int, *, per_second: float, burst: int, now: datetime
+) -> TokenGrant:
+    """Takes up to ``requested`` tokens. A clock that was set back neither adds nor takes tokens."""
     tokens = float(burst)
     if bucket is not None:
         elapsed_s = max(0.0, (now - bucket.at).total_seconds())
         tokens = min(float(burst), bucket.tokens + elapsed_s * per_second)
-    taken = max(0, min(wanted, int(tokens + 1e-9)))
+    taken = max(0, min(requested, int(tokens + 1e-9)))
     left = tokens - taken
-    next_at = None if taken >= wanted else now + timedelta(seconds=max(0.0, 1 - left) / per_second)
+    next_at = None if taken >= requested else now + timedelta(seconds=max(0.0, 1 - left) / per_second)
     return TokenGrant(taken, TokenBucket(left, now), next_at)

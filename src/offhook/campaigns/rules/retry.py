@@ -1,4 +1,4 @@
-"""Is a contact that was not reached called again, and when?"""
+"""Decides whether and when a contact that was not reached is called again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 MAX_DELAY: Final = timedelta(days=7)
-# Nobody was rung: the carrier was away, or surely never got the call.
+# The phone did not ring: the carrier was unavailable, or never received the call.
 NOT_PLACED: Final = "not_placed"
 
 
@@ -23,7 +23,7 @@ class RetryPolicy:
 
 
 def retry_policy(stored: Mapping[str, Any]) -> RetryPolicy:
-    """``campaigns.retry_config`` as stored; what it does not name has its default."""
+    """Reads ``campaigns.retry_config`` as stored, with defaults for what it does not name."""
     wanted = {
         outcome for outcome in ("busy", "no_answer", "voicemail") if stored.get(f"retry_on_{outcome}", True) is True
     }
@@ -38,9 +38,9 @@ def retry_policy(stored: Mapping[str, Any]) -> RetryPolicy:
 
 
 def retry_at(policy: RetryPolicy, outcome: str, dials: int, now: datetime) -> datetime | None:
-    """When to dial again after ``dials`` dials, the last of which ended in ``outcome``; None when that was the last.
+    """Returns when to dial again after ``dials`` dials, the last of which ended in ``outcome``; None for no further dial.
 
-    :data:`NOT_PLACED` is tried again like any wished outcome: it says nothing about the callee.
+    :data:`NOT_PLACED` is always retried, since it says nothing about the callee.
     """
     if not policy.is_enabled or dials > policy.max_retries:
         return None

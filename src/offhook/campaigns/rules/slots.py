@@ -1,4 +1,4 @@
-"""How many calls may be added, and which campaign gets them: free slots shared so that nobody waits behind a bigger one."""
+"""Shares free call slots among campaigns, so that a small campaign does not wait behind a big one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SlotDemand:
-    """One campaign that wants to dial: calls it has, calls it may have, how many more it could use now, and by which
-    carrier account."""
+    """A campaign's live calls, its cap, how many more it could use now, and the carrier account that places them."""
 
     campaign_id: int
     live: int
@@ -17,16 +16,16 @@ class SlotDemand:
 
 
 def effective_cap(requested: int, organization_limit: int, numbers: int | None) -> int:
-    """Concurrency = campaign ∧ organization ∧ numbers (None: the carrier's numbers do not limit)."""
+    """Returns the smallest of the campaign's, the organization's and the numbers' limits (None: numbers do not limit)."""
     return max(0, min(requested, organization_limit, numbers if numbers is not None else requested))
 
 
 def share_slots(
     free: int, demands: Sequence[SlotDemand], numbers: Mapping[str, int] | None = None
 ) -> Mapping[int, int]:
-    """Give the organization's free slots one by one to the campaign that has the fewest calls; ties to the older.
+    """Gives free slots one by one to the campaign that has the fewest calls; ties go to the older campaign.
 
-    ``numbers``: by account, how many calls more its numbers carry; an account that is not named has no such limit.
+    ``numbers``: how many more calls an account's numbers carry; other accounts have no such limit.
     """
     given = {demand.campaign_id: 0 for demand in demands}
     left = dict(numbers or {})

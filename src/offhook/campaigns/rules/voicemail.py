@@ -1,12 +1,14 @@
-"""What an agent does when a machine answers a campaign's call; whether the contact is called again is ``retry``'s part."""
+"""The voicemail settings that a campaign gives its calls; ``retry`` decides whether the contact is called again."""
 
 from collections.abc import Mapping
 from typing import Any
 
 
 def voicemail_overrides(stored: Mapping[str, Any] | None) -> dict[str, Any]:
-    """``campaigns.voicemail`` (``{"action": "hang_up" | "leave_message", "message"?}``) in the voice loop's terms;
-    empty = whatever the workflow says."""
+    """Translates ``campaigns.voicemail`` (``{"action": "hang_up" | "leave_message", "message"?}``) for the voice loop.
+
+    Empty: the workflow's own setting applies.
+    """
     if not stored:
         return {}
     message = stored.get("message")

@@ -259,7 +259,7 @@ class EmbeddedPostgres:
         if done.returncode != 0:
             said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
             reason = said[-1] if said else f"exit code {done.returncode}"
-            raise PostgresError(f"The embedded database could not be made in {self.folder}: {reason}")
+            raise PostgresError(f"The embedded database could not be created in {self.folder}: {reason}")
 
     def _allow_us(self) -> None:
         """Only our own user may connect (as the database user ``offhook``), checked by the kernel."""

@@ -117,7 +117,7 @@ class EgressClient:
             async with asyncio.timeout(DEFAULT_TIMEOUT_S):
                 await self._guard.permitted_addresses(target.host, target.port)
         except TimeoutError:
-            raise EgressTimeout(f"The name {target.host!r} could not be looked up in time.") from None
+            raise EgressTimeout(f"The name lookup of {target.host!r} timed out.") from None
 
     async def permitted_addresses(self, host: str, port: int) -> list[str]:
         """The permitted addresses of a host, for those who open the socket themselves; raises the same errors."""
@@ -183,7 +183,7 @@ class EgressClient:
             url = str(request.url.join(response.headers["location"]))
             target = self._guard.policy.parse_url(url)
         except (httpx2.InvalidURL, UrlInvalid, ValueError) as error:
-            raise RedirectRefused("The other server redirects to something that is not an address.") from error
+            raise RedirectRefused("The other server redirects to an invalid URL.") from error
         if request.url.scheme == "https" and target.url.scheme == "http":
             raise RedirectRefused("The other server redirects from https to http.")
         method, keeps_body = request.method, True
@@ -231,11 +231,11 @@ async def _read_content(response: httpx2.Response, max_bytes: int, media_types: 
         if len(content) > max_bytes:
             raise too_large
     if unzip is not None and content and not unzip.eof:
-        raise ResponseUnreadable("The other server's answer ends early.")
+        raise ResponseUnreadable("The other server's answer is incomplete.")
     return bytes(content)
 
 
 def _check_media_type(response: httpx2.Response, media_types: Collection[str]) -> None:
     found = str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
     if found not in media_types and f"{found.partition('/')[0]}/*" not in media_types:
-        raise ResponseUnreadable(f"The other server answers with {found[:80] or 'content of no type'}.")
+        raise ResponseUnreadable(f"The other server answers with {found[:80] or 'no content type'}.")

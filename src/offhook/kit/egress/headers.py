@@ -31,9 +31,11 @@ def check_header(name: str, value: str) -> None:
     if not _NAME.fullmatch(name):
         raise HeaderInvalid(f"{name[:80]!r} is not a header's name.")
     if name.lower() in _RESERVED_HEADERS or name.lower().startswith("proxy-"):
-        raise HeaderInvalid(f"The header {name!r} is set by the platform itself.")
+        raise HeaderInvalid(f"The header {name!r} is set by the platform and cannot be changed.")
     if len(value) > MAX_VALUE or not _VALUE.fullmatch(value):
-        raise HeaderInvalid(f"The value of the header {name!r} has line breaks or control characters, or is too long.")
+        raise HeaderInvalid(
+            f"The value of the header {name!r} contains line breaks or control characters, or is too long."
+        )
 
 
 def normalize_headers(headers: Mapping[str, str]) -> dict[str, str]:

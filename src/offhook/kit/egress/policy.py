@@ -140,22 +140,22 @@ def literal_address(host: str) -> IPAddress | None:
             raise UrlInvalid(f"{host[:80]!r} is not a host.") from None
         return None
     if isinstance(address, IPv6Address) and address.scope_id:
-        raise UrlInvalid("An IPv6 address with a zone cannot be called.")
+        raise UrlInvalid("IPv6 addresses with a zone are not supported.")
     return address
 
 
 def _parse_target(url: str) -> EgressTarget:
     if len(url) > MAX_URL_LENGTH:
-        raise UrlInvalid(f"The address is longer than {MAX_URL_LENGTH} characters.")
+        raise UrlInvalid(f"URLs are limited to {MAX_URL_LENGTH} characters.")
     try:
         parsed = httpx2.URL(url)
         host, port = parsed.raw_host.decode("ascii").lower().rstrip("."), parsed.port
     except (httpx2.InvalidURL, UnicodeError, ValueError) as error:
-        raise UrlInvalid(f"The address cannot be read: {error}") from None
+        raise UrlInvalid(f"The URL is invalid: {error}") from None
     if parsed.scheme not in _PORTS or not host:
         raise UrlInvalid
     if parsed.userinfo:
-        raise UrlInvalid("Put user name and password into a credential, not into the address.")
+        raise UrlInvalid("Store the user name and password in a credential, not in the URL.")
     port = _PORTS[parsed.scheme] if port is None else port
     if not 1 <= port <= 65535:
         raise UrlInvalid(f"{port} is not a port.")

@@ -53,9 +53,9 @@ class EgressGuard:
             found = [str(literal)] if literal is not None else await self._resolver.resolve(host, port)
             addresses = [ip_address(text) for text in found]
         except (OSError, UnicodeError, ValueError):
-            raise HostNotFound(f"The name {host[:80]!r} is not known.") from None
+            raise HostNotFound(f"The host {host[:80]!r} does not exist.") from None
         if not addresses:
-            raise HostNotFound(f"The name {host[:80]!r} is not known.")
+            raise HostNotFound(f"The host {host[:80]!r} does not exist.")
         if not all(self.policy.permits(host, port, address) for address in addresses):
             raise AddressRefused
         return [str(address) for address in addresses]
@@ -165,7 +165,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         body = _BoundedBody(cast(AsyncIterator[bytes], answer.stream), self._max_bytes)
         if self._max_bytes is not None and any(name.lower() == b"content-encoding" for name, _ in answer.headers):
             await body.aclose()
-            raise ResponseUnreadable("The other server's answer is compressed although that was not asked for.")
+            raise ResponseUnreadable("The other server's answer is compressed, which was not requested.")
         return httpx2.Response(
             answer.status,
             headers=answer.headers,

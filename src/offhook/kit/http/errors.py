@@ -137,7 +137,7 @@ async def _database_error(connection: HTTPConnection, error: Exception) -> Respo
 async def _database_unreachable(connection: HTTPConnection, error: Exception) -> Response:
     log.warning("database_unreachable", error=f"{type(error).__name__}: {error}")
     return await _send_answer(
-        connection, error_response(503, "The database does not answer: try again.", "not_ready", _RETRY), "not_ready"
+        connection, error_response(503, "The database is unavailable. Try again.", "not_ready", _RETRY), "not_ready"
     )
 
 
@@ -145,7 +145,7 @@ async def _unexpected_error(connection: HTTPConnection, error: Exception) -> Res
     """The one that should not happen: an id for the log, and nothing of the error to the client."""
     error_id = connection.scope.get("state", {}).get("request_id", "unknown")
     log.error("request_failed", error_id=error_id, path=connection.scope.get("path"), exc_info=error)
-    response = error_response(500, f"Something went wrong on our side; the log has it as {error_id}.", "internal_error")
+    response = error_response(500, f"Internal error. The server log has details under {error_id}.", "internal_error")
     # This one answers from outside of the edge that adds them elsewhere.
     add_headers(MutableHeaders(raw=response.raw_headers), error_id, is_api=True)
     return await _send_answer(connection, response, "internal_error")

@@ -79,13 +79,13 @@ def _is_suspect(body: bytes) -> bool:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"The body holds {name}, which is not JSON.")
+    raise ValueError(f"The body contains {name}, which is not JSON.")
 
 
 def _parse_finite(text: str) -> float:
     number = float(text)
     if number in (float("inf"), float("-inf")):
-        raise ValueError("The body holds a number that is too large.")
+        raise ValueError("The body contains a number that is too large.")
     return number
 
 
@@ -123,7 +123,7 @@ async def _read_body(receive: Receive) -> bytes | None:
         chunks.append(message.get("body", b""))
         size += len(chunks[-1])
         if size > MAX_JSON_BYTES:
-            raise BodyTooLarge("The body is too large: JSON may have 2 MB.")
+            raise BodyTooLarge("The body is too large. JSON bodies are limited to 2 MB.")
         if not message.get("more_body", False):
             return b"".join(chunks)
 

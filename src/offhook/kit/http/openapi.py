@@ -1,4 +1,4 @@
-"""The interface description: its version, its address, and the errors that every operation may answer."""
+"""The OpenAPI description: its version, its address, and the errors that every operation can return."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar
@@ -14,19 +14,19 @@ TITLE = "Offhook"
 VERSION = "1.0.0"
 
 _ERRORS = {
-    "401": "No credential, or a bad one",
-    "403": "The role does not allow it",
+    "401": "The credential is missing or invalid",
+    "403": "Your role does not allow this",
     "404": "Not found",
-    "409": "The current state does not allow it",
-    "429": "Too many at once: Retry-After says how many seconds to wait",
-    "503": "The database does not answer: try again",
+    "409": "The current state does not allow this",
+    "429": "Too many requests. Retry-After says how many seconds to wait",
+    "503": "The database is unavailable. Try again",
 }
 _BODY_ERRORS = {"413": "The body is too large"}
-# What only some operations answer; they say so with ``responses=error_responses(…)``.
+# Errors of some operations only, which declare them with ``responses=error_responses(…)``.
 _SPECIFIC_ERRORS = {
-    400: "The carrier's account does not fit it",
+    400: "The carrier account does not support this",
     402: "Out of credit",
-    415: "The file is of no kind that is read",
+    415: "The file type is not supported",
     502: "A carrier or a vendor failed",
     504: "A vendor took too long",
 }
@@ -37,10 +37,10 @@ _ERROR_SCHEMA = {
     "properties": {
         "detail": {
             "title": "Detail",
-            "description": "A sentence for people; an object or a list where the answer has parts",
+            "description": "A message for people; an object or a list where the error has parts",
             "anyOf": [{"type": "string"}, {"type": "object"}, {"type": "array", "items": {}}],
         },
-        "code": {"title": "Code", "type": "string", "description": "Stable, for programs"},
+        "code": {"title": "Code", "type": "string", "description": "A stable code for programs"},
     },
 }
 
@@ -98,7 +98,7 @@ def _build_description(app: FastAPI) -> dict[str, Any]:
             common = _ERRORS | _BODY_ERRORS if "requestBody" in operation else _ERRORS
             for status, description in common.items():
                 responses.setdefault(status, _error_response(description, "ErrorResponse"))
-            responses["422"] = _error_response("The request is not valid", "HTTPValidationError")
+            responses["422"] = _error_response("The request is invalid", "HTTPValidationError")
     return schema
 
 

@@ -17,7 +17,7 @@ class RevisionInvalid(UnprocessableRequest):
 
 
 def _expected_revision(
-    if_match: Annotated[str | None, Header(description="The ETag of what you have read")] = None,
+    if_match: Annotated[str | None, Header(description="The ETag of the version that you read")] = None,
 ) -> int | None:
     if if_match is None or if_match.strip() == "*":
         return None

@@ -43,7 +43,7 @@ def _check_archive(path: Path) -> None:
             raise FileUnreadable(ENCRYPTED)
         xml = max((part.file_size for part in parts if part.filename.endswith((".xml", ".rels"))), default=0)
         if len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED_BYTES or xml > MAX_PART_BYTES:
-            raise FileUnreadable("The document unpacks to far more than a document holds.")
+            raise FileUnreadable("The document is too large when unpacked.")
 
 
 def _read_blocks(document: Any) -> Iterator[DocumentBlock]:

@@ -42,7 +42,7 @@ def read_pdf(path: Path) -> Iterator[DocumentBlock]:
 def _read_blocks(document: Any) -> Iterator[DocumentBlock]:
     count = len(document)
     if count > MAX_PAGES:
-        raise FileUnreadable(f"The PDF has {count} pages: at most {MAX_PAGES} are read. Split it.")
+        raise FileUnreadable(f"The PDF has {count} pages; the limit is {MAX_PAGES}. Split it.")
     pages = list(_read_pages(document, count))
     if not any(pages):
         raise FileUnreadable(SCANNED if count else NO_TEXT)

@@ -56,7 +56,7 @@ def _guess_encoding(sample: bytes) -> str:
         return "cp1252"  # too little for statistics: western letters among plain ones
     guess = from_bytes(sample, cp_isolation=list(_LIKELY)).best()
     if guess is None:
-        raise FileUnreadable("The characters of this file could not be made out: save it as UTF-8.")
+        raise FileUnreadable("The character encoding of this file is unknown. Save it as UTF-8.")
     return guess.encoding
 
 
