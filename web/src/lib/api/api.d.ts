@@ -3605,7 +3605,8 @@ export interface components {
         };
         /**
          * CallingHours
-         * @description ``in_callee_zone``: it must be open where the number may be, too. Nobody is called on ``holidays``.
+         * @description When contacts may be called. With ``in_callee_zone``, calling hours must also be open in the time zone of the number.
+         *     No calls are placed on ``holidays``.
          */
         CallingHours: {
             /** Holidays */
@@ -3638,7 +3639,7 @@ export interface components {
             destinations: components["schemas"]["Destinations"];
             /**
              * Effective Max Concurrency
-             * @description As your organization's limit and numbers allow
+             * @description As the organization's limit and phone numbers allow
              */
             effective_max_concurrency: number;
             /** Failure Reason */
@@ -3647,14 +3648,14 @@ export interface components {
             id: number;
             /**
              * Max Concurrency
-             * @description As it was asked for
+             * @description As requested
              */
             max_concurrency: number;
             /** Name */
             name: string;
             /**
              * Next Open At
-             * @description When calling hours are closed now: when they open
+             * @description When calling hours open next; null while they are open
              */
             next_open_at: string | null;
             /** Parent Campaign Id */
@@ -3671,7 +3672,7 @@ export interface components {
             started_at: string | null;
             /**
              * State
-             * @description The status as Dograh calls it: a draft is created
+             * @description The status for compatible clients: a draft is `created`
              */
             state: string;
             /** Status */
@@ -3846,7 +3847,7 @@ export interface components {
         };
         /**
          * CircuitBreaker
-         * @description Pauses the campaign when so many of the calls that ended within the window have failed.
+         * @description Pauses the campaign when the share of failed calls within the window reaches the threshold.
          */
         CircuitBreaker: {
             /**
@@ -3874,7 +3875,7 @@ export interface components {
         ContactItem: {
             /**
              * Attempts
-             * @description How often the phone was asked for
+             * @description How many times the contact was dialed
              */
             attempts: number;
             /** Done At */
@@ -3883,7 +3884,7 @@ export interface components {
             due_at: string | null;
             /**
              * Hold
-             * @description What put the next call off
+             * @description Why the next call was postponed
              */
             hold: string | null;
             /** Id */
@@ -3898,7 +3899,7 @@ export interface components {
             row_number: number;
             /**
              * State
-             * @description pending, calling or done
+             * @description `pending`, `calling` or `done`
              */
             state: string;
             /** Variables */
@@ -3962,10 +3963,10 @@ export interface components {
         };
         /**
          * CreateCampaignRequest
-         * @description ``source_type: "csv"`` with ``source_id`` is another way to say ``contacts_file_key``.
+         * @description A new campaign. ``source_type: "csv"`` with ``source_id`` is accepted instead of ``contacts_file_key``.
          */
         CreateCampaignRequest: {
-            /** @description null: at any time */
+            /** @description When contacts may be called; null: at any time */
             calling_hours?: components["schemas"]["CallingHours"] | null;
             circuit_breaker?: components["schemas"]["CircuitBreaker"] | null;
             /** Contacts File Key */
@@ -3973,7 +3974,7 @@ export interface components {
             destinations?: components["schemas"]["Destinations"] | null;
             /**
              * Max Concurrency
-             * @description Capped by your organization's limit and numbers
+             * @description Live calls at once, capped by the organization's limit and phone numbers
              */
             max_concurrency: number;
             /** Name */
@@ -3981,7 +3982,7 @@ export interface components {
             retry_config?: components["schemas"]["RetryConfig"] | null;
             /**
              * Spend Cap Cents
-             * @description Pauses when it has cost as much
+             * @description The campaign pauses when it has cost this much; null: no limit
              */
             spend_cap_cents?: number | null;
             /** Telephony Configuration Id */
@@ -4399,7 +4400,7 @@ export interface components {
         };
         /**
          * Destinations
-         * @description ``countries`` null: every country.
+         * @description Which numbers may be called. ``countries`` null: every country.
          */
         Destinations: {
             /**
@@ -4662,12 +4663,12 @@ export interface components {
         ErrorResponse: {
             /**
              * Code
-             * @description Stable, for programs
+             * @description A stable code for programs
              */
             code: string;
             /**
              * Detail
-             * @description A sentence for people; an object or a list where the answer has parts
+             * @description A message for people; an object or a list where the error has parts
              */
             detail: string | Record<string, never> | unknown[];
         };
@@ -5790,7 +5791,7 @@ export interface components {
         };
         /**
          * PreflightResponse
-         * @description Of the contacts that are not done. ``estimated_end_at``: with the campaign's own calling hours.
+         * @description A prediction for the unfinished contacts. ``estimated_end_at`` respects the campaign's own calling hours.
          */
         PreflightResponse: {
             /** Blocked Destinations */
@@ -5803,12 +5804,12 @@ export interface components {
             closed_now: number;
             /**
              * Contacts By Zone
-             * @description The first zone where a number may be, or unknown
+             * @description By the first time zone that a number may be in, or `unknown`
              */
             contacts_by_zone: components["schemas"]["ZoneCount"][];
             /**
              * Estimated Dialling Seconds
-             * @description One call each; null while nothing can be dialled
+             * @description For one call to each contact; null while no call can be placed
              */
             estimated_dialling_seconds: number | null;
             /** Estimated End At */
@@ -5817,7 +5818,7 @@ export interface components {
             invalid_numbers: number;
             /**
              * Missing Values
-             * @description Contacts without a value that the agent's texts use
+             * @description Contacts without a value for a variable that the agent uses
              */
             missing_values: components["schemas"]["VariableCount"][];
             /** On Do Not Call List */
@@ -5848,7 +5849,7 @@ export interface components {
         };
         /**
          * PresignedUploadRequest
-         * @description ``file_size`` in bytes, at most 50 MB; ``file_name`` ends in .csv.
+         * @description An upload. ``file_size`` is in bytes, at most 50 MB; ``file_name`` ends in .csv.
          */
         PresignedUploadRequest: {
             /**
@@ -5863,7 +5864,7 @@ export interface components {
         };
         /**
          * PresignedUploadResponse
-         * @description ``PUT`` the file to ``upload_url``; then create the campaign with ``file_key``.
+         * @description Where to ``PUT`` the file. Create the campaign with ``file_key`` afterwards.
          */
         PresignedUploadResponse: {
             /** Expires In */
@@ -5940,7 +5941,7 @@ export interface components {
         };
         /**
          * ProgressRecord
-         * @description ``total_contacts = pending + in_progress + completed``; ``failed`` ended without an answer.
+         * @description Contacts by state: ``total_contacts = pending + in_progress + completed``. ``failed`` contacts ended without an answer.
          */
         ProgressRecord: {
             /** Answered */
@@ -5961,7 +5962,7 @@ export interface components {
             in_progress: number;
             /**
              * Outcomes
-             * @description Contacts that are done, by outcome
+             * @description Finished contacts by outcome
              */
             outcomes: {
                 [key: string]: number;
@@ -5974,7 +5975,7 @@ export interface components {
             progress_percentage: number;
             /**
              * Rate Limit
-             * @description Calls a second that the carrier account takes; null: any number
+             * @description Calls per second that the carrier account accepts; null: no limit
              */
             rate_limit: number | null;
             source_sync: components["schemas"]["SourceSync"];
@@ -5982,7 +5983,7 @@ export interface components {
             started_at: string | null;
             /**
              * State
-             * @description The status as Dograh calls it: a draft is created
+             * @description The status for compatible clients: a draft is `created`
              */
             state: string;
             /** Status */
@@ -6282,7 +6283,7 @@ export interface components {
         };
         /**
          * RedialCampaignRequest
-         * @description ``retry_on_voicemail``, ``retry_on_no_answer`` and ``retry_on_busy`` are understood instead of the list.
+         * @description A redial. ``retry_on_voicemail``, ``retry_on_no_answer`` and ``retry_on_busy`` are accepted instead of the list.
          */
         RedialCampaignRequest: {
             /** Name */
@@ -6411,8 +6412,8 @@ export interface components {
         };
         /**
          * RetryConfig
-         * @description ``delays`` replaces ``retry_delay_seconds`` for an outcome; each further retry waits ``backoff_factor`` times
-         *     longer, at most a week.
+         * @description When unreached contacts are called again. ``delays`` overrides ``retry_delay_seconds`` for an outcome. Each further
+         *     retry waits ``backoff_factor`` times longer, up to a week.
          */
         RetryConfig: {
             /**
@@ -6753,8 +6754,8 @@ export interface components {
         };
         /**
          * Slot
-         * @description ``end`` at or before ``start`` is on the next day. ``day_of_week`` (0 is Monday), ``start_time`` and ``end_time``
-         *     are understood too.
+         * @description A weekly slot. An ``end`` at or before ``start`` is on the next day. ``day_of_week`` (0 is Monday), ``start_time`` and
+         *     ``end_time`` are accepted as well.
          */
         Slot: {
             /**
@@ -6782,7 +6783,7 @@ export interface components {
             file_name: string;
             /**
              * Url
-             * @description The same as download_url
+             * @description Same as `download_url`
              */
             url: string;
         };
@@ -7260,7 +7261,7 @@ export interface components {
         };
         /**
          * TimelineResponse
-         * @description When contacts were done, the oldest step first; steps in which nobody was are left out.
+         * @description When contacts finished, oldest step first. Steps without finished contacts are left out.
          */
         TimelineResponse: {
             /** Campaign Id */
@@ -7279,7 +7280,7 @@ export interface components {
             from_time: string;
             /**
              * Outcomes
-             * @description Contacts that were done within the step, by outcome
+             * @description Contacts that finished within the step, by outcome
              */
             outcomes: {
                 [key: string]: number;
@@ -7544,10 +7545,10 @@ export interface components {
         };
         /**
          * UpdateCampaignRequest
-         * @description Only what is there changes; of ``retry_config``, too.
+         * @description Only the given fields change, also within ``retry_config``.
          */
         UpdateCampaignRequest: {
-            /** @description null: at any time */
+            /** @description When contacts may be called; null: at any time */
             calling_hours?: components["schemas"]["CallingHours"] | null;
             circuit_breaker?: components["schemas"]["CircuitBreaker"] | null;
             destinations?: components["schemas"]["Destinations"] | null;
@@ -7558,12 +7559,12 @@ export interface components {
             retry_config?: components["schemas"]["RetryConfig"] | null;
             /**
              * Spend Cap Cents
-             * @description Pauses when it has cost as much
+             * @description The campaign pauses when it has cost this much; null: no limit
              */
             spend_cap_cents?: number | null;
             /**
              * Telephony Configuration Id
-             * @description null: your default account
+             * @description null: the default account
              */
             telephony_configuration_id?: number | null;
             voicemail?: components["schemas"]["Voicemail"] | null;
@@ -7879,7 +7880,7 @@ export interface components {
         };
         /**
          * Voicemail
-         * @description What the agent does when a machine answers; null: what the workflow says.
+         * @description What the agent does when a machine answers; null: the workflow's setting.
          */
         Voicemail: {
             /**
@@ -8318,7 +8319,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedInResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8327,7 +8328,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8345,7 +8346,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8363,7 +8364,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8372,7 +8373,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8381,7 +8382,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8414,7 +8415,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitedResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8423,7 +8424,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8441,7 +8442,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8459,7 +8460,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8468,7 +8469,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8477,7 +8478,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8510,7 +8511,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedInResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8519,7 +8520,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8537,7 +8538,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8555,7 +8556,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8564,7 +8565,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8573,7 +8574,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8606,7 +8607,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedInResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8615,7 +8616,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8633,7 +8634,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8651,7 +8652,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8660,7 +8661,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8669,7 +8670,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8703,7 +8704,7 @@ export interface operations {
                     "application/json": components["schemas"]["LogoutResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8712,7 +8713,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8730,7 +8731,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8739,7 +8740,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8748,7 +8749,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8757,7 +8758,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8791,7 +8792,7 @@ export interface operations {
                     "application/json": components["schemas"]["MeResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8800,7 +8801,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8818,7 +8819,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8827,7 +8828,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8836,7 +8837,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8845,7 +8846,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8879,7 +8880,7 @@ export interface operations {
                     "application/json": components["schemas"]["MembershipResponse"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8888,7 +8889,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8906,7 +8907,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8915,7 +8916,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8924,7 +8925,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8933,7 +8934,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8971,7 +8972,7 @@ export interface operations {
                     "application/json": components["schemas"]["LogoutResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8980,7 +8981,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8998,7 +8999,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9016,7 +9017,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9025,7 +9026,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9034,7 +9035,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9068,7 +9069,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionResponse"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9077,7 +9078,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9095,7 +9096,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9104,7 +9105,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9113,7 +9114,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9122,7 +9123,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9158,7 +9159,7 @@ export interface operations {
                     "application/json": components["schemas"]["LogoutResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9167,7 +9168,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9185,7 +9186,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9194,7 +9195,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9203,7 +9204,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9212,7 +9213,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9245,7 +9246,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedInResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9254,7 +9255,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9272,7 +9273,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9290,7 +9291,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9299,7 +9300,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9308,7 +9309,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9346,7 +9347,7 @@ export interface operations {
                     "application/json": components["schemas"]["SignedInResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9355,7 +9356,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9373,7 +9374,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9391,7 +9392,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9400,7 +9401,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9409,7 +9410,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9446,7 +9447,7 @@ export interface operations {
                     "application/json": components["schemas"]["CampaignResponse"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9455,7 +9456,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9473,7 +9474,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9482,7 +9483,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9491,7 +9492,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9500,7 +9501,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9540,7 +9541,7 @@ export interface operations {
                     "application/json": components["schemas"]["CampaignResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9549,7 +9550,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9567,7 +9568,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9585,7 +9586,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9594,7 +9595,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9603,7 +9604,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9639,7 +9640,7 @@ export interface operations {
                     "application/json": components["schemas"]["CampaignResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9648,7 +9649,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9666,7 +9667,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9675,7 +9676,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9684,7 +9685,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9693,7 +9694,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9733,7 +9734,7 @@ export interface operations {
                     "application/json": components["schemas"]["CampaignResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9742,7 +9743,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9760,7 +9761,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9778,7 +9779,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9787,7 +9788,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9796,7 +9797,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9839,7 +9840,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContactList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9848,7 +9849,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9866,7 +9867,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9875,7 +9876,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9884,7 +9885,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9893,7 +9894,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9930,7 +9931,7 @@ export interface operations {
                     "application/json": components["schemas"]["WhyNotNowResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9939,7 +9940,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9957,7 +9958,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9966,7 +9967,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9975,7 +9976,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9984,7 +9985,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10020,7 +10021,7 @@ export interface operations {
                     "application/json": components["schemas"]["CampaignResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10029,7 +10030,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10047,7 +10048,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10056,7 +10057,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10065,7 +10066,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10074,7 +10075,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10110,7 +10111,7 @@ export interface operations {
                     "application/json": components["schemas"]["PreflightResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10119,7 +10120,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10137,7 +10138,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10146,7 +10147,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10155,7 +10156,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10164,7 +10165,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10200,7 +10201,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProgressRecord"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10209,7 +10210,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10227,7 +10228,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10236,7 +10237,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10245,7 +10246,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10254,7 +10255,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10290,7 +10291,7 @@ export interface operations {
                     "text/event-stream": unknown;
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10299,7 +10300,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10317,7 +10318,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10326,7 +10327,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10335,7 +10336,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10344,7 +10345,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10384,7 +10385,7 @@ export interface operations {
                     "application/json": components["schemas"]["CampaignResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10393,7 +10394,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10411,7 +10412,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10429,7 +10430,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10438,7 +10439,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10447,7 +10448,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10488,7 +10489,7 @@ export interface operations {
                     "text/csv": unknown;
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10497,7 +10498,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10515,7 +10516,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10524,7 +10525,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10533,7 +10534,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10542,7 +10543,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10578,7 +10579,7 @@ export interface operations {
                     "application/json": components["schemas"]["CampaignResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10587,7 +10588,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10605,7 +10606,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10614,7 +10615,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10623,7 +10624,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10632,7 +10633,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10677,7 +10678,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10686,7 +10687,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10704,7 +10705,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10713,7 +10714,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10722,7 +10723,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10731,7 +10732,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10767,7 +10768,7 @@ export interface operations {
                     "application/json": components["schemas"]["SourceDownloadUrl"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10776,7 +10777,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10794,7 +10795,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10803,7 +10804,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10812,7 +10813,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10821,7 +10822,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10859,7 +10860,7 @@ export interface operations {
                     "application/json": components["schemas"]["CampaignResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10868,7 +10869,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10886,7 +10887,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10895,7 +10896,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10904,7 +10905,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10913,7 +10914,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10949,7 +10950,7 @@ export interface operations {
                     "application/json": components["schemas"]["TimelineResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10958,7 +10959,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10976,7 +10977,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10985,7 +10986,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10994,7 +10995,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11003,7 +11004,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11040,7 +11041,7 @@ export interface operations {
                     "application/json": components["schemas"]["CredentialResponse"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11049,7 +11050,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11067,7 +11068,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11076,7 +11077,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11085,7 +11086,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11094,7 +11095,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11132,7 +11133,7 @@ export interface operations {
                     "application/json": components["schemas"]["CredentialResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11141,7 +11142,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11159,7 +11160,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11177,7 +11178,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11186,7 +11187,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11195,7 +11196,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11231,7 +11232,7 @@ export interface operations {
                     "application/json": components["schemas"]["CredentialResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11240,7 +11241,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11258,7 +11259,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11267,7 +11268,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11276,7 +11277,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11285,7 +11286,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11325,7 +11326,7 @@ export interface operations {
                     "application/json": components["schemas"]["CredentialResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11334,7 +11335,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11352,7 +11353,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11370,7 +11371,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11379,7 +11380,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11388,7 +11389,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11424,7 +11425,7 @@ export interface operations {
                     "application/json": components["schemas"]["CredentialDeletedResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11433,7 +11434,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11451,7 +11452,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11460,7 +11461,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11469,7 +11470,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11478,7 +11479,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11518,7 +11519,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11527,7 +11528,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11545,7 +11546,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11554,7 +11555,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11563,7 +11564,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11572,7 +11573,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11609,7 +11610,7 @@ export interface operations {
                     "application/json": components["schemas"]["FolderResponse"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11618,7 +11619,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11636,7 +11637,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11645,7 +11646,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11654,7 +11655,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11663,7 +11664,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11701,7 +11702,7 @@ export interface operations {
                     "application/json": components["schemas"]["FolderResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11710,7 +11711,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11728,7 +11729,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11746,7 +11747,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11755,7 +11756,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11764,7 +11765,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11804,7 +11805,7 @@ export interface operations {
                     "application/json": components["schemas"]["FolderResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11813,7 +11814,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11831,7 +11832,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11849,7 +11850,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11858,7 +11859,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11867,7 +11868,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11903,7 +11904,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11912,7 +11913,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11930,7 +11931,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11939,7 +11940,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11948,7 +11949,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11957,7 +11958,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12017,7 +12018,7 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentResponse"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12026,7 +12027,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12044,7 +12045,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12053,7 +12054,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12062,7 +12063,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12071,7 +12072,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12109,7 +12110,7 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12118,7 +12119,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12136,7 +12137,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12154,7 +12155,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The file is of no kind that is read */
+            /** @description The file type is not supported */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -12163,7 +12164,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12172,7 +12173,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12181,7 +12182,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12219,7 +12220,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReferenceDocumentList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12228,7 +12229,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12246,7 +12247,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12255,7 +12256,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12264,7 +12265,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12273,7 +12274,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12311,7 +12312,7 @@ export interface operations {
                     "application/json": components["schemas"]["SearchHit"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12320,7 +12321,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12338,7 +12339,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12356,7 +12357,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12365,7 +12366,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12374,7 +12375,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12410,7 +12411,7 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12419,7 +12420,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12437,7 +12438,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12446,7 +12447,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12455,7 +12456,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12464,7 +12465,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12500,7 +12501,7 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12509,7 +12510,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12527,7 +12528,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12536,7 +12537,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12545,7 +12546,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12554,7 +12555,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12594,7 +12595,7 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12603,7 +12604,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12621,7 +12622,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12639,7 +12640,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12648,7 +12649,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12657,7 +12658,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12693,7 +12694,7 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12702,7 +12703,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12720,7 +12721,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12729,7 +12730,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12738,7 +12739,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12747,7 +12748,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12781,7 +12782,7 @@ export interface operations {
                     "application/json": components["schemas"]["NodeTypesResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12790,7 +12791,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12808,7 +12809,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12817,7 +12818,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12826,7 +12827,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12835,7 +12836,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12871,7 +12872,7 @@ export interface operations {
                     "application/json": components["schemas"]["NodeSpec"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12880,7 +12881,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12898,7 +12899,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12907,7 +12908,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12916,7 +12917,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -12925,7 +12926,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12961,7 +12962,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12970,7 +12971,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12988,7 +12989,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12997,7 +12998,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13006,7 +13007,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13015,7 +13016,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13053,7 +13054,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyCreated"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13062,7 +13063,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13080,7 +13081,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13098,7 +13099,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13107,7 +13108,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13116,7 +13117,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13152,7 +13153,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13161,7 +13162,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13179,7 +13180,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13188,7 +13189,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13197,7 +13198,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13206,7 +13207,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13242,7 +13243,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13251,7 +13252,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13269,7 +13270,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13278,7 +13279,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13287,7 +13288,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13296,7 +13297,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13335,7 +13336,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditLogResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13344,7 +13345,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13362,7 +13363,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13371,7 +13372,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13380,7 +13381,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13389,7 +13390,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13423,7 +13424,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContextResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13432,7 +13433,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13450,7 +13451,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13459,7 +13460,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13468,7 +13469,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13477,7 +13478,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13511,7 +13512,7 @@ export interface operations {
                     "application/json": components["schemas"]["OrganizationResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13520,7 +13521,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13538,7 +13539,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13547,7 +13548,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13556,7 +13557,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13565,7 +13566,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13603,7 +13604,7 @@ export interface operations {
                     "application/json": components["schemas"]["OrganizationResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13612,7 +13613,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13630,7 +13631,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13648,7 +13649,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13657,7 +13658,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13666,7 +13667,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13705,7 +13706,7 @@ export interface operations {
                     "application/json": components["schemas"]["DoNotCallList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13714,7 +13715,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13732,7 +13733,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13741,7 +13742,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13750,7 +13751,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13759,7 +13760,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13797,7 +13798,7 @@ export interface operations {
                     "application/json": components["schemas"]["DoNotCallAdded"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13806,7 +13807,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13824,7 +13825,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13842,7 +13843,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13851,7 +13852,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13860,7 +13861,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13896,7 +13897,7 @@ export interface operations {
                     "application/json": components["schemas"]["DoNotCallEntryResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13905,7 +13906,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13923,7 +13924,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13932,7 +13933,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13941,7 +13942,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13950,7 +13951,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13986,7 +13987,7 @@ export interface operations {
                     "application/json": components["schemas"]["DoNotCallEntryResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13995,7 +13996,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14013,7 +14014,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14022,7 +14023,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14031,7 +14032,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14040,7 +14041,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14074,7 +14075,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14083,7 +14084,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14101,7 +14102,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14110,7 +14111,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14119,7 +14120,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14128,7 +14129,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14164,7 +14165,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14173,7 +14174,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14191,7 +14192,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14200,7 +14201,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14209,7 +14210,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14218,7 +14219,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14252,7 +14253,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemberList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14261,7 +14262,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14279,7 +14280,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14288,7 +14289,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14297,7 +14298,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14306,7 +14307,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14344,7 +14345,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationCreated"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14353,7 +14354,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14371,7 +14372,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14389,7 +14390,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14398,7 +14399,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14407,7 +14408,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14443,7 +14444,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemberResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14452,7 +14453,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14470,7 +14471,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14479,7 +14480,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14488,7 +14489,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14497,7 +14498,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14537,7 +14538,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemberResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14546,7 +14547,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14564,7 +14565,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14582,7 +14583,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14591,7 +14592,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14600,7 +14601,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14634,7 +14635,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelConfigurationResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14643,7 +14644,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14661,7 +14662,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14670,7 +14671,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14679,7 +14680,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14688,7 +14689,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14726,7 +14727,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelConfigurationResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14735,7 +14736,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14753,7 +14754,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14771,7 +14772,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14780,7 +14781,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14789,7 +14790,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14827,7 +14828,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelCheckResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14836,7 +14837,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14854,7 +14855,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14872,7 +14873,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14881,7 +14882,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14890,7 +14891,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14924,7 +14925,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelDefaultsResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14933,7 +14934,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14951,7 +14952,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14960,7 +14961,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14969,7 +14970,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14978,7 +14979,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15012,7 +15013,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelConfigurationResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15021,7 +15022,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15039,7 +15040,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15048,7 +15049,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15057,7 +15058,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15066,7 +15067,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15100,7 +15101,7 @@ export interface operations {
                     "application/json": components["schemas"]["MigrationPreviewResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15109,7 +15110,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15127,7 +15128,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15136,7 +15137,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15145,7 +15146,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15154,7 +15155,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15192,7 +15193,7 @@ export interface operations {
                     "audio/wav": unknown;
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15201,7 +15202,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15219,7 +15220,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15237,7 +15238,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15246,7 +15247,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15264,7 +15265,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15307,7 +15308,7 @@ export interface operations {
                     "application/json": components["schemas"]["PreferencesResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15316,7 +15317,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15334,7 +15335,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15343,7 +15344,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15352,7 +15353,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15361,7 +15362,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15399,7 +15400,7 @@ export interface operations {
                     "application/json": components["schemas"]["PreferencesResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15408,7 +15409,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15426,7 +15427,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15444,7 +15445,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15453,7 +15454,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15462,7 +15463,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15496,7 +15497,7 @@ export interface operations {
                     "application/json": components["schemas"]["TelephonyWarningsResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15505,7 +15506,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15523,7 +15524,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15532,7 +15533,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15541,7 +15542,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15550,7 +15551,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15584,7 +15585,7 @@ export interface operations {
                     "application/json": components["schemas"]["TelephonyConfigList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15593,7 +15594,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15611,7 +15612,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15620,7 +15621,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15629,7 +15630,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15638,7 +15639,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15679,7 +15680,7 @@ export interface operations {
                     "application/json": components["schemas"]["TelephonyConfigResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15688,7 +15689,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15706,7 +15707,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15724,7 +15725,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15733,7 +15734,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15751,7 +15752,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15787,7 +15788,7 @@ export interface operations {
                     "application/json": components["schemas"]["TelephonyConfigResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15796,7 +15797,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15814,7 +15815,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15823,7 +15824,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15832,7 +15833,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15841,7 +15842,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15884,7 +15885,7 @@ export interface operations {
                     "application/json": components["schemas"]["TelephonyConfigResponse"];
                 };
             };
-            /** @description The carrier's account does not fit it */
+            /** @description The carrier account does not support this */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15893,7 +15894,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15902,7 +15903,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15920,7 +15921,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15938,7 +15939,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15947,7 +15948,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15965,7 +15966,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16001,7 +16002,7 @@ export interface operations {
                     "application/json": components["schemas"]["TelephonyDeletedResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16010,7 +16011,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16028,7 +16029,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16037,7 +16038,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16046,7 +16047,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16055,7 +16056,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16091,7 +16092,7 @@ export interface operations {
                     "application/json": components["schemas"]["PhoneNumberList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16100,7 +16101,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16118,7 +16119,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16127,7 +16128,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16136,7 +16137,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16145,7 +16146,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16188,7 +16189,7 @@ export interface operations {
                     "application/json": components["schemas"]["PhoneNumberResponse"];
                 };
             };
-            /** @description The carrier's account does not fit it */
+            /** @description The carrier account does not support this */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -16197,7 +16198,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16206,7 +16207,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16224,7 +16225,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16242,7 +16243,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16251,7 +16252,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16269,7 +16270,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16306,7 +16307,7 @@ export interface operations {
                     "application/json": components["schemas"]["PhoneNumberResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16315,7 +16316,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16333,7 +16334,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16342,7 +16343,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16351,7 +16352,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16360,7 +16361,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16401,7 +16402,7 @@ export interface operations {
                     "application/json": components["schemas"]["PhoneNumberResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16410,7 +16411,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16428,7 +16429,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16446,7 +16447,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16455,7 +16456,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16464,7 +16465,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16501,7 +16502,7 @@ export interface operations {
                     "application/json": components["schemas"]["TelephonyDeletedResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16510,7 +16511,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16528,7 +16529,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16537,7 +16538,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16546,7 +16547,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16555,7 +16556,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16592,7 +16593,7 @@ export interface operations {
                     "application/json": components["schemas"]["PhoneNumberResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16601,7 +16602,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16619,7 +16620,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16628,7 +16629,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16637,7 +16638,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16646,7 +16647,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16682,7 +16683,7 @@ export interface operations {
                     "application/json": components["schemas"]["TelephonyConfigResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16691,7 +16692,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16709,7 +16710,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16718,7 +16719,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16727,7 +16728,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16745,7 +16746,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16781,7 +16782,7 @@ export interface operations {
                     "application/json": components["schemas"]["TelephonyConfigResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16790,7 +16791,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16808,7 +16809,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16817,7 +16818,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16826,7 +16827,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16835,7 +16836,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16869,7 +16870,7 @@ export interface operations {
                     "application/json": components["schemas"]["TelephonyProvidersResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16878,7 +16879,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16896,7 +16897,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16905,7 +16906,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16914,7 +16915,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -16923,7 +16924,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16957,7 +16958,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelUsageItem"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16966,7 +16967,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16984,7 +16985,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -16993,7 +16994,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -17002,7 +17003,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17011,7 +17012,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17045,7 +17046,7 @@ export interface operations {
                     "application/json": components["schemas"]["CurrentPeriod"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -17054,7 +17055,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17072,7 +17073,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -17081,7 +17082,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -17090,7 +17091,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17099,7 +17100,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17135,7 +17136,7 @@ export interface operations {
                     "application/json": components["schemas"]["UsageDay"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -17144,7 +17145,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17162,7 +17163,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -17171,7 +17172,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -17180,7 +17181,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17189,7 +17190,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17225,7 +17226,7 @@ export interface operations {
                     "application/json": components["schemas"]["InsightsResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -17234,7 +17235,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17252,7 +17253,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -17261,7 +17262,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -17270,7 +17271,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17279,7 +17280,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17316,7 +17317,7 @@ export interface operations {
                     "application/json": components["schemas"]["Ledger"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -17325,7 +17326,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17343,7 +17344,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -17352,7 +17353,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -17361,7 +17362,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17370,7 +17371,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17404,7 +17405,7 @@ export interface operations {
                     "application/json": components["schemas"]["PriceListResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -17413,7 +17414,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17431,7 +17432,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -17440,7 +17441,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -17449,7 +17450,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17458,7 +17459,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17496,7 +17497,7 @@ export interface operations {
                     "application/json": components["schemas"]["PriceItem"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -17505,7 +17506,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17523,7 +17524,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -17541,7 +17542,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -17550,7 +17551,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17559,7 +17560,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17598,7 +17599,7 @@ export interface operations {
                     "application/json": components["schemas"]["PriceRemoved"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -17607,7 +17608,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17625,7 +17626,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -17634,7 +17635,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -17643,7 +17644,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17652,7 +17653,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17706,7 +17707,7 @@ export interface operations {
                     "application/json": components["schemas"]["UsageRunList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -17715,7 +17716,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17733,7 +17734,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -17742,7 +17743,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -17751,7 +17752,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17760,7 +17761,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17806,7 +17807,7 @@ export interface operations {
                     "text/csv": unknown;
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -17815,7 +17816,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17833,7 +17834,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -17842,7 +17843,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -17851,7 +17852,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17860,7 +17861,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17894,7 +17895,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -17903,7 +17904,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -17921,7 +17922,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -17930,7 +17931,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -17939,7 +17940,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -17948,7 +17949,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -17986,7 +17987,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookCreated"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -17995,7 +17996,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18013,7 +18014,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -18031,7 +18032,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -18040,7 +18041,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18049,7 +18050,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18085,7 +18086,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -18094,7 +18095,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18112,7 +18113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -18121,7 +18122,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -18130,7 +18131,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18139,7 +18140,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18175,7 +18176,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDeleted"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -18184,7 +18185,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18202,7 +18203,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -18211,7 +18212,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -18220,7 +18221,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18229,7 +18230,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18269,7 +18270,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -18278,7 +18279,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18296,7 +18297,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -18314,7 +18315,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -18323,7 +18324,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18332,7 +18333,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18373,7 +18374,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -18382,7 +18383,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18400,7 +18401,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -18409,7 +18410,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -18418,7 +18419,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18427,7 +18428,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18464,7 +18465,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryDetail"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -18473,7 +18474,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18491,7 +18492,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -18500,7 +18501,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -18509,7 +18510,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18518,7 +18519,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18555,7 +18556,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -18564,7 +18565,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18582,7 +18583,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -18591,7 +18592,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -18600,7 +18601,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18609,7 +18610,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18645,7 +18646,7 @@ export interface operations {
                     "application/json": components["schemas"]["ResentResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -18654,7 +18655,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18672,7 +18673,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -18681,7 +18682,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -18690,7 +18691,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18699,7 +18700,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18735,7 +18736,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookCreated"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -18744,7 +18745,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18762,7 +18763,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -18771,7 +18772,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -18780,7 +18781,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18789,7 +18790,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18825,7 +18826,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookTested"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -18834,7 +18835,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18852,7 +18853,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -18861,7 +18862,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -18870,7 +18871,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -18879,7 +18880,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18921,7 +18922,7 @@ export interface operations {
                     "application/json": components["schemas"]["PublicTriggerResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -18939,7 +18940,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -18957,7 +18958,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -18975,7 +18976,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -18984,7 +18985,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19002,7 +19003,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -19035,7 +19036,7 @@ export interface operations {
                     "text/csv": unknown;
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -19044,7 +19045,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19062,7 +19063,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -19071,7 +19072,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -19080,7 +19081,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19089,7 +19090,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -19127,7 +19128,7 @@ export interface operations {
                     "application/json": components["schemas"]["PresignedUploadResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -19136,7 +19137,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19154,7 +19155,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -19172,7 +19173,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The file is of no kind that is read */
+            /** @description The file type is not supported */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -19181,7 +19182,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -19190,7 +19191,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19199,7 +19200,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -19234,7 +19235,7 @@ export interface operations {
                     "application/json": components["schemas"]["UploadedFileResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -19243,7 +19244,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19261,7 +19262,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -19279,7 +19280,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -19288,7 +19289,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19297,7 +19298,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -19336,7 +19337,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuperuserCampaignItem"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -19345,7 +19346,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19363,7 +19364,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -19372,7 +19373,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -19381,7 +19382,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19390,7 +19391,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -19428,7 +19429,7 @@ export interface operations {
                     "application/json": components["schemas"]["ImpersonateResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -19437,7 +19438,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19455,7 +19456,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -19473,7 +19474,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -19482,7 +19483,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19491,7 +19492,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -19528,7 +19529,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuperuserOrganizationItem"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -19537,7 +19538,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19555,7 +19556,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -19564,7 +19565,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -19573,7 +19574,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19582,7 +19583,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -19618,7 +19619,7 @@ export interface operations {
                     "application/json": components["schemas"]["BillingAccountResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -19627,7 +19628,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19645,7 +19646,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -19654,7 +19655,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -19663,7 +19664,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19672,7 +19673,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -19712,7 +19713,7 @@ export interface operations {
                     "application/json": components["schemas"]["BillingAccountResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -19721,7 +19722,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19739,7 +19740,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -19757,7 +19758,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -19766,7 +19767,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19775,7 +19776,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -19817,7 +19818,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreditAdded"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -19826,7 +19827,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19844,7 +19845,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -19862,7 +19863,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -19871,7 +19872,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19880,7 +19881,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -19923,7 +19924,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuperuserWorkflowRunsListResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -19932,7 +19933,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -19950,7 +19951,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -19959,7 +19960,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -19968,7 +19969,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -19977,7 +19978,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -20018,7 +20019,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuperuserWorkflowItem"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -20027,7 +20028,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20045,7 +20046,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20054,7 +20055,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -20063,7 +20064,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20072,7 +20073,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -20110,7 +20111,7 @@ export interface operations {
                     "application/json": components["schemas"]["AvailableNumbersResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -20119,7 +20120,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20137,7 +20138,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20146,7 +20147,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -20155,7 +20156,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20173,7 +20174,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -20210,7 +20211,7 @@ export interface operations {
                     "application/json": components["schemas"]["CarrierLookupResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -20219,7 +20220,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20237,7 +20238,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20246,7 +20247,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -20255,7 +20256,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20264,7 +20265,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -20293,7 +20294,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -20302,7 +20303,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20320,7 +20321,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20329,7 +20330,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -20338,7 +20339,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20347,7 +20348,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -20378,7 +20379,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -20387,7 +20388,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20405,7 +20406,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20414,7 +20415,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -20423,7 +20424,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20432,7 +20433,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -20468,7 +20469,7 @@ export interface operations {
                     "application/json": components["schemas"]["HangUpResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -20477,7 +20478,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20495,7 +20496,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20504,7 +20505,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -20513,7 +20514,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20531,7 +20532,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -20558,7 +20559,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -20567,7 +20568,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20585,7 +20586,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20594,7 +20595,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -20603,7 +20604,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20612,7 +20613,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -20639,7 +20640,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -20648,7 +20649,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20666,7 +20667,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20675,7 +20676,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -20684,7 +20685,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20693,7 +20694,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -20722,7 +20723,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -20731,7 +20732,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20749,7 +20750,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20758,7 +20759,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -20767,7 +20768,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20776,7 +20777,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -20816,7 +20817,7 @@ export interface operations {
                     "application/json": components["schemas"]["InitiateCallResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -20834,7 +20835,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20852,7 +20853,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20870,7 +20871,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -20879,7 +20880,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20897,7 +20898,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -20931,7 +20932,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -20940,7 +20941,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -20958,7 +20959,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20967,7 +20968,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -20976,7 +20977,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -20994,7 +20995,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -21025,7 +21026,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -21034,7 +21035,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21052,7 +21053,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21061,7 +21062,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -21070,7 +21071,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21079,7 +21080,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -21110,7 +21111,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -21119,7 +21120,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21137,7 +21138,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21146,7 +21147,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -21155,7 +21156,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21164,7 +21165,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -21204,7 +21205,7 @@ export interface operations {
                     "application/json": components["schemas"]["QuickConnectResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -21213,7 +21214,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21231,7 +21232,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21249,7 +21250,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -21258,7 +21259,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21276,7 +21277,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -21313,7 +21314,7 @@ export interface operations {
                     "application/json": components["schemas"]["RefusedCallList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -21322,7 +21323,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21340,7 +21341,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21349,7 +21350,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -21358,7 +21359,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21367,7 +21368,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -21398,7 +21399,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -21407,7 +21408,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21425,7 +21426,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21434,7 +21435,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -21443,7 +21444,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21452,7 +21453,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -21483,7 +21484,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -21492,7 +21493,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21510,7 +21511,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21519,7 +21520,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -21528,7 +21529,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21537,7 +21538,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -21568,7 +21569,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -21577,7 +21578,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21595,7 +21596,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21604,7 +21605,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -21613,7 +21614,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21622,7 +21623,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -21653,7 +21654,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -21662,7 +21663,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21680,7 +21681,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21689,7 +21690,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -21698,7 +21699,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21707,7 +21708,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -21738,7 +21739,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -21747,7 +21748,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21765,7 +21766,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21774,7 +21775,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -21783,7 +21784,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21792,7 +21793,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -21823,7 +21824,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -21832,7 +21833,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21850,7 +21851,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21859,7 +21860,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -21868,7 +21869,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21877,7 +21878,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -21908,7 +21909,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -21917,7 +21918,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -21935,7 +21936,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21944,7 +21945,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -21953,7 +21954,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -21962,7 +21963,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -21991,7 +21992,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -22000,7 +22001,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22018,7 +22019,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22027,7 +22028,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -22036,7 +22037,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22045,7 +22046,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -22076,7 +22077,7 @@ export interface operations {
                     "application/json": components["schemas"]["CallbackResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -22085,7 +22086,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22103,7 +22104,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22112,7 +22113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -22121,7 +22122,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22130,7 +22131,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -22170,7 +22171,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResponse"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -22179,7 +22180,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22197,7 +22198,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22206,7 +22207,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -22215,7 +22216,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22224,7 +22225,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -22262,7 +22263,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -22271,7 +22272,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22289,7 +22290,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22307,7 +22308,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -22316,7 +22317,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22325,7 +22326,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -22361,7 +22362,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -22370,7 +22371,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22388,7 +22389,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22397,7 +22398,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -22406,7 +22407,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22415,7 +22416,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -22455,7 +22456,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -22464,7 +22465,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22482,7 +22483,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22500,7 +22501,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -22509,7 +22510,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22518,7 +22519,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -22554,7 +22555,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolArchivedResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -22563,7 +22564,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22581,7 +22582,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22590,7 +22591,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -22599,7 +22600,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22608,7 +22609,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -22644,7 +22645,7 @@ export interface operations {
                     "application/json": components["schemas"]["McpRefreshResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -22653,7 +22654,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22671,7 +22672,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22680,7 +22681,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -22689,7 +22690,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22698,7 +22699,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -22738,7 +22739,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolTestResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -22747,7 +22748,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22765,7 +22766,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22783,7 +22784,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -22792,7 +22793,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22801,7 +22802,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -22837,7 +22838,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -22846,7 +22847,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22864,7 +22865,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22873,7 +22874,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -22882,7 +22883,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22891,7 +22892,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -22927,7 +22928,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserApiKeyResponse"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -22936,7 +22937,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -22954,7 +22955,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22963,7 +22964,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -22972,7 +22973,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -22981,7 +22982,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -23019,7 +23020,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserApiKeyCreated"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -23028,7 +23029,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -23046,7 +23047,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23064,7 +23065,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -23073,7 +23074,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23082,7 +23083,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -23118,7 +23119,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserApiKeyDone"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -23127,7 +23128,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -23145,7 +23146,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23154,7 +23155,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -23163,7 +23164,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23172,7 +23173,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -23208,7 +23209,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserApiKeyDone"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -23217,7 +23218,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -23235,7 +23236,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23244,7 +23245,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -23253,7 +23254,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23262,7 +23263,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -23303,7 +23304,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecordingListResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -23312,7 +23313,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -23330,7 +23331,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23339,7 +23340,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -23348,7 +23349,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23357,7 +23358,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -23395,7 +23396,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecordingsCreateResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -23404,7 +23405,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -23422,7 +23423,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23440,7 +23441,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -23449,7 +23450,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23458,7 +23459,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -23496,7 +23497,7 @@ export interface operations {
                     "application/json": components["schemas"]["TranscriptionResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -23505,7 +23506,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -23523,7 +23524,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23541,7 +23542,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The file is of no kind that is read */
+            /** @description The file type is not supported */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -23550,7 +23551,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -23559,7 +23560,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23577,7 +23578,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -23615,7 +23616,7 @@ export interface operations {
                     "application/json": components["schemas"]["UploadUrlsResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -23624,7 +23625,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -23642,7 +23643,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23660,7 +23661,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -23669,7 +23670,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23678,7 +23679,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -23713,7 +23714,7 @@ export interface operations {
                     "application/json": components["schemas"]["UploadedResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -23722,7 +23723,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -23740,7 +23741,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23758,7 +23759,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The file is of no kind that is read */
+            /** @description The file type is not supported */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -23767,7 +23768,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -23776,7 +23777,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23785,7 +23786,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -23825,7 +23826,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecordingResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -23834,7 +23835,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -23852,7 +23853,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23870,7 +23871,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -23879,7 +23880,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23888,7 +23889,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -23925,7 +23926,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecordingDeletedResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -23934,7 +23935,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -23952,7 +23953,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -23961,7 +23962,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -23970,7 +23971,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -23979,7 +23980,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -24017,7 +24018,7 @@ export interface operations {
                     "audio/wav": unknown;
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -24026,7 +24027,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -24044,7 +24045,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24053,7 +24054,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -24062,7 +24063,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24071,7 +24072,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -24105,7 +24106,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowCountResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -24114,7 +24115,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -24132,7 +24133,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24141,7 +24142,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -24150,7 +24151,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24159,7 +24160,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -24197,7 +24198,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -24206,7 +24207,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -24224,7 +24225,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24242,7 +24243,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -24251,7 +24252,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24260,7 +24261,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -24298,7 +24299,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -24307,7 +24308,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -24325,7 +24326,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24343,7 +24344,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -24352,7 +24353,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24370,7 +24371,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -24418,7 +24419,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowListResponse"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -24427,7 +24428,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -24445,7 +24446,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24454,7 +24455,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -24463,7 +24464,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24472,7 +24473,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -24508,7 +24509,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -24517,7 +24518,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -24535,7 +24536,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24544,7 +24545,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -24553,7 +24554,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24562,7 +24563,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -24601,7 +24602,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowSummaryResponse"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -24610,7 +24611,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -24628,7 +24629,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24637,7 +24638,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -24646,7 +24647,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24655,7 +24656,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -24670,7 +24671,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what you have read */
+                /** @description The ETag of the version that you read */
                 "if-match"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
@@ -24697,7 +24698,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -24706,7 +24707,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -24724,7 +24725,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24742,7 +24743,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -24751,7 +24752,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24760,7 +24761,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -24796,7 +24797,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -24805,7 +24806,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -24823,7 +24824,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24832,7 +24833,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -24841,7 +24842,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24850,7 +24851,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -24865,7 +24866,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what you have read */
+                /** @description The ETag of the version that you read */
                 "if-match"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
@@ -24892,7 +24893,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowVersionResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -24901,7 +24902,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -24919,7 +24920,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -24937,7 +24938,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -24946,7 +24947,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -24955,7 +24956,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -24991,7 +24992,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -25000,7 +25001,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -25018,7 +25019,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -25027,7 +25028,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -25036,7 +25037,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25045,7 +25046,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -25085,7 +25086,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowListResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -25094,7 +25095,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -25112,7 +25113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -25130,7 +25131,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -25139,7 +25140,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25148,7 +25149,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -25163,7 +25164,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of what you have read */
+                /** @description The ETag of the version that you read */
                 "if-match"?: string | null;
                 /** @description `Bearer <token>`, or the bare token */
                 authorization?: string | null;
@@ -25186,7 +25187,7 @@ export interface operations {
                     "application/json": components["schemas"]["PublishWorkflowResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -25195,7 +25196,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -25213,7 +25214,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -25222,7 +25223,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -25231,7 +25232,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25240,7 +25241,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -25283,7 +25284,7 @@ export interface operations {
                     "text/csv": unknown;
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -25292,7 +25293,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -25310,7 +25311,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -25319,7 +25320,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -25328,7 +25329,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25337,7 +25338,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -25382,7 +25383,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunList"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -25391,7 +25392,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -25409,7 +25410,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -25418,7 +25419,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -25427,7 +25428,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25436,7 +25437,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -25476,7 +25477,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreateWorkflowRunResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -25494,7 +25495,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -25512,7 +25513,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -25530,7 +25531,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -25539,7 +25540,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25548,7 +25549,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -25585,7 +25586,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDetail"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -25594,7 +25595,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -25612,7 +25613,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -25621,7 +25622,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -25630,7 +25631,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25639,7 +25640,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -25679,7 +25680,7 @@ export interface operations {
                     "text/event-stream": unknown;
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -25688,7 +25689,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -25706,7 +25707,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -25715,7 +25716,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -25724,7 +25725,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25733,7 +25734,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -25781,7 +25782,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -25790,7 +25791,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -25808,7 +25809,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -25817,7 +25818,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -25826,7 +25827,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25835,7 +25836,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -25877,7 +25878,7 @@ export interface operations {
                     "text/plain": unknown;
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -25886,7 +25887,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -25904,7 +25905,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -25913,7 +25914,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -25922,7 +25923,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -25931,7 +25932,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -25971,7 +25972,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -25980,7 +25981,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -25998,7 +25999,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -26016,7 +26017,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -26025,7 +26026,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26034,7 +26035,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -26074,7 +26075,7 @@ export interface operations {
                     "application/json": components["schemas"]["TextChat"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -26083,7 +26084,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -26101,7 +26102,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -26119,7 +26120,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -26128,7 +26129,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26137,7 +26138,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -26183,7 +26184,7 @@ export interface operations {
                     "application/json": components["schemas"]["TextChat"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -26192,7 +26193,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -26210,7 +26211,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -26219,7 +26220,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -26228,7 +26229,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26237,7 +26238,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -26278,7 +26279,7 @@ export interface operations {
                     "application/json": components["schemas"]["TextChat"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -26287,7 +26288,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -26305,7 +26306,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -26323,7 +26324,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -26332,7 +26333,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26341,7 +26342,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -26391,7 +26392,7 @@ export interface operations {
                     "application/json": components["schemas"]["TextChat"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -26400,7 +26401,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -26418,7 +26419,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -26436,7 +26437,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -26445,7 +26446,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26454,7 +26455,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -26504,7 +26505,7 @@ export interface operations {
                     "application/json": components["schemas"]["TextChat"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -26513,7 +26514,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -26531,7 +26532,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -26549,7 +26550,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -26558,7 +26559,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26567,7 +26568,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -26603,7 +26604,7 @@ export interface operations {
                     "application/json": components["schemas"]["ValidateWorkflowResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -26612,7 +26613,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -26630,7 +26631,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -26639,7 +26640,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -26648,7 +26649,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26657,7 +26658,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -26696,7 +26697,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowVersionResponse"][];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -26705,7 +26706,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -26723,7 +26724,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -26732,7 +26733,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -26741,7 +26742,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26750,7 +26751,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -26788,7 +26789,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowVersionResponse"];
                 };
             };
-            /** @description No credential, or a bad one */
+            /** @description The credential is missing or invalid */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -26797,7 +26798,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The role does not allow it */
+            /** @description Your role does not allow this */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -26815,7 +26816,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The current state does not allow it */
+            /** @description The current state does not allow this */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -26824,7 +26825,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The request is not valid */
+            /** @description The request is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -26833,7 +26834,7 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-            /** @description Too many at once: Retry-After says how many seconds to wait */
+            /** @description Too many requests. Retry-After says how many seconds to wait */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -26842,7 +26843,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The database does not answer: try again */
+            /** @description The database is unavailable. Try again */
             503: {
                 headers: {
                     [name: string]: unknown;
