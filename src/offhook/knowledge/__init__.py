@@ -1,4 +1,4 @@
-"""The knowledge base: documents go in, agents find the passage that answers."""
+"""The knowledge base: agents answer with passages of uploaded documents."""
 
 from offhook.kit.tasks import TaskTracker
 from offhook.knowledge import endpoints, tasks
@@ -19,7 +19,7 @@ __all__ = ["KnowledgePassage", "PassageLookup", "PassageSearch", "register"]
 
 
 def register(root: Root) -> None:
-    """Add the routes, the services and the jobs. The offline model is loaded by the first question or document."""
+    """Adds the routes, services and jobs. The first question or document loads the offline model."""
     data = root.settings.data_dir
     offline = OfflineModel(data / "models")
     root.on_stop.append(offline.aclose)

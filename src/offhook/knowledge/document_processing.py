@@ -1,4 +1,4 @@
-"""The job that makes a file usable: read, cut, embed; each step may be done again after a crash, and none is done twice."""
+"""The job that reads, splits and embeds a file; every step may run again after a crash without doing its work twice."""
 
 import json
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ from offhook.knowledge.tables import DocumentContent
 from offhook.knowledge.vectors import vector_spaces
 from offhook.webhooks import service as webhooks
 
-GIVEN_UP_MESSAGE: Final = "The file could not be processed: the server stopped at it several times."
-GONE_MESSAGE: Final = "The file is no longer kept: upload it again."
+GIVEN_UP_MESSAGE: Final = "The file could not be processed: the server stopped several times while processing it."
+GONE_MESSAGE: Final = "The file is no longer stored. Upload it again."
 RETRY_DELAY_S: Final = 15.0
 # Progress: reading is quick, embedding is what takes time.
 _READ_PROGRESS: Final = 0.1
@@ -32,7 +32,7 @@ log = structlog.get_logger(__name__)
 
 
 class DocumentProcessor:
-    """One per process. ``handle`` is the job ``document.process``."""
+    """Runs the job ``document.process``."""
 
     def __init__(self, *, db: Database, reader: DocumentReader, embedders: EmbedderRegistry, clock: Clock) -> None:
         self._db = db
@@ -61,7 +61,7 @@ class DocumentProcessor:
             await self._retry_or_fail(content, str(error), is_worth_it=error.retryable)
 
     async def _begin_attempt(self, organization_id: int, content_id: int) -> DocumentContent | None:
-        """None when there is nothing (more) to do."""
+        """Counts the attempt; returns None when there is nothing more to do."""
         async with self._db.transaction() as session:
             content = await repository.find_content(session, organization_id, content_id, for_update=True)
             if content is None:
@@ -81,7 +81,7 @@ class DocumentProcessor:
             self._db.transaction() as session,
         ):
             locked = await repository.find_content(session, content.organization_id, content.id, for_update=True)
-            if locked is None or locked.chunk_count is not None:  # another worker has read it meanwhile
+            if locked is None or locked.chunk_count is not None:  # another worker has read it
                 content.chunk_count = locked.chunk_count if locked is not None else None
                 return
             for batch in found.iter_batches(_STORE_BATCH):
@@ -92,7 +92,7 @@ class DocumentProcessor:
         content.chunk_count = found.pieces
 
     async def _is_embedded(self, content: DocumentContent) -> bool:
-        """Embed what has no vector in the searched space, and end; False when another space is searched meanwhile."""
+        """Embeds pieces without a vector in the searched space and finishes; False when another space is searched by then."""
         embedder = await self._embedders.current_embedder(content.organization_id)
         async with self._db.transaction() as session:
             space = await vector_spaces.get_searched_space(session, content.organization_id, embedder.model)
@@ -130,7 +130,7 @@ class DocumentProcessor:
         return True
 
     async def _finish_by_words(self, content: DocumentContent, sentence: str) -> None:
-        """Ready without vectors, and saying so; they are made when there is a model (``moving``)."""
+        """Marks a content as ready with a notice that it has no vectors; re-embedding makes them when there is a model."""
         async with self._db.transaction() as session:
             locked = await repository.find_content(session, content.organization_id, content.id, for_update=True)
             if locked is None:
@@ -142,7 +142,7 @@ class DocumentProcessor:
         log.warning("document_without_vectors", content_id=content.id, reason=sentence)
 
     async def _retry_or_fail(self, content: DocumentContent, sentence: str, *, is_worth_it: bool) -> None:
-        """What is missing may come back: a vendor, a bucket."""
+        """Retries later, because a vendor or a bucket may come back, or gives up."""
         if not is_worth_it or content.attempts >= MAX_ATTEMPTS:
             await self._mark_failed(content, sentence)
             return
@@ -163,7 +163,7 @@ class DocumentProcessor:
         log.info("document_failed", content_id=content.id, reason=sentence)
 
     async def _settle_documents(self, session: AsyncSession, content: DocumentContent) -> None:
-        """Give the documents that wait for a content its state, and tell those who want to know."""
+        """Gives the documents that wait for a content its state and publishes their events."""
         now = self._clock.now()
         for document in await repository.documents_to_settle(session, content.organization_id, content.id):
             document.status, document.updated_at = content.state, now
@@ -186,7 +186,7 @@ class DocumentProcessor:
 async def embed_next_chunks(
     db: Database, embedder: TextEmbedder, organization_id: int, content_id: int, space_id: int
 ) -> int:
-    """Embed the next pieces of a content that have no vector in the space; how many. EmbeddingFailed."""
+    """Embeds the next pieces of a content without a vector in the space; returns their count. Raises EmbeddingFailed."""
     async with db.transaction() as session:
         rows = await repository.chunks_without_vectors(
             session, organization_id, content_id, space_id, embedder.batch_size
@@ -202,5 +202,5 @@ async def embed_next_chunks(
 
 
 def vectors_as_text(vectors: Vectors) -> Sequence[str]:
-    """As PostgreSQL reads them; a half-precision number has no more digits."""
+    """Returns vectors as PostgreSQL reads them; a half-precision number has no more digits."""
     return [json.dumps(row) for row in vectors.astype("float64").round(5).tolist()]

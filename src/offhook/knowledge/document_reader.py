@@ -1,4 +1,4 @@
-"""A kept file becomes pieces of text, read in a child process that may take so much and no more."""
+"""Reading of stored files into pieces of text, in a child process with limits."""
 
 import asyncio
 import json
@@ -22,20 +22,20 @@ HTML_LIMITS: Final = replace(LIMITS, timeout_s=40.0, cpu_s=30)
 MAX_CONCURRENT: Final = 2
 # The exit codes of ``kit.reading.program``, which is not imported here: its libraries stay out of our memory.
 _UNREADABLE_EXIT: Final = 3
-_TOO_HARD_MESSAGE: Final = "The file takes too much memory or time to read: split it, or save it as text."
-_BROKEN_MESSAGE: Final = "The file could not be read: open it in its program and save it again."
+_TOO_HARD_MESSAGE: Final = "Reading the file takes too much memory or time. Split it or save it as text."
+_BROKEN_MESSAGE: Final = "The file could not be read. Open it in the program that created it and save it again."
 log = structlog.get_logger(__name__)
 # Exit by a signal: out of processor time, killed, or out of disk.
 _LIMIT_EXITS: Final = frozenset({TIMED_OUT, -9, -24, -25, 4})
 
 
 class DocumentUnreadable(Exception):
-    """A sentence for whoever uploaded the file."""
+    """The file cannot be read; the message is a sentence for the person who uploaded it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedDocument:
-    """What a file holds, in numbers; its pieces lie in ``path``."""
+    """The size of a file's text, whose pieces are in ``path``."""
 
     path: Path
     pages: int
@@ -44,7 +44,7 @@ class ExtractedDocument:
     pieces: int
 
     def iter_batches(self, size: int) -> Iterator[list[dict[str, Any]]]:
-        """The pieces with their positions, so many at a time."""
+        """Yields the pieces with their positions in batches."""
         with self.path.open(encoding="utf-8") as lines:
             numbered = ({**json.loads(line), "position": at} for at, line in enumerate(lines))
             while batch := list(islice(numbered, size)):
@@ -52,7 +52,7 @@ class ExtractedDocument:
 
 
 class DocumentReader:
-    """One per process."""
+    """Reads stored files in limited child processes."""
 
     def __init__(self, intake: DocumentIntake) -> None:
         self._intake = intake
@@ -60,7 +60,7 @@ class DocumentReader:
 
     @asynccontextmanager
     async def read_document(self, storage_key: str, kind: str) -> AsyncIterator[ExtractedDocument]:
-        """The pieces of a kept file, for as long as the block lasts. DocumentUnreadable; FileGone."""
+        """Yields the pieces of a stored file. Raises DocumentUnreadable and FileGone."""
         async with self._intake.fetch_file(storage_key) as source, self._intake.draft_file() as target:
             tokenizer = await asyncio.to_thread(tokenizer_path)
             limits = HTML_LIMITS if kind == "html" else LIMITS

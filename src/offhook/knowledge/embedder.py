@@ -1,4 +1,4 @@
-"""What a model that embeds texts is to this domain: an offline one, or a vendor's."""
+"""The port of embedding models: the offline one, or a vendor's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,20 +26,20 @@ class TextEmbedder(Protocol):
 
     @property
     def batch_size(self) -> int:
-        """How many texts are best sent at once."""
+        """The number of texts that are best sent at once."""
         ...
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Of passages; takes its time and leaves the cores to calls. EmbeddingFailed."""
+        """Embeds passages at low priority, leaving the cores to calls. Raises EmbeddingFailed."""
         ...
 
     async def embed_query(self, text: str) -> Vectors:
-        """Of one question, at once. EmbeddingFailed."""
+        """Embeds one question quickly. Raises EmbeddingFailed."""
         ...
 
 
 def normalize_vectors(rows: Any) -> Vectors:
-    """Rows of numbers as vectors of length one."""
+    """Returns rows of numbers as vectors of length one."""
     vectors = np.asarray(rows, dtype=np.float32)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     result: Vectors = vectors / np.maximum(lengths, 1e-12)

@@ -1,4 +1,4 @@
-"""Which model embeds for an organization."""
+"""The embedding models of organizations."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -47,7 +47,7 @@ class VendorEmbedder:
 
 
 class EmbedderRegistry:
-    """One per process."""
+    """Finds the embedding model of an organization."""
 
     def __init__(
         self, db: Database, configurations: ModelConfigurationStore, egress: EgressClient, offline: OfflineModel
@@ -58,18 +58,18 @@ class EmbedderRegistry:
         self._offline = offline
 
     async def warm_up(self) -> None:
-        """Load the offline model. EmbeddingFailed where it is not installed."""
+        """Loads the offline model; raises EmbeddingFailed when it is not installed."""
         await self._offline.load()
 
     def is_offline_installed(self) -> bool:
         return self._offline.is_installed()
 
     async def current_embedder(self, organization_id: int) -> TextEmbedder:
-        """What the organization has configured, or the offline model. EmbeddingFailed where that cannot be used."""
+        """Returns the configured model or the offline one; raises EmbeddingFailed when it cannot be used."""
         return self._build_embedder(await self._resolve_choice(organization_id))
 
     async def embedder_for(self, organization_id: int, model: EmbeddingModel) -> TextEmbedder | None:
-        """The model that made vectors which are there already; None when the organization has no access to it any more."""
+        """Returns the model that made existing vectors; None when the organization no longer has access to it."""
         if model == MODEL:
             return self._offline
         try:

@@ -1,10 +1,10 @@
 """The knowledge base over HTTP."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, File, Form, Path, Query, Response, UploadFile
 
-from offhook.kit.database.database import Database, Session
+from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.knowledge import service
@@ -25,7 +25,7 @@ from offhook.knowledge.schemas import (
 from offhook.knowledge.search import PassageSearch
 from offhook.knowledge.uploads import DocumentIntake
 from offhook.orgs import CurrentOrg, Now, RequireMember
-from offhook.root import database_of, use_service
+from offhook.root import use_service
 
 router = APIRouter(prefix="/knowledge-base", tags=["knowledge base"])
 
@@ -47,10 +47,10 @@ async def list_knowledge_documents(
     response: Response,
     part: SliceParams,
     status: DocumentStatus | None = None,
-    has_archived: Annotated[bool, Query(description="False leaves out the archived ones")] = True,
+    has_archived: Annotated[bool, Query(description="False excludes archived documents")] = True,
 ) -> list[DocumentResponse]:
-    """Newest first, archived ones included unless `status` or `has_archived` says otherwise; `X-Total-Count` is the
-    whole length."""
+    """Lists documents, newest first, including archived ones unless `status` or `has_archived` excludes them. The
+    `X-Total-Count` header holds the total count."""
     rows, total = await service.list_documents(
         session,
         org.organization_id,
@@ -71,33 +71,33 @@ async def list_knowledge_documents(
     max_body_size=_MAX_FORM_BYTES,
 )
 async def upload_document(
-    file: Annotated[UploadFile, File(description="PDF, DOCX, TXT, Markdown, HTML or CSV, at most 50 MB")],
+    file: Annotated[UploadFile, File(description="PDF, DOCX, TXT, Markdown, HTML or CSV, up to 50 MB")],
     org: RequireMember,
-    db: Annotated[Database, Depends(database_of)],
+    session: Session,
     intake: Annotated[DocumentIntake, Depends(use_service(DocumentIntake))],
-    name: Annotated[str | None, Form(max_length=1_000, description="The filename unless given")] = None,
+    name: Annotated[str | None, Form(max_length=1_000, description="Defaults to the filename")] = None,
     retrieval_mode: Annotated[RetrievalMode, Form()] = "auto",
 ) -> DocumentResponse:
-    """A new document with the status `processing`; it is `ready` when agents can use it, or `failed` with an `error`.
+    """Uploads a document. Its status is `processing` until agents can use it (`ready`) or an `error` occurs (`failed`).
 
-    The kind is found from the content. The same bytes again are a new document, and ready at once.
+    The file type is detected from the content. Uploading the same bytes again creates a new document that is ready
+    immediately.
     """
     filename = _require_valid_name(file.filename or "document")
     shown = _require_valid_name(name) if name is not None and name.strip() else filename
-    taken = await intake.store_upload(org.organization_id, file.file, filename)
-    async with db.transaction() as session:
-        made = await service.create_document(
-            session, org, taken, name=shown, filename=filename, retrieval_mode=retrieval_mode
-        )
-    return DocumentResponse.from_document(*made)
+    # The session holds no connection before its first statement, so a slow upload holds none.
+    stored = await intake.store_upload(org.organization_id, file.file, filename)
+    document, content = await service.create_document(
+        session, org, stored, name=shown, filename=filename, retrieval_mode=retrieval_mode
+    )
+    return DocumentResponse.from_document(document, content)
 
 
 @router.post("/search", response_model=list[SearchHit], operation_id="search_knowledge")
 async def search_knowledge(
     body: SearchRequest, org: CurrentOrg, search: Annotated[PassageSearch, Depends(use_service(PassageSearch))]
 ) -> list[SearchHit]:
-    """The passages that answer best, by meaning and by words; only of documents that are ready. Ids that are no document
-    of yours find nothing."""
+    """Returns the best passages of ready documents, by meaning and by words. Unknown document ids are ignored."""
     hits = await search.find_passages(org.organization_id, body.query, limit=body.limit, document_ids=body.document_ids)
     return [
         SearchHit(
@@ -124,8 +124,8 @@ async def list_documents(
     status: ReferenceStatus | None = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 100,
     offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
-) -> dict[str, Any]:
-    """Those that are not archived, newest first, in the shape that Dograh's client libraries know."""
+) -> ReferenceDocumentList:
+    """Lists documents that are not archived, newest first, as Dograh-compatible objects."""
     rows, total = await service.list_documents(
         session,
         org.organization_id,
@@ -135,7 +135,7 @@ async def list_documents(
         offset=offset,
     )
     documents = [ReferenceDocument.from_document(*row) for row in rows]
-    return {"documents": documents, "total": total, "limit": limit, "offset": offset}
+    return ReferenceDocumentList(documents=documents, total=total, limit=limit, offset=offset)
 
 
 @router.get("/{document_id}", response_model=DocumentResponse, operation_id="get_document")
@@ -147,15 +147,15 @@ async def get_document(document_id: DocumentId, org: CurrentOrg, session: Sessio
 async def update_document(
     document_id: DocumentId, body: DocumentUpdate, org: RequireMember, session: Session, now: Now
 ) -> DocumentResponse:
-    """`metadata` is replaced as a whole. `retrieval_mode`: `full_document` gives agents the whole text (up to 4,000
-    tokens), `chunked` the best passages, `auto` the whole of a short one."""
+    """Updates a document. `metadata` is replaced as a whole. With the `retrieval_mode` `full_document` agents get the
+    whole text (up to 4,000 tokens), with `chunked` the best passages, with `auto` the whole text of short documents."""
     values = {"details" if field == "metadata" else field: getattr(body, field) for field in body.model_fields_set}
     return DocumentResponse.from_document(*await service.update_document(session, org, document_id, values, now=now))
 
 
 @router.delete("/{document_id}", response_model=DocumentResponse, operation_id="archive_document")
 async def archive_document(document_id: DocumentId, org: RequireMember, session: Session, now: Now) -> DocumentResponse:
-    """Agents no longer use it and searches no longer find it; it can be brought back."""
+    """Archives a document: agents no longer use it and searches no longer find it. It can be unarchived."""
     return DocumentResponse.from_document(
         *await service.set_archived(session, org, document_id, is_archived=True, now=now)
     )
@@ -165,7 +165,7 @@ async def archive_document(document_id: DocumentId, org: RequireMember, session:
 async def unarchive_document(
     document_id: DocumentId, org: RequireMember, session: Session, now: Now
 ) -> DocumentResponse:
-    """As it was before it was archived."""
+    """Restores an archived document to its previous state."""
     return DocumentResponse.from_document(
         *await service.set_archived(session, org, document_id, is_archived=False, now=now)
     )

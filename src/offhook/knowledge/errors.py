@@ -1,4 +1,4 @@
-"""What can be wrong with documents and questions about them."""
+"""Errors of documents and of questions about them."""
 
 from offhook.errors import DomainError, NotFound, UnprocessableRequest
 from offhook.knowledge.limits import MAX_FILE_MB
@@ -11,14 +11,14 @@ class DocumentNotFound(NotFound):
 
 
 class DocumentTooLarge(DomainError):
-    __doc__ = f"A document may have {MAX_FILE_MB} MB."
+    __doc__ = f"Documents are limited to {MAX_FILE_MB} MB."
 
     code = "file_too_large"
     status = 413
 
 
 class DocumentKindUnknown(DomainError):
-    """This file cannot be read: send PDF, DOCX, TXT, Markdown, HTML or CSV."""
+    """This file type is not supported. Upload a PDF, DOCX, TXT, Markdown, HTML or CSV file."""
 
     code = "document_not_supported"
     status = 415
@@ -31,13 +31,13 @@ class DocumentEmpty(UnprocessableRequest):
 
 
 class DocumentNameInvalid(UnprocessableRequest):
-    """A document's name has 1 to 255 characters."""
+    """A document name must have 1 to 255 characters."""
 
     code = "document_name_invalid"
 
 
 class EmbeddingFailed(Exception):
-    """A model could not embed texts: one sentence for people. ``retryable``: the same may work a little later."""
+    """Embedding texts failed; the message is a sentence for people. ``retryable`` means that it may work later."""
 
     def __init__(self, message: str, *, retryable: bool) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class EmbeddingFailed(Exception):
 
 
 class ModelMissing(EmbeddingFailed):
-    """This installation has no offline model: documents are found by their words until it has one."""
+    """The offline embedding model is not installed; documents are found by their words until it is."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retryable=False)

@@ -1,4 +1,4 @@
-"""What a call asks for: of the documents that a node names, the short ones whole and the best passages of the others."""
+"""Knowledge for a call: of the documents that a node names, short ones whole and the best passages of the others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class _LookupPlan:
 
 
 class PassageLookup:
-    """One per process."""
+    """Looks up what documents say about a question of a call."""
 
     def __init__(self, db: Database, search: PassageSearch, embedders: EmbedderRegistry, tasks: TaskTracker) -> None:
         self._db = db
@@ -37,7 +37,7 @@ class PassageLookup:
         self._tasks = tasks
 
     def start_warm_up(self) -> None:
-        """A call with documents has begun: have the offline model in memory before its first question."""
+        """Loads the offline model before the first question of a call with documents."""
         self._tasks.start(self._warm_up(), name="embedding-model")
 
     async def _warm_up(self) -> None:
@@ -47,7 +47,7 @@ class PassageLookup:
             log.warning("embedding_model_load_failed", error=str(error))
 
     async def look_up(self, organization_id: int, refs: Sequence[str], question: str) -> list[KnowledgePassage]:
-        """Only documents that are ready and not archived; ``refs`` are uuids, or integers of Dograh's list."""
+        """Returns passages of ready documents that are not archived; ``refs`` are uuids, or integers of Dograh's list."""
         async with self._db.transaction() as session:
             plan = await self._plan_lookup(session, organization_id, refs)
         if not plan.searched_ids or not question:

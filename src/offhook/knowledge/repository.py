@@ -1,4 +1,4 @@
-"""The queries of documents and their contents; searching has its own."""
+"""Statements on documents and their contents."""
 
 import json
 import uuid
@@ -15,7 +15,7 @@ DocumentRow = tuple[KnowledgeDocument, DocumentContent]
 
 
 def parse_uuid(value: str) -> uuid.UUID | None:
-    """Ids come from paths and definitions: whatever is no uuid names nothing."""
+    """Returns None for text that is no uuid: ids come from paths and definitions."""
     try:
         return uuid.UUID(value)
     except ValueError:
@@ -25,13 +25,13 @@ def parse_uuid(value: str) -> uuid.UUID | None:
 async def find_document(
     session: AsyncSession, organization_id: int, document_id: str, *, for_update: bool = False
 ) -> DocumentRow | None:
-    wanted = parse_uuid(document_id)
-    if wanted is None:
+    uuid_ = parse_uuid(document_id)
+    if uuid_ is None:
         return None
     query = (
         select(KnowledgeDocument, DocumentContent)
         .join(DocumentContent, DocumentContent.id == KnowledgeDocument.content_id)
-        .where(KnowledgeDocument.organization_id == organization_id, KnowledgeDocument.id == wanted)
+        .where(KnowledgeDocument.organization_id == organization_id, KnowledgeDocument.id == uuid_)
     )
     if for_update:
         query = query.with_for_update(of=KnowledgeDocument).execution_options(populate_existing=True)
@@ -48,7 +48,7 @@ async def list_documents(
     limit: int | None = None,
     offset: int = 0,
 ) -> tuple[list[DocumentRow], int]:
-    """Newest first, and how many there are in all. ``status``: processing, ready, failed or archived."""
+    """Returns documents, newest first, and the total count. ``status``: processing, ready, failed or archived."""
     conditions = [KnowledgeDocument.organization_id == organization_id]
     if status == "archived":
         conditions.append(KnowledgeDocument.archived_at.is_not(None))
@@ -71,8 +71,8 @@ async def list_documents(
 async def find_by_references(
     session: AsyncSession, organization_id: int, refs: Collection[str]
 ) -> Sequence[KnowledgeDocument]:
-    """Those of the references (uuids, or the integers of Dograh's list) that are documents of the organization."""
-    ids = [found for ref in refs if (found := parse_uuid(ref)) is not None]
+    """Returns the documents that references (uuids, or the integers of Dograh's list) name."""
+    ids = [uuid_ for ref in refs if (uuid_ := parse_uuid(ref)) is not None]
     numbers = [int(ref) for ref in refs if ref.isdecimal() and len(ref) < 10]
     if not ids and not numbers:
         return []
@@ -96,7 +96,7 @@ async def find_content(
 
 
 async def content_of_bytes(session: AsyncSession, organization_id: int, sha256: str) -> DocumentContent | None:
-    """The content of these bytes that did not fail, locked."""
+    """Returns the content of these bytes that did not fail, locked."""
     query = (
         select(DocumentContent)
         .where(
@@ -110,7 +110,7 @@ async def content_of_bytes(session: AsyncSession, organization_id: int, sha256: 
 
 
 async def add_content(session: AsyncSession, organization_id: int, values: Mapping[str, Any]) -> DocumentContent | None:
-    """None when somebody else has added these bytes meanwhile."""
+    """Adds a content; returns None when another transaction added these bytes first."""
     query = (
         insert(DocumentContent)
         .values(organization_id=organization_id, **values)
@@ -123,7 +123,7 @@ async def add_content(session: AsyncSession, organization_id: int, values: Mappi
 async def documents_to_settle(
     session: AsyncSession, organization_id: int, content_id: int
 ) -> Sequence[KnowledgeDocument]:
-    """Documents of a content that still say processing, locked."""
+    """Returns the documents of a content whose status is still processing, locked."""
     query = (
         select(KnowledgeDocument)
         .where(
@@ -140,7 +140,7 @@ async def documents_to_settle(
 async def store_chunks(
     session: AsyncSession, organization_id: int, content_id: int, pieces: Sequence[dict[str, Any]]
 ) -> None:
-    """Pieces with their positions; those that are there stay."""
+    """Stores pieces with their positions; existing ones stay."""
     await session.execute(
         text(
             "INSERT INTO knowledge_chunks (organization_id, content_id, position, page, heading, text, tokens, words)"
@@ -150,14 +150,14 @@ async def store_chunks(
             "   AS piece (position int, page int, heading text, text text, tokens int)"
             " ON CONFLICT (content_id, position) DO NOTHING"
         ),
-        {"organization_id": organization_id, "content_id": content_id, "pieces": _json(pieces)},
+        {"organization_id": organization_id, "content_id": content_id, "pieces": json.dumps(pieces)},
     )
 
 
 async def chunks_without_vectors(
     session: AsyncSession, organization_id: int, content_id: int, space_id: int, limit: int
 ) -> Sequence[Any]:
-    """``(id, heading, text)`` of the next pieces to embed."""
+    """Returns ``(id, heading, text)`` of the next pieces to embed."""
     there = select(KnowledgeVector.chunk_id).where(
         KnowledgeVector.space_id == space_id, KnowledgeVector.chunk_id == KnowledgeChunk.id
     )
@@ -173,7 +173,7 @@ async def chunks_without_vectors(
 
 
 async def vectors_of_content(session: AsyncSession, organization_id: int, content_id: int, space_id: int) -> int:
-    """How many pieces of a content have theirs."""
+    """Counts the pieces of a content that have vectors in the space."""
     mine = VectorSpace.organization_id == organization_id
     query = (
         select(func.count())
@@ -187,7 +187,7 @@ async def vectors_of_content(session: AsyncSession, organization_id: int, conten
 async def store_vectors(
     session: AsyncSession, organization_id: int, content_id: int, space_id: int, vectors: Sequence[tuple[int, str]]
 ) -> None:
-    """``(chunk id, vector as text)`` of pieces of the organization; those that are there stay."""
+    """Stores ``(chunk id, vector as text)`` of pieces of the organization; existing ones stay."""
     await session.execute(
         text(
             "INSERT INTO knowledge_vectors (space_id, chunk_id, content_id, embedding)"
@@ -207,7 +207,7 @@ async def store_vectors(
 
 
 async def count_terms(session: AsyncSession, organization_id: int, content_id: int) -> None:
-    """Add a content's stems to the organization's counts: once, when it becomes ready."""
+    """Adds a content's stems to the organization's counts: once, when it becomes ready."""
     await session.execute(
         text(
             "INSERT INTO knowledge_terms AS known (organization_id, term, chunks)"
@@ -222,7 +222,7 @@ async def count_terms(session: AsyncSession, organization_id: int, content_id: i
 
 
 async def forget_notices(session: AsyncSession, organization_id: int) -> None:
-    """Every piece of what is ready has its vector now."""
+    """Clears the notices of ready contents once all their pieces have vectors."""
     await session.execute(
         update(DocumentContent)
         .where(
@@ -235,7 +235,7 @@ async def forget_notices(session: AsyncSession, organization_id: int) -> None:
 
 
 async def forget_chunks(session: AsyncSession, organization_id: int, content_id: int) -> None:
-    """What was read of a content that failed."""
+    """Deletes what was read of a content that failed."""
     await session.execute(
         delete(KnowledgeChunk).where(
             KnowledgeChunk.organization_id == organization_id, KnowledgeChunk.content_id == content_id
@@ -244,7 +244,7 @@ async def forget_chunks(session: AsyncSession, organization_id: int, content_id:
 
 
 async def mark_progress(session: AsyncSession, organization_id: int, content_id: int, progress: float) -> None:
-    """Somebody works on it; progress only grows."""
+    """Records that a worker is at it; progress only grows."""
     await session.execute(
         update(DocumentContent)
         .where(DocumentContent.organization_id == organization_id, DocumentContent.id == content_id)
@@ -253,19 +253,15 @@ async def mark_progress(session: AsyncSession, organization_id: int, content_id:
 
 
 async def active_space(session: AsyncSession, organization_id: int, *, for_update: bool = False) -> VectorSpace | None:
-    """The vectors that are searched."""
+    """Returns the space that is searched."""
     query = select(VectorSpace).where(VectorSpace.organization_id == organization_id, VectorSpace.state == "active")
     if for_update:
         query = query.with_for_update().execution_options(populate_existing=True)
     return (await session.execute(query)).scalar_one_or_none()
 
 
-def _json(pieces: Sequence[dict[str, Any]]) -> str:
-    return json.dumps(pieces)
-
-
 async def find_usable(session: AsyncSession, organization_id: int, refs: Collection[str]) -> list[DocumentRow]:
-    """Those of the references that agents may use now, the shortest first."""
+    """Returns the documents that agents may use now, shortest first."""
     ids = [document.id for document in await find_by_references(session, organization_id, refs)]
     if not ids:
         return []
@@ -284,7 +280,7 @@ async def find_usable(session: AsyncSession, organization_id: int, refs: Collect
 
 
 async def whole_text(session: AsyncSession, organization_id: int, content_id: int) -> str:
-    """Every piece of a content in its order, each heading once."""
+    """Returns the text of a content with each heading once."""
     rows = await session.execute(
         select(KnowledgeChunk.heading, KnowledgeChunk.text)
         .where(KnowledgeChunk.organization_id == organization_id, KnowledgeChunk.content_id == content_id)

@@ -1,4 +1,4 @@
-"""Bodies and answers of the knowledge base."""
+"""Requests and responses of the knowledge base."""
 
 import json
 from datetime import datetime
@@ -24,17 +24,17 @@ _AS_REFERENCE: Final[dict[str, ReferenceStatus]] = {
 
 
 def clean_name(value: str) -> str:
-    """A name as it is stored; ValueError."""
+    """Returns a name as it is stored; raises ValueError."""
     name = " ".join(sanitize_text(value).split())
     if not 1 <= len(name) <= 255:
-        raise ValueError("a name has 1 to 255 characters")
+        raise ValueError("a name must have 1 to 255 characters")
     return name
 
 
 def _require_small(metadata: dict[str, Any]) -> dict[str, Any]:
     cleaned: dict[str, Any] = sanitize_json(metadata)
     if len(cleaned) > 50 or len(json.dumps(cleaned)) > _MAX_METADATA_CHARS:
-        raise ValueError("metadata may have 50 keys and 10,000 characters")
+        raise ValueError("metadata is limited to 50 keys and 10,000 characters")
     return cleaned
 
 
@@ -46,8 +46,9 @@ def document_status(document: KnowledgeDocument) -> DocumentStatus:
 
 
 class DocumentResponse(BaseModel):
-    """``progress`` is 0 to 1 while it is processed, and 1 afterwards. ``chunk_count``, ``pages``: null until it was read.
-    ``error``: why it failed. ``notice``: what a ready document lacks, such as an embedding model."""
+    """``progress`` is 0 to 1 while the document is processed, and 1 afterwards. ``chunk_count`` and ``page_count`` are null
+    until it is read. ``error`` says why it failed; ``notice`` says what a ready document lacks, such as an embedding
+    model."""
 
     id: str
     name: str
@@ -94,7 +95,7 @@ class DocumentResponse(BaseModel):
 
 
 class DocumentUpdate(BaseModel):
-    """What is left out stays as it is; ``metadata`` is replaced as a whole."""
+    """Omitted fields keep their value; ``metadata`` is replaced as a whole."""
 
     name: Annotated[str, Field(max_length=1_000), AfterValidator(clean_name)] | None = None
     metadata: Annotated[dict[str, Any], AfterValidator(_require_small)] | None = None
@@ -117,12 +118,12 @@ class SearchRequest(BaseModel):
     def _not_blank(cls, value: str) -> str:
         text = sanitize_text(value).strip()
         if not text:
-            raise ValueError("query is blank")
+            raise ValueError("query must not be blank")
         return text
 
 
 class SearchHit(BaseModel):
-    """``score``: 1 is the best of both rankings. ``page`` counts from 1, where the document has pages."""
+    """``score`` is 1 for the best result of both rankings. ``page`` counts from 1 if the document has pages."""
 
     document_id: str
     name: str
@@ -133,7 +134,7 @@ class SearchHit(BaseModel):
 
 
 class ReferenceDocument(BaseModel):
-    """A document in the shape of Dograh's list."""
+    """A document as a Dograh-compatible object."""
 
     id: int
     document_uuid: str
@@ -151,7 +152,7 @@ class ReferenceDocument(BaseModel):
     source_url: str | None
     created_at: datetime
     updated_at: datetime
-    created_by: int = Field(description="The user who made it; 0 when it was made with an API key")
+    created_by: int = Field(description="The user who created it; 0 if it was created with an API key")
     is_active: bool
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The rules of documents: uploaded, renamed, archived, brought back."""
+"""The rules of documents: creating, renaming, archiving and unarchiving them."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ DocumentRow = tuple[KnowledgeDocument, DocumentContent]
 
 @dataclass(frozen=True, slots=True)
 class DocumentFacts:
-    """What others may know of a document that a definition names. ``status``: processing, ready, failed or archived."""
+    """A document that a definition names, as other domains see it. ``status``: processing, ready, failed or archived."""
 
     id: str
     name: str
@@ -28,11 +28,11 @@ class DocumentFacts:
 
 
 async def create_document(
-    session: AsyncSession, caller: Caller, taken: StoredFile, *, name: str, filename: str, retrieval_mode: str = "auto"
+    session: AsyncSession, caller: Caller, stored: StoredFile, *, name: str, filename: str, retrieval_mode: str = "auto"
 ) -> DocumentRow:
-    """A new document of a file that was kept; what is known of the same bytes is used again."""
+    """Creates a document of a stored file; the content of the same bytes is used again."""
     organization_id = caller.organization_id
-    content, is_new = await _get_or_add_content(session, organization_id, taken)
+    content, is_new = await _get_or_add_content(session, organization_id, stored)
     document = KnowledgeDocument(
         organization_id=organization_id,
         content_id=content.id,
@@ -54,31 +54,31 @@ async def create_document(
 
 
 async def _get_or_add_content(
-    session: AsyncSession, organization_id: int, taken: StoredFile
+    session: AsyncSession, organization_id: int, stored: StoredFile
 ) -> tuple[DocumentContent, bool]:
-    """What is known of these bytes, or a new record of them, locked; somebody else may be sending them at this moment."""
+    """Returns the content of these bytes, locked, or adds it; another request may be adding it at the same time."""
     while True:
-        content = await repository.content_of_bytes(session, organization_id, taken.sha256)
+        content = await repository.content_of_bytes(session, organization_id, stored.sha256)
         if content is not None:
             return content, False
-        values = {field: getattr(taken, field) for field in ("sha256", "kind", "size_bytes", "storage_key")}
+        values = {field: getattr(stored, field) for field in ("sha256", "kind", "size_bytes", "storage_key")}
         content = await repository.add_content(session, organization_id, values)
         if content is not None:
             return content, True
 
 
 async def get_document(session: AsyncSession, organization_id: int, document_id: str) -> DocumentRow:
-    """DocumentNotFound (404)."""
-    found = await repository.find_document(session, organization_id, document_id)
-    if found is None:
+    """Returns a document; raises DocumentNotFound (404)."""
+    row = await repository.find_document(session, organization_id, document_id)
+    if row is None:
         raise DocumentNotFound
-    return found
+    return row
 
 
 async def update_document(
     session: AsyncSession, caller: Caller, document_id: str, values: Mapping[str, Any], *, now: datetime
 ) -> DocumentRow:
-    """Change ``name``, ``details`` or ``retrieval_mode``. DocumentNotFound (404)."""
+    """Changes ``name``, ``details`` or ``retrieval_mode``; raises DocumentNotFound (404)."""
     document, content = await _for_update(session, caller, document_id)
     changed = {field: value for field, value in values.items() if getattr(document, field) != value}
     if not changed:
@@ -94,7 +94,7 @@ async def update_document(
 async def set_archived(
     session: AsyncSession, caller: Caller, document_id: str, *, is_archived: bool, now: datetime
 ) -> DocumentRow:
-    """Archiving hides it from agents and searches; bringing it back restores the state before. DocumentNotFound (404)."""
+    """Hides a document from agents and searches, or restores its state before; raises DocumentNotFound (404)."""
     document, content = await _for_update(session, caller, document_id)
     if (document.archived_at is not None) == is_archived:
         skip_audit_entry(session)
@@ -115,7 +115,7 @@ async def list_documents(
     limit: int | None = None,
     offset: int = 0,
 ) -> tuple[list[DocumentRow], int]:
-    """Newest first, and how many there are in all."""
+    """Returns documents, newest first, and the total count."""
     return await repository.list_documents(
         session, organization_id, status=status, has_archived=has_archived, limit=limit, offset=offset
     )
@@ -124,20 +124,20 @@ async def list_documents(
 async def document_facts(
     session: AsyncSession, organization_id: int, refs: Collection[str]
 ) -> dict[str, DocumentFacts]:
-    """By reference (uuid, or the integer of Dograh's list); what is no document of the organization is left out."""
-    found: dict[str, DocumentFacts] = {}
-    wanted = set(refs)
-    for document in await repository.find_by_references(session, organization_id, wanted):
+    """Returns documents by reference (uuid, or the integer of Dograh's list); unknown references are omitted."""
+    facts: dict[str, DocumentFacts] = {}
+    references = set(refs)
+    for document in await repository.find_by_references(session, organization_id, references):
         status = "archived" if document.archived_at is not None else document.status
         known = DocumentFacts(str(document.id), document.name, status)
-        for ref in wanted:
+        for ref in references:
             if repository.parse_uuid(ref) == document.id or ref == str(document.number):
-                found[ref] = known
-    return found
+                facts[ref] = known
+    return facts
 
 
 async def _for_update(session: AsyncSession, caller: Caller, document_id: str) -> DocumentRow:
-    found = await repository.find_document(session, caller.organization_id, document_id, for_update=True)
-    if found is None:
+    row = await repository.find_document(session, caller.organization_id, document_id, for_update=True)
+    if row is None:
         raise DocumentNotFound
-    return found
+    return row

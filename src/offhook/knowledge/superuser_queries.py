@@ -1,4 +1,4 @@
-"""What jobs look for across organizations."""
+"""Queries of jobs across organizations."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -10,18 +10,18 @@ from offhook.knowledge.tables import DocumentContent
 
 
 async def organizations_with_notices(session: AsyncSession) -> Sequence[int]:
-    """The organizations that have documents without vectors."""
+    """Returns the organizations that have documents without vectors."""
     lacking = DocumentContent.error.is_not(None), DocumentContent.state == "ready"
     return (await session.scalars(select(DocumentContent.organization_id).where(*lacking).distinct())).all()
 
 
 async def known_keys(session: AsyncSession, keys: Collection[str]) -> set[str]:
-    """Those of the keys under which the file of a document lies."""
+    """Returns those of the keys under which a document's file is stored."""
     return set(await session.scalars(select(DocumentContent.storage_key).where(DocumentContent.storage_key.in_(keys))))
 
 
 async def stale_contents(session: AsyncSession, before: datetime) -> list[tuple[int, int]]:
-    """``(organization id, content id)`` of what is being processed and nobody has touched since then."""
+    """Returns ``(organization id, content id)`` of contents in processing that no worker has touched since then."""
     rows = await session.execute(
         select(DocumentContent.organization_id, DocumentContent.id)
         .where(DocumentContent.state == "processing", DocumentContent.touched_at < before)

@@ -1,4 +1,4 @@
-"""Jobs that look after what processing leaves: contents of dead workers, spaces that have grown."""
+"""Maintenance jobs: contents of dead workers, orphaned files, and indexes of large vector spaces."""
 
 import asyncio
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 
 def sweep_handler(root: Root) -> JobHandler:
     async def requeue_stale(_: dict[str, Any]) -> None:
-        """The queue starts a dead worker's jobs again; this is for jobs that are gone altogether."""
+        """Enqueues contents whose job was lost; the queue itself restarts the jobs of dead workers."""
         async with root.db.transaction() as session:
             for organization_id, content_id in await superuser_queries.stale_contents(
                 session, root.clock.now() - STALE_AFTER
@@ -45,7 +45,7 @@ def files_handler(root: Root, intake: DocumentIntake) -> JobHandler:
             return await superuser_queries.known_keys(session, keys)
 
     async def sweep_files(_: dict[str, Any]) -> None:
-        """Files that no document stands on."""
+        """Deletes files that belong to no document."""
         removed = await intake.forget_orphans(root.clock.now() - ORPHANED_AFTER, known_keys)
         if removed:
             log.info("orphaned_files_removed", files=removed)
@@ -55,7 +55,7 @@ def files_handler(root: Root, intake: DocumentIntake) -> JobHandler:
 
 def vectors_hook(root: Root, embedders: EmbedderRegistry) -> Hook:
     async def make_missing_vectors() -> None:
-        """A worker has started: if it has the offline model, documents that became ready without it get their vectors."""
+        """Has vectors made, when a worker with the offline model starts, for documents that became ready without it."""
         if not await asyncio.to_thread(embedders.is_offline_installed):
             return
         async with root.db.transaction() as session:
@@ -68,7 +68,7 @@ def vectors_hook(root: Root, embedders: EmbedderRegistry) -> Hook:
 
 def index_handler(root: Root) -> JobHandler:
     async def build_space_index(payload: dict[str, Any]) -> None:
-        """An HNSW index over the vectors of one space, built beside the work of others."""
+        """Builds an HNSW index over the vectors of one space."""
         organization_id, space_id = payload["organization_id"], payload["space_id"]
         async with root.db.transaction() as session:
             dimensions = await vector_spaces.dimensions_to_index(session, organization_id, space_id)
