@@ -122,7 +122,7 @@ class TestTheCommand:
 
         code, out, err = await offhook(served, "call", "--workflow", agent, *busy)
         assert (code, json.loads(out)["outcome"]) == (3, "busy")
-        assert err == "offhook: This call left no recording.\n"
+        assert err == "offhook: This call has no recording.\n"
         assert not saved.exists()
 
     async def test_ctrl_c_hangs_up(self, served: Served) -> None:

@@ -1,25 +1,25 @@
-"""``offhook call``: talk to an agent from the command line, through a simulated phone or with a WAV file as the caller."""
+"""``offhook call``: a call with an agent from the command line, to a simulated phone or with a WAV file as the caller."""
 
 import asyncio
 import json
 import signal
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import httpx2
 import typer
 from rich.console import Console
 
 from offhook.commands.call_client import CallClient, play_caller, wait_ready
-from offhook.commands.call_report import as_json, live_line, print_report
+from offhook.commands.call_report import CallRecord, as_json, live_line, print_report
 from offhook.commands.call_server import any_server, short_lived_key
 from offhook.commands.console import EXIT_WRONG_USE, CommandError, load_settings, report_errors
 from offhook.kit.phone_numbers import is_e164
 from offhook.orgs.service import DEFAULT_ORGANIZATION
 from offhook.telephony.media.sound_files import SoundFileError, read_as_mulaw
 
-# A run of which no status says how it went has failed as far as a script is concerned.
+# A run without an outcome below has failed as far as a script is concerned.
 EXIT_FAILED: Final = 6
 EXIT_CODES: Final = {
     "answered": 0, "transferred": 0, "completed": 0, "busy": 3, "no_answer": 4, "voicemail": 5,
@@ -41,94 +41,100 @@ class _CallOptions:
 def register(app: typer.Typer) -> None:
     @app.command()
     def call(
-        workflow: Annotated[int, typer.Option(help="The agent's number.", min=1)],
+        workflow: Annotated[int, typer.Option(help="The id of the agent.", min=1)],
         to: Annotated[str | None, typer.Option(help="Call this number, e.g. +12015550101 (a sandbox phone).")] = None,
-        audio: Annotated[Path | None, typer.Option(help="Be the caller yourself: a WAV file of any rate.")] = None,
+        audio: Annotated[
+            Path | None, typer.Option(help="Speak as the caller: a WAV file with any sample rate.")
+        ] = None,
         no_wait: Annotated[
-            bool, typer.Option("--no-wait", help="With --audio: play_caller at once, not after the greeting.")
+            bool, typer.Option("--no-wait", help="With --audio: start immediately instead of after the greeting.")
         ] = False,
         limit: Annotated[float, typer.Option(help="With --audio: hang up after this many seconds.", min=1)] = 120,
-        org: Annotated[str, typer.Option(help="The organization, by number or name.")] = DEFAULT_ORGANIZATION,
-        is_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+        org: Annotated[str, typer.Option(help="The organization, by id or name.")] = DEFAULT_ORGANIZATION,
+        is_json: Annotated[bool, typer.Option("--json", help="Print only one JSON object.")] = False,
         save: Annotated[
-            Path | None, typer.Option(help="Write the stereo recording (caller left, agent right) here.")
+            Path | None, typer.Option(help="Write the stereo recording (caller left, agent right) to this file.")
         ] = None,
     ) -> None:
-        """Place a call, watch the conversation, print transcript, outcome and latency.
+        """Place a call, watch the conversation, and print transcript, outcome and latency.
 
-        Uses the server that runs on this data folder, or starts one for the length of the call. Ctrl-C hangs up.
+        Uses the server that runs on this data folder, or starts one for the duration of the call. Ctrl-C hangs up.
 
-        Exit code: 0 answered, 1 no server or refused, 2 wrong use, 3 busy, 4 no answer, 5 voicemail, 6 failed or canceled.
+        Exit codes: 0 answered, 1 no server or rejected, 2 invalid usage, 3 busy, 4 no answer, 5 voicemail, 6 failed or canceled.
         """
         if (to is None) == (audio is None):
-            raise typer.BadParameter("give either --to or --audio")
+            raise typer.BadParameter("provide either --to or --audio")
         if to is not None and not is_e164(to):
-            raise typer.BadParameter("--to must be a number in E.164, as in +12015550101")
+            raise typer.BadParameter("--to must be a phone number in E.164 format, such as +12015550101")
         try:
             sound = read_as_mulaw(audio) if audio is not None else None
         except SoundFileError as error:
             typer.echo(f"offhook: {error}", err=True)
             raise typer.Exit(EXIT_WRONG_USE) from None
-        wish = _CallOptions(workflow, to, sound, not no_wait, limit, org, is_json, save)
+        options = _CallOptions(workflow, to, sound, not no_wait, limit, org, is_json, save)
         with report_errors():
             settings = load_settings()
             with any_server(settings) as (url, database_url):
-                run = asyncio.run(_place_call(wish, url, database_url))
+                run = asyncio.run(_place_call(options, url, database_url))
         raise typer.Exit(EXIT_CODES.get(run["outcome"] or run["status"], EXIT_FAILED))
 
 
-async def _place_call(wish: _CallOptions, url: str, database_url: str) -> dict[str, Any]:
+async def _place_call(options: _CallOptions, url: str, database_url: str) -> CallRecord:
     await wait_ready(url)
-    async with short_lived_key(database_url, wish.organization) as key:
+    async with short_lived_key(database_url, options.organization) as key:
         client = CallClient(url, key)
         try:
-            run = await _carry_call(client, wish)
-            _report(wish, run)
-            if wish.save_to is not None:
-                await client.save_recording(wish.workflow_id, run["workflow_run_id"], wish.save_to)
+            run = await _carry_call(client, options)
+            _report(options, run)
+            if options.save_to is not None:
+                await client.save_recording(options.workflow_id, run["workflow_run_id"], options.save_to)
         except httpx2.TransportError as error:
-            raise CommandError(f"The server went away: {type(error).__name__}.") from None
+            raise CommandError(f"Lost the connection to the server: {type(error).__name__}.") from None
         finally:
             await client.close()
     return run
 
 
-def _report(wish: _CallOptions, run: dict[str, Any]) -> None:
-    if wish.is_json:
+def _report(options: _CallOptions, run: CallRecord) -> None:
+    if options.is_json:
         typer.echo(json.dumps(as_json(run), ensure_ascii=False))
     else:
         print_report(Console(), run)
 
 
-async def _carry_call(client: CallClient, wish: _CallOptions) -> dict[str, Any]:
-    """Carry the call to its end, shown live; Ctrl-C hangs up and the end is waited for."""
+async def _carry_call(client: CallClient, options: _CallOptions) -> CallRecord:
+    """Carries the call to its end and shows it live; Ctrl-C hangs up and waits for the end."""
     hang_up = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, hang_up.set)
     tasks = []
-    if wish.number is not None:
-        run_id = await client.place_call(wish.workflow_id, wish.number)
+    if options.number is not None:
+        run_id = await client.place_call(options.workflow_id, options.number)
         tasks.append(asyncio.create_task(_hang_up_when_asked(client, run_id, hang_up)))
     else:
-        assert wish.sound is not None
-        run_id, media_url = await client.open_stream(wish.workflow_id)
+        assert options.sound is not None
+        run_id, media_url = await client.open_stream(options.workflow_id)
         caller = play_caller(
-            media_url, wish.sound, waits_for_greeting=wish.waits_for_greeting, hang_up=hang_up, limit_s=wish.limit_s
+            media_url,
+            options.sound,
+            waits_for_greeting=options.waits_for_greeting,
+            hang_up=hang_up,
+            limit_s=options.limit_s,
         )
         tasks.append(asyncio.create_task(caller))
     try:
-        await _watch_run(client, wish, run_id, tasks[0])
-        return await client.finished_run(wish.workflow_id, run_id)
+        await _watch_run(client, options, run_id, tasks[0])
+        return await client.finished_run(options.workflow_id, run_id)
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _watch_run(client: CallClient, wish: _CallOptions, run_id: int, carrying: "asyncio.Task[None]") -> None:
-    """Show the events until the run is over; a caller that could not connect ends the watching with its error."""
-    showing = asyncio.create_task(_show(client, wish, run_id))
+async def _watch_run(client: CallClient, options: _CallOptions, run_id: int, carrying: "asyncio.Task[None]") -> None:
+    """Shows the events until the run is over; raises the error of a caller that could not connect."""
+    showing = asyncio.create_task(_show(client, options, run_id))
     try:
         await asyncio.wait({showing, carrying}, return_when=asyncio.FIRST_COMPLETED)
         if carrying.done() and not showing.done():
@@ -138,10 +144,10 @@ async def _watch_run(client: CallClient, wish: _CallOptions, run_id: int, carryi
         showing.cancel()
 
 
-async def _show(client: CallClient, wish: _CallOptions, run_id: int) -> None:
+async def _show(client: CallClient, options: _CallOptions, run_id: int) -> None:
     console = Console()
-    async for event in client.iter_events(wish.workflow_id, run_id):
-        line = None if wish.is_json else live_line(event)
+    async for event in client.iter_events(options.workflow_id, run_id):
+        line = None if options.is_json else live_line(event)
         if line is not None:
             console.print(line)
 

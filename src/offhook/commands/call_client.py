@@ -6,14 +6,16 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import httpx2
 import typer
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
+from offhook.commands.call_report import CallEvent, CallRecord
 from offhook.commands.console import CommandError
+from offhook.kit.json_values import ReadableJsonObject
 from offhook.telephony.media.simulated_phone import SimulatedPhone
 from offhook.telephony.providers.twilio.api import NAME
 from offhook.telephony.providers.twilio.peer import TwilioPeer
@@ -38,7 +40,7 @@ async def wait_ready(url: str) -> None:
 
 
 class CallClient:
-    """One key's view of one server. Raises CommandError with the server's sentence."""
+    """Calls one server with one API key; raises CommandError with the server's message."""
 
     def __init__(self, url: str, key: str) -> None:
         self._http = httpx2.AsyncClient(
@@ -53,28 +55,29 @@ class CallClient:
         return int(placed["workflow_run_id"])
 
     async def open_stream(self, workflow_id: int) -> tuple[int, str]:
-        """A run that waits for a carrier's media: ``(run id, socket address)``."""
+        """Creates a run that waits for a carrier's media; returns ``(run id, socket address)``."""
         made = await self._post_json(f"/workflow/{workflow_id}/runs", {"mode": NAME})
         return int(made["workflow_run_id"]), str(made["media_url"])
 
     async def hang_up(self, run_id: int) -> None:
         await self._post_json(f"/telephony/hang-up/{run_id}", {})
 
-    async def get_run(self, workflow_id: int, run_id: int) -> dict[str, Any]:
-        return await self._read_answer(await self._http.get(f"/workflow/{workflow_id}/runs/{run_id}"))
+    async def get_run(self, workflow_id: int, run_id: int) -> CallRecord:
+        run: CallRecord = await self._read_answer(await self._http.get(f"/workflow/{workflow_id}/runs/{run_id}"))
+        return run
 
-    async def finished_run(self, workflow_id: int, run_id: int) -> dict[str, Any]:
-        """The record when it is final: a moment may pass between a hang-up and its bookkeeping."""
-        found = await self.get_run(workflow_id, run_id)
+    async def finished_run(self, workflow_id: int, run_id: int) -> CallRecord:
+        """Returns the final record: a moment may pass between a hang-up and its bookkeeping."""
+        run = await self.get_run(workflow_id, run_id)
         with suppress(TimeoutError):
             async with asyncio.timeout(SETTLE_TIMEOUT_S):
-                while found["status"] in {"initiated", "ringing", "in_progress"} or found["outcome"] is None:
+                while run["status"] in {"initiated", "ringing", "in_progress"} or run["outcome"] is None:
                     await asyncio.sleep(0.2)
-                    found = await self.get_run(workflow_id, run_id)
-        return found
+                    run = await self.get_run(workflow_id, run_id)
+        return run
 
-    async def iter_events(self, workflow_id: int, run_id: int) -> AsyncIterator[dict[str, Any]]:
-        """Events from the first to the last, live; ends with the run."""
+    async def iter_events(self, workflow_id: int, run_id: int) -> AsyncIterator[CallEvent]:
+        """Yields events from the first to the last, live; ends with the run."""
         address = f"/workflow/{workflow_id}/runs/{run_id}/events"
         async with self._http.stream("GET", address, timeout=httpx2.Timeout(30, read=None)) as stream:
             if stream.status_code != 200:
@@ -85,39 +88,41 @@ class CallClient:
                 if line.startswith("event: "):
                     kind = line.removeprefix("event: ")
                 elif line.startswith("data: "):
-                    yield {"type": kind, **json.loads(line.removeprefix("data: "))}
+                    fields: dict[str, object] = json.loads(line.removeprefix("data: "))
+                    event = cast(CallEvent, {"type": kind, **fields})
+                    yield event
 
     async def save_recording(self, workflow_id: int, run_id: int, path: Path) -> None:
-        """Write the WAV file. A call that nobody answered has none, which is said and is no failure of the command."""
+        """Writes the WAV file; an unanswered call has none, which is reported and does not fail the command."""
         answer = await self._http.get(f"/workflow/{workflow_id}/runs/{run_id}/recording")
         if answer.status_code == 404:
-            typer.echo("offhook: This call left no recording.", err=True)
+            typer.echo("offhook: This call has no recording.", err=True)
             return
         await self._read_answer(answer, is_json=False)
         try:
             await asyncio.to_thread(path.write_bytes, answer.content)
         except OSError as error:
-            raise CommandError(f"The recording cannot be written to {path}: {error.strerror}.") from None
+            raise CommandError(f"Cannot write the recording to {path}: {error.strerror}.") from None
 
-    async def _post_json(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    async def _post_json(self, path: str, body: ReadableJsonObject) -> Any:
         return await self._read_answer(await self._http.post(path, json=body))
 
-    async def _read_answer(self, answer: httpx2.Response, *, is_json: bool = True) -> dict[str, Any]:
+    async def _read_answer(self, answer: httpx2.Response, *, is_json: bool = True) -> Any:
         if answer.status_code < 400:
-            return dict(answer.json()) if is_json else {}
+            return answer.json() if is_json else None
         try:
             detail = answer.json()["detail"]
         except (ValueError, KeyError, TypeError):
             detail = f"HTTP {answer.status_code}"
         if isinstance(detail, list):
             detail = "; ".join(f"{part['loc'][-1]}: {part['msg']}" for part in detail)
-        raise CommandError(f"The server refused: {detail}")
+        raise CommandError(f"The server rejected the request: {detail}")
 
 
 async def play_caller(
     media_url: str, sound: bytes, *, waits_for_greeting: bool, hang_up: asyncio.Event, limit_s: float
 ) -> None:
-    """Be the caller: ``sound`` (8 kHz mu-law) in real time, then silence until the agent hangs up or time is up."""
+    """Plays the caller: ``sound`` (8 kHz mu-law) in real time, then silence until the agent hangs up or time is up."""
     try:
         async with connect(media_url, max_size=2**20, compression=None, proxy=None) as socket:
             outgoing: asyncio.Queue[str] = asyncio.Queue()

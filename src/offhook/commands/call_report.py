@@ -1,12 +1,13 @@
-"""What a call looks like in a terminal: the conversation as it goes, then transcript, outcome and latency."""
+"""A call in a terminal: the live conversation, then transcript, outcome and latency."""
 
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypedDict
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-# One line of the live view for each kind of event; what is not here is not shown.
+# One line of the live view for each kind of event; others are not shown.
 _LIVE: Final[dict[str, tuple[str, str]]] = {
     "status_changed": ("dim", "{status}"),
     "node_entered": ("dim", "at {name}"),
@@ -14,11 +15,11 @@ _LIVE: Final[dict[str, tuple[str, str]]] = {
     "agent_said": ("cyan", "Agent:  {text}"),
     "caller_said": ("green", "Caller: {text}"),
     "digits_pressed": ("green", "Caller pressed {digits}"),
-    "barged_in": ("yellow", "the caller interrupts"),
+    "barged_in": ("yellow", "the caller interrupted"),
     "tool_called": ("magenta", "tool {name} {arguments}"),
     "tool_answered": ("magenta", "tool {name} answered in {ms} ms"),
     "model_failed": ("red", "{kind} of {provider} failed: {message}"),
-    "failed_over": ("yellow", "{kind} goes on with {to}"),
+    "failed_over": ("yellow", "{kind} fails over to {to}"),
     "watchdog_acted": ("yellow", "watchdog: {step} ({reason})"),
     "caller_idle": ("dim", "the caller is silent"),
     "voicemail_detected": ("yellow", "an answering machine ({by})"),
@@ -27,13 +28,45 @@ _LIVE: Final[dict[str, tuple[str, str]]] = {
 _STEPS: Final = ("turn_decided", "first_token", "first_sentence", "first_byte", "first_frame")
 
 
-class _MissingFields(dict[str, Any]):
+class CallEvent(TypedDict):
+    """An event of a run; ``at_ms`` is its time on the audio clock."""
+
+    type: str
+    at_ms: int
+    data: Mapping[str, Any]
+
+
+class TranscriptLine(TypedDict):
+    role: str
+    text: str
+    start_s: float
+    interrupted: bool
+
+
+class CallRecord(TypedDict):
+    """A run as the API returns it; the fields that are shown here."""
+
+    workflow_run_id: int
+    status: str
+    outcome: str | None
+    end_reason: str | None
+    duration: float | None
+    gathered_context: Mapping[str, Any]
+    latency: Mapping[str, float | None]
+    transcript: Sequence[TranscriptLine]
+    events: Sequence[CallEvent]
+
+
+TurnTimings = dict[str, int | None]
+
+
+class _MissingFields(dict[str, object]):
     def __missing__(self, key: str) -> str:
         return "?"
 
 
-def live_line(event: dict[str, Any]) -> Text | None:
-    """One event as a line with its time on the audio clock; None for what is not worth one."""
+def live_line(event: CallEvent) -> Text | None:
+    """Returns one event as a line with its time on the audio clock; None for events that are not shown."""
     style, template = _LIVE.get(event["type"], ("", ""))
     if not template:
         return None
@@ -41,9 +74,9 @@ def live_line(event: dict[str, Any]) -> Text | None:
     return Text.assemble((f"{at:7.2f}  ", "dim"), (template.format_map(_MissingFields(event.get("data") or {})), style))
 
 
-def turn_timings(run: dict[str, Any]) -> list[dict[str, Any]]:
-    """The turns that have an answer, in ms after the caller stopped; None for a step that did not happen."""
-    turns = []
+def turn_timings(run: CallRecord) -> list[TurnTimings]:
+    """Returns the turns with a response, in ms after the caller stopped; None for a step that did not happen."""
+    turns: list[TurnTimings] = []
     for event in run["events"]:
         stamps = event["data"]
         if event["type"] != "turn_timed" or stamps.get("caller_stopped") is None or stamps.get("first_frame") is None:
@@ -54,7 +87,7 @@ def turn_timings(run: dict[str, Any]) -> list[dict[str, Any]]:
     return turns
 
 
-def print_report(console: Console, run: dict[str, Any]) -> None:
+def print_report(console: Console, run: CallRecord) -> None:
     console.print()
     console.rule("Transcript")
     for line in run["transcript"]:
@@ -62,12 +95,10 @@ def print_report(console: Console, run: dict[str, Any]) -> None:
         cut = " …" if line["interrupted"] else ""
         console.print(Text(f"{line['start_s']:7.2f}  {who + ':':8}{line['text']}{cut}"))
     if not run["transcript"]:
-        console.print(Text("nobody said anything", "dim"))
+        console.print(Text("No speech.", "dim"))
     console.rule("Outcome")
     duration = f"{run['duration']:.1f} s" if run["duration"] is not None else "-"
-    console.print(
-        Text(f"{run['outcome']} ({run['status']}, {run['end_reason'] or 'no reason given'}), {duration}", "bold")
-    )
+    console.print(Text(f"{run['outcome']} ({run['status']}, {run['end_reason'] or 'no reason'}), {duration}", "bold"))
     for name, value in (run["gathered_context"].get("extracted_variables") or {}).items():
         console.print(Text(f"  {name}: {value}"))
     turns = turn_timings(run)
@@ -75,7 +106,7 @@ def print_report(console: Console, run: dict[str, Any]) -> None:
         console.print(_latency_table(run, turns))
 
 
-def _latency_table(run: dict[str, Any], turns: list[dict[str, Any]]) -> Table:
+def _latency_table(run: CallRecord, turns: Sequence[TurnTimings]) -> Table:
     latency = run["latency"]
     table = Table(title=f"Latency after the caller stopped, ms (p50 {latency['p50_ms']}, p95 {latency['p95_ms']})")
     table.add_column("turn", justify="right")
@@ -86,8 +117,9 @@ def _latency_table(run: dict[str, Any], turns: list[dict[str, Any]]) -> Table:
     return table
 
 
-def as_json(run: dict[str, Any]) -> dict[str, Any]:
-    """The one object of ``--json``."""
+def as_json(run: CallRecord) -> dict[str, object]:
+    """Returns the object that ``--json`` prints."""
     keys = ("workflow_run_id", "workflow_id", "name", "mode", "status", "outcome", "end_reason", "duration", "phone_number",
             "gathered_context", "latency", "usage", "tags", "transcript", "recording_url")  # fmt: skip
-    return {**{key: run[key] for key in keys}, "turns": turn_timings(run)}
+    fields: Mapping[str, object] = run
+    return {**{key: fields[key] for key in keys}, "turns": turn_timings(run)}

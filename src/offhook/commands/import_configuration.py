@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from offhook.bootstrap import build_root, stop_domains
 from offhook.commands.console import CommandError, any_database, load_settings, report_errors, run_async
 from offhook.kit.database import migrations
+from offhook.kit.json_values import JsonObject
 from offhook.models import ModelConfigurationStore
 from offhook.models.configuration.configuration_formats import FLAT_FIELDS
 from offhook.models.schemas import ByokConfiguration, ModelConfigurationBody
@@ -27,7 +28,7 @@ def register(app: typer.Typer) -> None:
         file: Annotated[Path, typer.Argument(help="A JSON file; `model_configuration` in it, or the whole of it.")],
         org: Annotated[str, typer.Option(help="The organization, by number or name.")] = orgs.DEFAULT_ORGANIZATION,
     ) -> None:
-        """Take over a model configuration. Flat keys (format 1) are stored as they are until they are migrated."""
+        """Import a model configuration. Flat keys (format 1) are stored as they are until they are migrated."""
         with report_errors():
             configuration = _read_configuration(file)
             settings = load_settings()
@@ -36,22 +37,22 @@ def register(app: typer.Typer) -> None:
         typer.echo(f"Imported the model configuration of {org!r} (format {version}).")
 
 
-def _read_configuration(file: Path) -> dict[str, Any]:
+def _read_configuration(file: Path) -> JsonObject:
     try:
         if file.stat().st_size > MAX_FILE_BYTES:
             raise CommandError(f"{file} is larger than {MAX_FILE_BYTES // 1_000_000} MB.")
         content = json.loads(file.read_text("utf-8"))
     except OSError as error:
-        raise CommandError(f"{file} cannot be read: {error.strerror or error}.") from None
+        raise CommandError(f"Cannot read {file}: {error.strerror or error}.") from None
     except ValueError as error:
-        raise CommandError(f"{file} cannot be read as JSON: {error}.") from None
-    found = content.get("model_configuration", content) if isinstance(content, dict) else None
-    if not isinstance(found, dict) or not found:
-        raise CommandError(f"{file} holds no model configuration.")
-    return found
+        raise CommandError(f"{file} is not valid JSON: {error}.") from None
+    configuration = content.get("model_configuration", content) if isinstance(content, dict) else None
+    if not isinstance(configuration, dict) or not configuration:
+        raise CommandError(f"{file} contains no model configuration.")
+    return configuration
 
 
-async def _import_configuration(settings: Settings, url: str, org: str, configuration: dict[str, Any]) -> int:
+async def _import_configuration(settings: Settings, url: str, org: str, configuration: JsonObject) -> int:
     root = build_root(settings, url)
     try:
         await migrations.require_current(root.db)
@@ -71,11 +72,11 @@ async def _import_configuration(settings: Settings, url: str, org: str, configur
         await root.db.dispose()
 
 
-def _is_flat(configuration: dict[str, Any]) -> bool:
+def _is_flat(configuration: JsonObject) -> bool:
     return configuration.get("version") == 1 or any(name in FLAT_FIELDS for name in configuration)
 
 
-def _validate_flat(configuration: dict[str, Any]) -> dict[str, Any]:
+def _validate_flat(configuration: JsonObject) -> JsonObject:
     flat = {name: value for name, value in configuration.items() if name != "version"}
     wrong = [
         name
@@ -83,17 +84,19 @@ def _validate_flat(configuration: dict[str, Any]) -> dict[str, Any]:
         if name not in FLAT_FIELDS or not isinstance(value, str | int | float | None)
     ]
     if wrong:
-        raise CommandError(f"Format 1 has no {', '.join(sorted(wrong))}; it has {', '.join(FLAT_FIELDS)}.")
+        raise CommandError(
+            f"Format 1 does not support {', '.join(sorted(wrong))}. Supported fields: {', '.join(FLAT_FIELDS)}."
+        )
     return flat
 
 
-def _validate_services(configuration: dict[str, Any]) -> dict[str, Any]:
+def _validate_services(configuration: JsonObject) -> JsonObject:
     try:
         body = _BODY.validate_python(configuration)
     except ValidationError as error:
         first = error.errors()[0]
         at = ".".join(str(part) for part in first["loc"])
-        raise CommandError(f"The model configuration is wrong at {at}: {first['msg']}.") from None
+        raise CommandError(f"The model configuration is invalid at {at}: {first['msg']}.") from None
     ours = body.to_native() if isinstance(body, ByokConfiguration) else body
-    services: dict[str, Any] = ours.to_services()
+    services: JsonObject = ours.to_services()
     return services

@@ -1,8 +1,8 @@
 """The job that reads, splits and embeds a file; every step may run again after a crash without doing its work twice."""
 
 import json
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -40,7 +40,7 @@ class DocumentProcessor:
         self._embedders = embedders
         self._clock = clock
 
-    async def process_document(self, payload: dict[str, Any]) -> None:
+    async def process_document(self, payload: Mapping[str, int]) -> None:
         content = await self._begin_attempt(payload["organization_id"], payload["content_id"])
         if content is None:
             return

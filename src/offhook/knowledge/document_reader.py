@@ -7,10 +7,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
+from offhook.kit.json_values import JsonObject
 from offhook.kit.processes.limited_programs import TIMED_OUT, ProcessLimits, SandboxedProcessRunner
 from offhook.knowledge.offline.model import tokenizer_path
 from offhook.knowledge.uploads import DocumentIntake
@@ -43,7 +44,7 @@ class ExtractedDocument:
     tokens: int
     pieces: int
 
-    def iter_batches(self, size: int) -> Iterator[list[dict[str, Any]]]:
+    def iter_batches(self, size: int) -> Iterator[list[JsonObject]]:
         """Yields the pieces with their positions in batches."""
         with self.path.open(encoding="utf-8") as lines:
             numbered = ({**json.loads(line), "position": at} for at, line in enumerate(lines))

@@ -9,6 +9,7 @@ from sqlalchemy import delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject
 from offhook.knowledge.tables import DocumentContent, KnowledgeChunk, KnowledgeDocument, KnowledgeVector, VectorSpace
 
 DocumentRow = tuple[KnowledgeDocument, DocumentContent]
@@ -138,7 +139,7 @@ async def documents_to_settle(
 
 
 async def store_chunks(
-    session: AsyncSession, organization_id: int, content_id: int, pieces: Sequence[dict[str, Any]]
+    session: AsyncSession, organization_id: int, content_id: int, pieces: Sequence[JsonObject]
 ) -> None:
     """Stores pieces with their positions; existing ones stay."""
     await session.execute(

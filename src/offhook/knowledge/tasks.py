@@ -1,14 +1,15 @@
 """Maintenance jobs: contents of dead workers, orphaned files, and indexes of large vector spaces."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
 from offhook.jobs.queue import enqueue
 from offhook.jobs.registry import JobHandler
+from offhook.kit.json_values import JsonObject
 from offhook.knowledge import superuser_queries
 from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.jobs import PROCESS, REEMBED
@@ -26,7 +27,7 @@ log = structlog.get_logger(__name__)
 
 
 def sweep_handler(root: Root) -> JobHandler:
-    async def requeue_stale(_: dict[str, Any]) -> None:
+    async def requeue_stale(_: JsonObject) -> None:
         """Enqueues contents whose job was lost; the queue itself restarts the jobs of dead workers."""
         async with root.db.transaction() as session:
             for organization_id, content_id in await superuser_queries.stale_contents(
@@ -44,7 +45,7 @@ def files_handler(root: Root, intake: DocumentIntake) -> JobHandler:
         async with root.db.transaction() as session:
             return await superuser_queries.known_keys(session, keys)
 
-    async def sweep_files(_: dict[str, Any]) -> None:
+    async def sweep_files(_: JsonObject) -> None:
         """Deletes files that belong to no document."""
         removed = await intake.forget_orphans(root.clock.now() - ORPHANED_AFTER, known_keys)
         if removed:
@@ -67,7 +68,7 @@ def vectors_hook(root: Root, embedders: EmbedderRegistry) -> Hook:
 
 
 def index_handler(root: Root) -> JobHandler:
-    async def build_space_index(payload: dict[str, Any]) -> None:
+    async def build_space_index(payload: Mapping[str, int]) -> None:
         """Builds an HNSW index over the vectors of one space."""
         organization_id, space_id = payload["organization_id"], payload["space_id"]
         async with root.db.transaction() as session:

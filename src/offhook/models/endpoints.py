@@ -1,4 +1,4 @@
-"""The organization's choice of models over HTTP (section 4.7)."""
+"""Model configurations over HTTP."""
 
 from typing import Annotated, Any, cast
 
@@ -7,6 +7,7 @@ from fastapi.responses import Response
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
+from offhook.kit.json_values import JsonObject
 from offhook.models.configuration import configuration_formats
 from offhook.models.configuration.vendor_offers import ModelSettingsService
 from offhook.models.schemas import (
@@ -32,13 +33,13 @@ router = APIRouter(prefix="/organizations/model-configurations/v2", tags=["model
 
 @router.get("/defaults", response_model=ModelDefaultsResponse, operation_id="get_model_configuration_defaults")
 async def get_defaults(caller: CurrentOrg, models: Models) -> ModelDefaultsResponse:
-    """The installation's own choice, every provider with its models, and model servers found on this machine."""
+    """Returns the installation's defaults, every provider with its models, and model servers found on this machine."""
     return await models.installation_defaults()
 
 
 @router.get("", response_model=ModelConfigurationResponse, operation_id="get_model_configurations")
 async def get_model_configurations(caller: CurrentOrg, session: Session, models: Models) -> ModelConfigurationResponse:
-    """What the organization has set, keys masked, and what its calls use."""
+    """Returns the organization's configuration with masked keys, and the models that its calls use."""
     return _configuration_response(
         models, await models.configurations.load_configuration(session, caller.organization_id)
     )
@@ -48,7 +49,7 @@ async def get_model_configurations(caller: CurrentOrg, session: Session, models:
 async def put_model_configurations(
     body: ModelConfigurationBody, caller: RequireAdmin, session: Session, models: Models
 ) -> ModelConfigurationResponse:
-    """Replaces the configuration. A key that is left out or sent as its mask stays; `null` removes it."""
+    """Replaces the configuration. An omitted or masked key keeps its value; `null` removes it."""
     sent = _body_services(body)
     await models.configurations.check_addresses(sent)
     return _configuration_response(models, await models.configurations.replace_configuration(session, caller, sent))
@@ -58,7 +59,7 @@ async def put_model_configurations(
 async def check_model_configurations(
     caller: RequireAdmin, models: Models, body: ModelConfigurationBody | None = None
 ) -> ModelCheckResponse:
-    """Asks every vendor whether its key works: of the body, which is not stored, or of what is stored."""
+    """Checks the keys with every vendor: those of the body, which is not stored, or the stored ones."""
     results = await models.check_services(caller, None if body is None else _body_services(body))
     by_kind = {
         kind: [CheckResponse.model_validate(one, from_attributes=True) for one in some]
@@ -75,20 +76,20 @@ async def check_model_configurations(
     "/voice-preview",
     response_class=Response,
     responses={
-        200: {"content": {"audio/wav": {}}, "description": "The sentence in this voice"},
+        200: {"content": {"audio/wav": {}}, "description": "The text in this voice"},
         **error_responses(502, 504),
     },
     operation_id="preview_voice",
 )
 async def preview_voice(body: VoicePreviewRequest, caller: RequireMember, models: Models) -> Response:
-    """A short text in a voice, before it is chosen: WAV, mono. A key or address that is not stored needs an admin."""
+    """Speaks a short text in a voice: WAV, mono. Keys and addresses that are not stored require the admin role."""
     sound = await models.preview_voice(caller, body.voice_service(), body.text)
     return Response(sound, media_type="audio/wav", headers={"Cache-Control": "no-store"})
 
 
 @router.get("/migration-preview", response_model=MigrationPreviewResponse, operation_id="preview_model_migration")
 async def migration_preview(caller: CurrentOrg, session: Session, models: Models) -> MigrationPreviewResponse:
-    """What a migration would change; nothing at version 2."""
+    """Returns what a migration would change; nothing at version 2."""
     preview = await models.configurations.preview_migration(session, caller.organization_id)
     return MigrationPreviewResponse(
         current_version=preview.current_version,
@@ -99,13 +100,13 @@ async def migration_preview(caller: CurrentOrg, session: Session, models: Models
 
 @router.post("/migrate", response_model=ModelConfigurationResponse, operation_id="migrate_model_configurations")
 async def migrate(caller: RequireAdmin, session: Session, models: Models) -> ModelConfigurationResponse:
-    """Brings the stored configuration to version 2, all or nothing; at version 2 it does nothing."""
+    """Migrates the stored configuration to version 2; does nothing at version 2."""
     return _configuration_response(models, await models.configurations.migrate(session, caller))
 
 
-def _body_services(body: Any) -> dict[str, Any]:
+def _body_services(body: Any) -> JsonObject:
     ours = body.to_native() if isinstance(body, ByokConfiguration) else body
-    return cast(dict[str, Any], ours.to_services())
+    return cast(JsonObject, ours.to_services())
 
 
 def _configuration_response(models: ModelSettingsService, stored: StoredConfiguration) -> ModelConfigurationResponse:

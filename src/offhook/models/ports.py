@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from offhook.kit.json_values import JsonObject
+
 
 class ModelError(Exception):
     """A vendor failed. ``retryable`` says whether the same request may work when tried again.
@@ -28,14 +30,14 @@ class ToolSpec:
 
     name: str
     description: str
-    parameters: dict[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
+    parameters: JsonObject = field(default_factory=lambda: {"type": "object", "properties": {}})
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     id: str
     name: str
-    arguments: dict[str, Any]
+    arguments: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class ToolHint:
     name: str
     description: str
     examples: tuple[str, ...] = ()
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class NodeHint:
     say_text: str | None = None
     edges: tuple[EdgeHint, ...] = ()
     tools: tuple[ToolHint, ...] = ()
-    variables: tuple[dict[str, Any], ...] = ()
+    variables: tuple[Mapping[str, Any], ...] = ()
     passages: tuple[str, ...] = ()
 
 
@@ -98,7 +100,7 @@ class LlmRequest:
     temperature: float = 0.3
     max_tokens: int | None = None
     hint: NodeHint | None = None
-    response_schema: dict[str, Any] | None = None
+    response_schema: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True)

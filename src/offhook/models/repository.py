@@ -1,11 +1,10 @@
 """The queries on model configurations; every one takes the organization."""
 
-from typing import Any
-
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject
 from offhook.models.tables import ModelConfiguration
 
 
@@ -21,7 +20,7 @@ async def upsert_configuration(
     organization_id: int,
     *,
     version: int,
-    configuration: dict[str, Any],
+    configuration: JsonObject,
     sealed_keys: bytes | None,
     updated_by: int | None,
 ) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.crypto import Keyring, SecretUnreadable
 from offhook.kit.egress import EgressClient, EgressTimeout, HostNotFound
+from offhook.kit.json_values import JsonObject
 from offhook.models import repository
 from offhook.models.configuration import configuration_formats, embeddings
 from offhook.models.configuration.resolution import ResolvedModels
@@ -30,7 +31,7 @@ class StoredConfiguration:
     configuration: dict[str, Any]
 
     @property
-    def services(self) -> dict[str, Any]:
+    def services(self) -> JsonObject:
         """In the format of version 2, whatever is stored."""
         return (
             self.configuration
@@ -46,8 +47,8 @@ class StoredConfiguration:
 @dataclass(frozen=True, slots=True)
 class MigrationPreview:
     current_version: int
-    changes: list[dict[str, Any]]
-    services: dict[str, Any]
+    changes: list[JsonObject]
+    services: JsonObject
 
 
 # What only those who configure may send of a service.
@@ -103,7 +104,7 @@ class ModelConfigurationStore:
         await write_audit_entry(session, caller, action, "model_configuration", _audit_data(before.services, services))
         return StoredConfiguration(CURRENT_VERSION, services)
 
-    def complete_services(self, sent: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    def complete_services(self, sent: Mapping[str, Any], stored: Mapping[str, Any]) -> JsonObject:
         """``sent`` with its stored keys, when it can be used. UnknownModel, KeyMasked, KeyMissing (422)."""
         services = configuration_formats.keep_keys(sent, stored)
         for choices in self.resolve_models(services).by_kind.values():
@@ -211,9 +212,9 @@ class ModelConfigurationStore:
             await hook(session, caller.organization_id)
 
 
-def describe_choice(choice: ModelChoice) -> dict[str, Any]:
+def describe_choice(choice: ModelChoice) -> JsonObject:
     """A choice as it may be shown."""
-    shown: dict[str, Any] = {"provider": choice.provider, "model": choice.model, "has_key": bool(choice.api_key)}
+    shown: JsonObject = {"provider": choice.provider, "model": choice.model, "has_key": bool(choice.api_key)}
     if choice.is_guarded:  # the operator's own addresses are not shown
         shown["base_url"] = choice.base_url
     if choice.kind == "llm":
@@ -223,7 +224,7 @@ def describe_choice(choice: ModelChoice) -> dict[str, Any]:
     return {**shown, "language": choice.language}
 
 
-def _audit_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+def _audit_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, object]:
     """What changed, without any key: the services as they are now, and whose keys are new or gone."""
     shown, new = configuration_formats.without_keys(after)
     _, old = configuration_formats.without_keys(before)

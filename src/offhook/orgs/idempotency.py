@@ -10,11 +10,12 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Header
 
 from offhook.kit.database.database import Database
+from offhook.kit.json_values import JsonObject
 from offhook.orgs import repository
 from offhook.orgs.errors import (
     IdempotencyConflict,
@@ -36,7 +37,7 @@ IdempotencyHeader = Annotated[
         description="Requests with the same key and body within 24 hours act once and return the same response",
     ),
 ]
-Answer = dict[str, Any]
+Answer = JsonObject
 
 
 async def run_idempotent(
@@ -45,7 +46,7 @@ async def run_idempotent(
     organization_id: int,
     scope: str,
     key: str | None,
-    body: bytes | dict[str, Any],
+    body: bytes | JsonObject,
     action: Callable[[], Awaitable[Answer]],
 ) -> Answer:
     """Returns the answer of ``action``, or the answer it gave when this key was first used in this scope.
@@ -82,7 +83,7 @@ def _shorten_scope(scope: str) -> str:
     return f"sha256:{hashlib.sha256(scope.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-def _hash_body(body: bytes | dict[str, Any]) -> bytes:
+def _hash_body(body: bytes | JsonObject) -> bytes:
     if isinstance(body, dict):
         body = json.dumps(body, sort_keys=True, separators=(",", ":"), default=str).encode()
     return hashlib.sha256(body).digest()

@@ -1,12 +1,12 @@
 """Statements on organizations, people, keys and repeated requests."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from sqlalchemy import Interval, delete, func, select, text, type_coerce, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject
 from offhook.orgs.tables import ApiKey, IdempotencyKey, Member, Organization, SignInLink, User, UserSession
 
 _FIRST_START_LOCK = 0x0FF400C
@@ -80,7 +80,7 @@ async def restart_idempotency_key(session: AsyncSession, record: IdempotencyKey,
 
 
 async def store_idempotent_response(
-    session: AsyncSession, organization_id: int, row_id: int, response: dict[str, Any]
+    session: AsyncSession, organization_id: int, row_id: int, response: JsonObject
 ) -> None:
     await session.execute(
         update(IdempotencyKey)

@@ -1,9 +1,9 @@
 """The job that deletes expired credentials and idempotency keys."""
 
 from datetime import timedelta
-from typing import Any
 
 from offhook.jobs.registry import JobHandler
+from offhook.kit.json_values import JsonObject
 from offhook.orgs import repository
 from offhook.orgs.idempotency import KEY_LIFETIME
 from offhook.root import Root
@@ -14,7 +14,7 @@ KEEP_ENDED = timedelta(days=7)
 
 
 def sweep_handler(root: Root) -> JobHandler:
-    async def delete_expired_credentials(_: dict[str, Any]) -> None:
+    async def delete_expired_credentials(_: JsonObject) -> None:
         async with root.db.transaction() as session:
             await repository.delete_expired_keys(session, KEY_LIFETIME)
         async with root.db.transaction() as session:

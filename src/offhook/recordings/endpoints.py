@@ -1,7 +1,7 @@
-"""Recordings over HTTP, in the shapes that Dograh's client libraries know."""
+"""Recordings over HTTP, with Dograh-compatible responses."""
 
 from collections.abc import AsyncIterator
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, Response, UploadFile
 
@@ -18,7 +18,6 @@ from offhook.recordings.errors import RecordingNotFound
 from offhook.recordings.ports import RecordingUsers
 from offhook.recordings.schemas import (
     MAX_FILE_BYTES,
-    RecordingCreate,
     RecordingDeletedResponse,
     RecordingListResponse,
     RecordingResponse,
@@ -49,20 +48,20 @@ _MAX_FORM_BYTES: Final = MAX_FILE_BYTES + 64 * 1024
 @router.post("/upload-url", response_model=UploadUrlsResponse, operation_id="create_recording_upload_urls")
 async def create_upload_urls(
     body: UploadUrlsRequest, org: RequireMember, uploads: UploadsOf, request: Request
-) -> dict[str, Any]:
-    """An address for each file, valid for half an hour: WAV, FLAC, Ogg or MP3, at most 5 MB and five minutes."""
+) -> UploadUrlsResponse:
+    """Returns an upload URL for each file, valid for 30 minutes. WAV, FLAC, Ogg or MP3, up to 5 MB and five minutes."""
     base = base_url(request)
-    places = [uploads.create_slot(org.organization_id) for _ in body.files]
-    return {
-        "items": [
+    slots = [uploads.create_slot(org.organization_id) for _ in body.files]
+    return UploadUrlsResponse(
+        items=[
             UploadUrl(
-                upload_url=f"{base}/api/v1{PREFIX}/uploads/{place.token}",
-                recording_id=place.upload_id,
-                storage_key=place.storage_key,
+                upload_url=f"{base}/api/v1{PREFIX}/uploads/{slot.token}",
+                recording_id=slot.upload_id,
+                storage_key=slot.storage_key,
             )
-            for place in places
+            for slot in slots
         ]
-    }
+    )
 
 
 @router.put(
@@ -74,10 +73,10 @@ async def create_upload_urls(
         "requestBody": {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
     },
 )
-async def upload_recording(token: str, uploads: UploadsOf, request: Request) -> dict[str, Any]:
-    """The bytes of a file; the signed address is the credential. It is decoded before the answer."""
+async def upload_recording(token: str, uploads: UploadsOf, request: Request) -> UploadedResponse:
+    """Uploads the bytes of a file, which is decoded before the response. The signed URL is the credential."""
     key, length_s = await uploads.receive_upload(token, request.stream())
-    return {"storage_key": key, "duration_seconds": length_s}
+    return UploadedResponse(storage_key=key, duration_seconds=length_s)
 
 
 @router.get(
@@ -94,8 +93,8 @@ async def list_recordings(
     tts_provider: Filter = None,
     tts_model: Filter = None,
     tts_voice_id: Filter = None,
-) -> dict[str, Any]:
-    """Newest first; without `limit`, all of them."""
+) -> RecordingListResponse:
+    """Lists recordings, newest first; all of them without `limit`."""
     filters = {
         "workflow_id": workflow_id,
         "tts_provider": tts_provider,
@@ -105,19 +104,18 @@ async def list_recordings(
     rows, total = await service.list_recordings(
         session, org.organization_id, filters, limit=part.limit, offset=part.offset
     )
-    return {"recordings": [RecordingResponse.from_row(row) for row in rows], "total": total}
+    return RecordingListResponse(recordings=[RecordingResponse.from_row(row) for row in rows], total=total)
 
 
 @router.post("/", response_model=RecordingsCreateResponse, operation_id="create_recordings")
 async def create_recordings(
     body: RecordingsCreateRequest, org: RequireMember, session: Session, users: Users, request: Request
-) -> dict[str, Any]:
-    """Recordings of files that were uploaded within the last day, all or none. `recording_id` is the name that workflows
-    use."""
+) -> RecordingsCreateResponse:
+    """Creates recordings of files that were uploaded within the last day, all or none. Workflows refer to a recording by
+    its `recording_id`."""
     root: Root = request.app.state.root
-    wanted: list[RecordingCreate] = body.recordings
-    rows = await service.create_recordings(session, root.storage, users, org, wanted, now=root.clock.now())
-    return {"recordings": [RecordingResponse.from_row(row) for row in rows]}
+    rows = await service.create_recordings(session, root.storage, users, org, body.recordings, now=root.clock.now())
+    return RecordingsCreateResponse(recordings=[RecordingResponse.from_row(row) for row in rows])
 
 
 @router.get(
@@ -133,7 +131,7 @@ async def get_recording_audio(
     request: Request,
     range_header: Annotated[str | None, Header(alias="Range")] = None,
 ) -> Response:
-    """The sound as calls play it: WAV, mono, 16 kHz."""
+    """Returns the audio as calls play it: WAV, mono, 16 kHz."""
     root: Root = request.app.state.root
     row = await service.get_recording(session, org.organization_id, recording_id)
     try:
@@ -152,13 +150,13 @@ async def update_recording(
     session: Session,
     users: Users,
 ) -> RecordingResponse:
-    """Another `recording_id`; the workflows that use the recording follow."""
+    """Changes the `recording_id`; workflows that use the recording are updated."""
     return RecordingResponse.from_row(await service.rename_recording(session, users, org, id, body.recording_id))
 
 
 @router.delete("/{recording_id}", response_model=RecordingDeletedResponse, operation_id="delete_recording")
-async def delete_recording(recording_id: Name, org: RequireMember, request: Request) -> dict[str, Any]:
-    """Agents that still name it speak the text beside it."""
+async def delete_recording(recording_id: Name, org: RequireMember, request: Request) -> RecordingDeletedResponse:
+    """Deletes a recording. Agents that still refer to it speak its text instead."""
     root: Root = request.app.state.root
     # a transaction of its own: a file that was removed before the commit would be missed by a row that stayed
     async with root.db.transaction() as session:
@@ -166,7 +164,7 @@ async def delete_recording(recording_id: Name, org: RequireMember, request: Requ
     if key is not None:
         async with root.db.transaction() as session:
             await service.remove_file(session, root.storage, org.organization_id, key)
-    return {"success": True, "message": "Recording deleted successfully"}
+    return RecordingDeletedResponse(success=True, message="Recording deleted successfully")
 
 
 @router.post(
@@ -182,12 +180,12 @@ async def transcribe_recording(
     uploads: UploadsOf,
     models: Annotated[ModelSource, Depends(use_service(ModelSource))],
     language: Annotated[str, Form(min_length=2, max_length=16, pattern=r"^[A-Za-z0-9-]+$")] = "en",
-) -> dict[str, Any]:
-    """What is said in a file of up to a minute, by your speech-to-text vendor; takes as long as the recording."""
+) -> TranscriptionResponse:
+    """Transcribes a file of up to one minute with your speech-to-text vendor; takes as long as the recording."""
     stt = (await models.for_organization(org.organization_id, {})).stt[0]
     async with uploads.decode_upload(await read_body(_iter_chunks(file))) as (path, _):
         text, length_s = await transcribe_file(stt, path, language)
-    return {"transcript": text, "language": language, "duration_seconds": round(length_s, 3)}
+    return TranscriptionResponse(transcript=text, language=language, duration_seconds=round(length_s, 3))
 
 
 async def _iter_chunks(file: UploadFile) -> AsyncIterator[bytes]:

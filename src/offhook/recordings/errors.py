@@ -1,4 +1,4 @@
-"""What can be wrong with a recording."""
+"""Errors of recordings."""
 
 from offhook.errors import Conflict, DomainError, NotFound, UnprocessableRequest
 
@@ -10,19 +10,19 @@ class RecordingNotFound(NotFound):
 
 
 class RecordingUploadNotFound(NotFound):
-    """Nothing was uploaded under this storage_key: get an upload_url, PUT the file, then create the recording."""
+    """No file was uploaded under this storage_key. Get an upload_url, PUT the file, then create the recording."""
 
     code = "recording_upload_not_found"
 
 
 class RecordingIdTaken(Conflict):
-    """This recording_id is in use."""
+    """This recording_id is already in use."""
 
     code = "recording_id_taken"
 
 
 class RecordingExists(Conflict):
-    """A recording was made of this upload already."""
+    """A recording of this upload already exists."""
 
     code = "recording_exists"
 
@@ -34,14 +34,14 @@ class WorkflowOfRecordingNotFound(NotFound):
 
 
 class RecordingTooLarge(DomainError):
-    """A recording may have 5 MB."""
+    """Recordings are limited to 5 MB."""
 
     code = "file_too_large"
     status = 413
 
 
 class NotAudio(DomainError):
-    """This file cannot be played: send WAV, FLAC, Ogg or MP3."""
+    """This audio format is not supported. Upload a WAV, FLAC, Ogg or MP3 file."""
 
     code = "audio_not_supported"
     status = 415
@@ -54,7 +54,7 @@ class AudioUnusable(UnprocessableRequest):
 
 
 class CannotTranscribe(Conflict):
-    """The built-in recognizer only knows expected phrases: configure a speech-to-text vendor to have files transcribed."""
+    """The built-in recognizer only understands expected phrases. Configure a speech-to-text vendor to transcribe files."""
 
     code = "stt_cannot_transcribe"
 

@@ -1,4 +1,4 @@
-"""What requests and answers about recordings look like."""
+"""Requests and responses of recordings."""
 
 from datetime import datetime
 from typing import Annotated, Any, Final
@@ -20,14 +20,14 @@ Transcript = Annotated[str, StringConstraints(strip_whitespace=True, min_length=
 
 def _require_small(details: dict[str, Any]) -> dict[str, Any]:
     if len(details) > 50 or len(repr(details)) > 10_000:
-        raise ValueError("metadata may have 50 keys and 10,000 characters")
+        raise ValueError("metadata is limited to 50 keys and 10,000 characters")
     return details
 
 
 class FileToUpload(BaseModel):
     filename: str = Field(min_length=1, max_length=255)
     mime_type: str = Field(default="audio/wav", max_length=100)
-    file_size: WholeNumber = Field(gt=0, le=MAX_FILE_BYTES, description="Bytes, at most 5 MB")
+    file_size: WholeNumber = Field(gt=0, le=MAX_FILE_BYTES, description="Size in bytes, up to 5 MB")
 
 
 class UploadUrlsRequest(BaseModel):
@@ -35,7 +35,7 @@ class UploadUrlsRequest(BaseModel):
 
 
 class UploadUrl(BaseModel):
-    """PUT the file's bytes to ``upload_url`` within half an hour; it needs no credential."""
+    """PUT the file's bytes to ``upload_url`` within 30 minutes; no credential is needed."""
 
     upload_url: str
     recording_id: str
@@ -83,7 +83,7 @@ class RecordingResponse(BaseModel):
     storage_backend: str
     metadata: dict[str, Any]
     duration_seconds: float
-    created_by: int = Field(description="The user who made it; 0 when it was made with an API key")
+    created_by: int = Field(description="The user who created it; 0 if it was created with an API key")
     created_at: datetime
     is_active: bool
 
@@ -113,7 +113,7 @@ class RecordingsCreateResponse(BaseModel):
 
 
 class RecordingListResponse(BaseModel):
-    """``total`` counts all that the filters let through, also those outside of ``limit`` and ``offset``."""
+    """``total`` counts all matches, including those outside of ``limit`` and ``offset``."""
 
     recordings: list[RecordingResponse]
     total: int

@@ -3,11 +3,12 @@
 import asyncio
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
 from offhook.jobs.registry import JobHandler
+from offhook.kit.json_values import JsonObject
 from offhook.recordings import repository, service
 from offhook.root import Root
 
@@ -18,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 
 def sweep_handler(root: Root) -> JobHandler:
-    async def remove_orphans(_: dict[str, Any]) -> None:
+    async def remove_orphans(_: JsonObject) -> None:
         before = root.clock.now() - UPLOAD_RETENTION
         drafts = root.storage.root / service.DRAFTS_FOLDER
         removed = await asyncio.to_thread(_remove_files, _files_older_than(drafts, before.timestamp()))

@@ -38,20 +38,20 @@ References = Annotated[ReferenceFinder, Depends(use_service(ReferenceFinder))]
 Uuid = Annotated[str, Path(max_length=64)]
 STATUSES: Final = {"active", "draft", "archived"}
 _HINTS: Final = {
-    400: "The service does not understand the request: compare the arguments with what it expects.",
-    401: "The service does not know who asks: choose a credential, or check the one that is chosen.",
-    403: "The service knows the credential and does not allow this with it.",
-    404: "The service has nothing at this address: check the address and the method.",
-    405: "The service does not take this method at this address.",
-    408: "The service waited too long for the request.",
-    415: "The service expects another Content-Type.",
-    422: "The service understands the request but not its values: compare the arguments with what it expects.",
-    429: "The service is asked too often: wait and try again.",
+    400: "The service does not understand the request. Compare the arguments with what it expects.",
+    401: "The service requires a valid credential. Choose one, or check the selected one.",
+    403: "The service accepts the credential but does not allow this request.",
+    404: "The service has nothing at this address. Check the address and the method.",
+    405: "The service does not support this method at this address.",
+    408: "The service timed out waiting for the request.",
+    415: "The service expects a different Content-Type.",
+    422: "The service rejected the values of the request. Compare the arguments with what it expects.",
+    429: "The service received too many requests. Wait and try again.",
 }
 
 
 class StatusInvalid(UnprocessableRequest):
-    """A status is active, draft or archived, or several of them with commas between."""
+    """status must be active, draft or archived, or several of them separated by commas."""
 
     code = "status_invalid"
 
@@ -67,10 +67,13 @@ async def list_tools(
     session: Session,
     response: Response,
     part: SliceParams,
-    status: Annotated[str | None, Query(description="`active`, `draft`, `archived`, or several by commas")] = None,
+    status: Annotated[
+        str | None, Query(description="`active`, `draft`, `archived`, or several separated by commas")
+    ] = None,
     category: Category | None = None,
 ) -> list[ToolResponse]:
-    """Newest first, archived ones included unless `status` says otherwise; `X-Total-Count` is the whole length."""
+    """Lists tools, newest first, including archived ones unless `status` excludes them. The `X-Total-Count` header holds
+    the total count."""
     statuses = [item.strip() for item in status.split(",")] if status else []
     if not STATUSES.issuperset(statuses):
         raise StatusInvalid
@@ -88,7 +91,7 @@ async def list_tools(
     openapi_extra=sdk_method("create_tool", "Create a tool that agents of the organization can use."),
 )
 async def create_tool(body: CreateToolRequest, org: RequireMember, session: Session, bench: Runner) -> ToolResponse:
-    """A tool of the category `mcp` is stored with what its server offers, if the server answers."""
+    """Creates a tool. A tool of the category `mcp` is stored with its server's catalog if the server responds."""
     definition = await bench.with_catalog(org, body.definition)
     values = body.model_dump(include={"name", "description", "icon", "icon_color"})
     return ToolResponse.from_tool(await service.create_tool(session, org, values, definition))
@@ -101,7 +104,7 @@ async def get_tool(tool_uuid: Uuid, org: CurrentOrg, session: Session) -> ToolRe
 
 @tools_router.put("/{tool_uuid}", response_model=ToolResponse, operation_id="update_tool")
 async def update_tool(tool_uuid: Uuid, body: UpdateToolRequest, org: RequireMember, session: Session) -> ToolResponse:
-    """Calls that begin afterwards use the changed tool; those under way go on with the old one."""
+    """Updates a tool. New calls use the changed tool; live calls keep the old one."""
     return ToolResponse.from_tool(
         await service.update_tool(session, org, tool_uuid, body.given_values(), body.definition)
     )
@@ -109,7 +112,7 @@ async def update_tool(tool_uuid: Uuid, body: UpdateToolRequest, org: RequireMemb
 
 @tools_router.delete("/{tool_uuid}", response_model=ToolArchivedResponse, operation_id="archive_tool")
 async def archive_tool(tool_uuid: Uuid, org: RequireMember, session: Session) -> ToolArchivedResponse:
-    """Agents that name it are no longer offered it; it can be brought back."""
+    """Archives a tool: agents can no longer use it. It can be unarchived."""
     tool = await service.set_archived(session, org, tool_uuid, is_archived=True)
     return ToolArchivedResponse(tool_uuid=str(tool.tool_uuid))
 
@@ -121,7 +124,7 @@ async def unarchive_tool(tool_uuid: Uuid, org: RequireMember, session: Session) 
 
 @tools_router.post("/{tool_uuid}/test", response_model=ToolTestResponse, operation_id="test_tool")
 async def test_tool(tool_uuid: Uuid, body: ToolTestRequest, org: RequireMember, bench: Runner) -> ToolTestResponse:
-    """Really sends the request. Nothing is stored but an entry in the audit log; secrets are masked.
+    """Sends a real request. Only an audit log entry is stored; secrets are masked.
 
     For `mcp`, `llm_params` is `{tool_name, arguments}`; for `calculator`, `{expression}`.
     """
@@ -130,7 +133,7 @@ async def test_tool(tool_uuid: Uuid, body: ToolTestRequest, org: RequireMember, 
 
 @tools_router.post("/{tool_uuid}/mcp/refresh", response_model=McpRefreshResponse, operation_id="refresh_mcp_tool")
 async def refresh_mcp_tool(tool_uuid: Uuid, org: RequireMember, bench: Runner) -> McpRefreshResponse:
-    """Reads the MCP server's catalogue again; a server that does not answer is told in `error`."""
+    """Reads the MCP server's catalog again. If the server does not respond, `error` says so."""
     catalogue, error = await bench.refresh_catalog(org, tool_uuid)
     return McpRefreshResponse(tool_uuid=tool_uuid, discovered_tools=catalogue, error=error)
 
@@ -174,7 +177,7 @@ async def create_credential(
     body: CreateCredentialRequest, org: RequireMember, session: Session, keyring: Secrets
 ) -> CredentialResponse:
     """`credential_data` by type: `none` {}, `api_key` {header_name, api_key}, `bearer_token` {token}, `basic_auth`
-    {username, password}, `custom_header` {header_name, header_value}. It is stored encrypted and never shown again."""
+    {username, password}, `custom_header` {header_name, header_value}. It is stored encrypted and never returned."""
     values = body.model_dump(include={"name", "description", "credential_type", "allowed_hosts"})
     return CredentialResponse.from_credential(
         await service.create_credential(session, keyring, org, values, body.credential_data)
@@ -204,6 +207,6 @@ async def update_credential(
 async def delete_credential(
     credential_uuid: Uuid, org: RequireMember, session: Session, references: References
 ) -> CredentialDeletedResponse:
-    """Refused (409) while a tool that is not archived, or the draft or published version of an agent, uses it."""
+    """Deletes a credential. Returns 409 while an unarchived tool, or the draft or published version of an agent, uses it."""
     gone = await service.delete_credential(session, references, org, credential_uuid)
     return CredentialDeletedResponse(uuid=str(gone.credential_uuid))

@@ -4,55 +4,55 @@ from offhook.errors import Conflict, NotFound, UnprocessableRequest
 
 
 class ToolNotFound(NotFound):
-    """There is no such tool."""
+    """Tool not found."""
 
     code = "tool_not_found"
 
 
 class ToolArchived(Conflict):
-    """This tool is archived: bring it back first."""
+    """This tool is archived. Unarchive it first."""
 
     code = "tool_archived"
 
 
 class CategoryImmutable(Conflict):
-    """The category of a tool cannot be changed: make a new tool."""
+    """The category of a tool cannot be changed; create a new tool instead."""
 
     code = "tool_category_fixed"
 
 
 class ToolNotTestable(UnprocessableRequest):
-    """This kind of tool acts on a call and cannot be tried without one."""
+    """This kind of tool acts on a call and cannot be tested without one."""
 
     code = "tool_not_testable"
 
 
 class ToolNotMcp(UnprocessableRequest):
-    """Only tools of the category mcp have a catalogue that can be read again."""
+    """Only tools of the category mcp have a catalog to refresh."""
 
     code = "tool_is_no_mcp"
 
 
 class CredentialNotFound(NotFound):
-    """There is no such credential."""
+    """Credential not found."""
 
     code = "credential_not_found"
 
 
 class CredentialUnknown(UnprocessableRequest):
-    """The credential that this refers to does not exist."""
+    """The referenced credential does not exist."""
 
     code = "credential_unknown"
 
 
 class CredentialHostRefused(UnprocessableRequest):
-    """This credential may not be sent to this server."""
+    """This credential is not allowed for this host."""
 
     code = "credential_host_refused"
 
 
 class CredentialNameTaken(Conflict):
-    """A credential with this name exists."""
+    """A credential with this name already exists."""
 
     code = "credential_name_taken"
 
@@ -64,13 +64,13 @@ class CredentialInUse(Conflict):
 
 
 class CredentialUnreadable(Conflict):
-    """This credential was sealed with a key that is gone: enter its secret again."""
+    """This credential cannot be decrypted because its encryption key is gone. Enter its secret again."""
 
     code = "credential_unreadable"
 
 
 class ToolCallFailed(Exception):
-    """A tool could not do its work; the sentence is for the model."""
+    """A tool call failed; the message is for the model."""
 
     def __init__(self, message: str, *, retryable: bool = False) -> None:
         super().__init__(message)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from offhook.kit.egress import EgressClient, EgressError, EgressResponse, check_header
-from offhook.kit.json_values import sanitize_json, sanitize_text
+from offhook.kit.json_values import JsonObject, sanitize_json, sanitize_text
 from offhook.kit.template import lookup_path, render_json, render_template
 from offhook.tools.definitions import HttpApiConfig, ParameterType
 from offhook.tools.errors import ToolCallFailed
@@ -65,7 +65,7 @@ class _TemplateValues:
     used_names: set[str] = field(default_factory=set)
 
     @property
-    def merged_values(self) -> dict[str, Any]:
+    def merged_values(self) -> JsonObject:
         # a name with its prefix means the call's value, even where an argument has the same name
         flat = {"initial_context": self.context, "gathered_context": self.context}
         return {**flat, **self.context, **self.arguments}
@@ -111,12 +111,12 @@ def resolve_arguments(
     given: Mapping[str, Any],
     context: Mapping[str, Any],
     presets: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """The tool's arguments: what the model gave, of the right types, and over it the presets.
 
     ``presets`` replaces the values of presets (the test button). Raises CallFailed, which names what is missing.
     """
-    arguments: dict[str, Any] = {}
+    arguments: JsonObject = {}
     for parameter in config.parameters:
         value = given.get(parameter.name)
         if value is None or value == "":

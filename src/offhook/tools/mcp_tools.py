@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from offhook.kit.egress import EgressClient, EgressError
-from offhook.kit.json_values import sanitize_json, sanitize_text
+from offhook.kit.json_values import JsonObject, sanitize_json, sanitize_text
 from offhook.tools.definitions import McpConfig
 from offhook.tools.errors import ToolCallFailed
 
@@ -18,9 +18,9 @@ MAX_RESULT_CHARS: Final = 12_000
 CATALOG_TIMEOUT_S: Final = 15.0
 
 
-async def read_catalog(egress: EgressClient, config: McpConfig, headers: Mapping[str, str]) -> list[dict[str, Any]]:
+async def read_catalog(egress: EgressClient, config: McpConfig, headers: Mapping[str, str]) -> list[JsonObject]:
     """``[{name, description, parameters}]`` of everything that the server offers; CallFailed when it cannot be read."""
-    found: list[dict[str, Any]] = []
+    found: list[JsonObject] = []
     async with _connect_client(egress, config, headers, min(CATALOG_TIMEOUT_S, _timeout_s(config))) as client:
         cursor = None
         while len(found) < MAX_TOOLS:
@@ -88,7 +88,7 @@ def _error_reason(error: BaseException) -> str:
     return "it does not answer as MCP servers do." if "validation error" in said else said.partition("\n")[0][:300]
 
 
-def _catalog_entry(tool: Any) -> dict[str, Any] | None:
+def _catalog_entry(tool: Any) -> JsonObject | None:
     """What is kept of a tool; None for one whose schema no model could be given."""
     schema = tool.input_schema
     if not isinstance(schema, dict) or len(str(schema)) > MAX_SCHEMA_CHARS or not tool.name:

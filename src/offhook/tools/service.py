@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import Forbidden
 from offhook.kit.crypto import Keyring
+from offhook.kit.json_values import JsonObject
 from offhook.orgs import ADMINS, Caller, skip_audit_entry, write_audit_entry
 from offhook.tools import repository
 from offhook.tools.credentials import open_headers, read_data, seal_data
@@ -101,13 +102,11 @@ async def set_archived(session: AsyncSession, caller: Caller, tool_uuid: str, *,
     return tool
 
 
-def dump_definition(definition: ToolDefinition) -> dict[str, Any]:
+def dump_definition(definition: ToolDefinition) -> JsonObject:
     return definition.model_dump(mode="json")
 
 
-async def store_catalog(
-    session: AsyncSession, caller: Caller, tool_uuid: str, catalogue: Sequence[dict[str, Any]]
-) -> None:
+async def store_catalog(session: AsyncSession, caller: Caller, tool_uuid: str, catalogue: Sequence[JsonObject]) -> None:
     """Store what an MCP server offers."""
     tool = await get_tool(session, caller.organization_id, tool_uuid, for_update=True)
     config = {**tool.definition.get("config", {}), "discovered_tools": list(catalogue)}

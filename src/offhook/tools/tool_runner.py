@@ -8,6 +8,7 @@ from typing import Any
 from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Database
 from offhook.kit.egress import EgressClient, EgressError, EgressResponse, UrlInvalid
+from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, write_audit_entry
 from offhook.tools import http_api, mcp_tools, service
 from offhook.tools.calculator import evaluate_expression
@@ -116,7 +117,7 @@ class ToolRunner:
                 return definition
         return definition
 
-    async def refresh_catalog(self, caller: Caller, tool_uuid: str) -> tuple[list[dict[str, Any]], str | None]:
+    async def refresh_catalog(self, caller: Caller, tool_uuid: str) -> tuple[list[JsonObject], str | None]:
         """Read an MCP server's catalogue again and keep it: ``(catalogue, error)``. On an error the old one stays."""
         async with self._db.transaction() as session:
             tool = await service.get_tool(session, caller.organization_id, tool_uuid)

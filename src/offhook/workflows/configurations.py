@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from offhook.kit.json_numbers import Number, WholeNumber
+from offhook.kit.json_values import JsonObject
 from offhook.models.configuration.overrides import WorkflowModels, parse_compatible_overrides
 
 Flag = Annotated[bool, Field(strict=True)]
@@ -35,7 +36,7 @@ Volume = Annotated[
 Pbx = Annotated[JsonValue, AfterValidator(_only_empty("There is no external PBX here: leave this empty."))]
 
 
-def _check_compatible_models(sent: dict[str, Any]) -> dict[str, Any]:
+def _check_compatible_models(sent: JsonObject) -> JsonObject:
     parse_compatible_overrides(sent)
     return sent
 
@@ -136,6 +137,6 @@ class WorkflowConfigurations(_OpenModel):
         self.model_overrides = self.model_configuration_v2_override = None
         return self
 
-    def to_stored(self) -> dict[str, Any]:
+    def to_stored(self) -> JsonObject:
         """What was sent, checked and without ``null``."""
         return self.model_dump(mode="json", exclude_unset=True, exclude_none=True)

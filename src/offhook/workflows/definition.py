@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from offhook.kit.json_values import JsonObject
 from offhook.workflows.nodes import KINDS
 
 MAX_BYTES: Final = 1024 * 1024
@@ -46,14 +47,14 @@ def check_size(value: Any) -> None:
         raise DefinitionRefused("definition_too_large", "At most 1 MB of JSON can be stored here")
 
 
-def complete_definition(definition: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def complete_definition(definition: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> JsonObject:
     """The definition as it is stored: blank trigger paths are filled, masks are replaced by the secrets they hide.
 
     A trigger that had a path under the same node id in ``stored`` keeps it.
     """
     before = {node["id"]: data for node, data in _nodes_with_data(stored or {}) if isinstance(node.get("id"), str)}
 
-    def complete_node(kind: str, node_id: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+    def complete_node(kind: str, node_id: Any, data: Mapping[str, Any]) -> JsonObject:
         old = before.get(node_id, {}) if isinstance(node_id, str) else {}
         changed = dict(data)
         for key in _secret_keys(kind):
@@ -67,19 +68,19 @@ def complete_definition(definition: Mapping[str, Any], stored: Mapping[str, Any]
     return _map_node_data(definition, complete_node)
 
 
-def without_trigger_paths(definition: Mapping[str, Any]) -> dict[str, Any]:
+def without_trigger_paths(definition: Mapping[str, Any]) -> JsonObject:
     """The definition for a copy of its workflow: paths belong to one workflow, so the copy's are made anew."""
 
-    def drop_trigger_path(kind: str, node_id: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+    def drop_trigger_path(kind: str, node_id: Any, data: Mapping[str, Any]) -> JsonObject:
         return {key: value for key, value in data.items() if kind != "trigger" or key != "trigger_path"}
 
     return _map_node_data(definition, drop_trigger_path)
 
 
-def replace_references(definition: Mapping[str, Any], new_ids: Mapping[str, str]) -> dict[str, Any]:
+def replace_references(definition: Mapping[str, Any], new_ids: Mapping[str, str]) -> JsonObject:
     """The definition with other recordings: every ``…recording_id`` of a node or an edge that ``new_ids`` names."""
 
-    def replace_ids(data: Mapping[str, Any]) -> dict[str, Any]:
+    def replace_ids(data: Mapping[str, Any]) -> JsonObject:
         return {
             key: new_ids.get(str(value), value) if key.endswith("recording_id") and value is not None else value
             for key, value in data.items()
@@ -100,10 +101,10 @@ def replace_references(definition: Mapping[str, Any], new_ids: Mapping[str, str]
     }
 
 
-def mask_secrets(definition: Mapping[str, Any]) -> dict[str, Any]:
+def mask_secrets(definition: Mapping[str, Any]) -> JsonObject:
     """The definition as it is shown: of secrets, only the last four characters."""
 
-    def mask_node(kind: str, node_id: Any, data: Mapping[str, Any]) -> dict[str, Any]:
+    def mask_node(kind: str, node_id: Any, data: Mapping[str, Any]) -> JsonObject:
         return {**data, **{key: mask_secret(data[key]) for key in _secret_keys(kind) if isinstance(data.get(key), str)}}
 
     return _map_node_data(definition, mask_node)
@@ -135,7 +136,7 @@ def _nodes_with_data(definition: Mapping[str, Any]) -> Iterator[tuple[Mapping[st
             yield node, node["data"]
 
 
-def _map_node_data(definition: Mapping[str, Any], change: Any) -> dict[str, Any]:
+def _map_node_data(definition: Mapping[str, Any], change: Any) -> JsonObject:
     """A copy in which the data of nodes of a known kind was changed; nothing else is touched."""
     nodes = definition.get("nodes")
     if not isinstance(nodes, list):

@@ -1,8 +1,7 @@
-"""What can be wrong with a workflow, as a caller sees it."""
-
-from typing import Any
+"""Errors of workflows."""
 
 from offhook.errors import Conflict, DomainError, NotFound, UnprocessableRequest
+from offhook.kit.json_values import JsonObject
 
 
 class WorkflowNotFound(NotFound):
@@ -12,7 +11,7 @@ class WorkflowNotFound(NotFound):
 
 
 class WorkflowArchived(NotFound):
-    """This workflow is archived: it answers no call."""
+    """This workflow is archived and cannot take calls."""
 
     code = "workflow_archived"
 
@@ -24,7 +23,7 @@ class WorkflowNotPublished(Conflict):
 
 
 class WorkflowRevisionConflict(Conflict):
-    """Somebody else has changed this workflow since you read it: read it again."""
+    """This workflow was changed by someone else. Reload it and try again."""
 
     code = "revision_conflict"
 
@@ -34,13 +33,13 @@ class WorkflowRevisionConflict(Conflict):
 
 
 class PublishConflict(Conflict):
-    """Somebody else published this draft at the same moment."""
+    """This draft was published by someone else at the same time."""
 
     code = "publish_conflict"
 
 
 class WorkflowHasLiveRuns(Conflict):
-    """A conversation with this workflow is going on: end it, then delete."""
+    """This workflow has live conversations. End them before you delete it."""
 
     code = "workflow_has_live_runs"
 
@@ -52,54 +51,54 @@ class FolderNotFound(NotFound):
 
 
 class FolderNameTaken(Conflict):
-    """A folder with this name exists."""
+    """A folder with this name already exists."""
 
     code = "folder_name_taken"
 
 
 class GenerationFailed(DomainError):
-    """The language model could not write a workflow."""
+    """The language model failed to generate a workflow."""
 
     code = "generation_failed"
     status = 502
 
 
 class GenerationTimedOut(DomainError):
-    """The language model took too long to write a workflow: try again."""
+    """The language model took too long to generate a workflow. Try again."""
 
     code = "generation_timed_out"
     status = 504
 
 
 class VersionNotFound(NotFound):
-    """This workflow has no such version."""
+    """Workflow version not found."""
 
     code = "workflow_version_not_found"
 
 
 class TriggerNotFound(NotFound):
-    """No published workflow answers at this trigger."""
+    """No published workflow has this trigger."""
 
     code = "trigger_not_found"
 
 
 class NodeTypeNotFound(NotFound):
-    """There is no such node type."""
+    """Node type not found."""
 
     code = "node_type_not_found"
 
 
 class WorkflowInvalid(UnprocessableRequest):
-    """The draft does not pass validation."""
+    """The draft is invalid."""
 
     code = "workflow_invalid"
 
-    def __init__(self, errors: list[dict[str, Any]]) -> None:
+    def __init__(self, errors: list[JsonObject]) -> None:
         super().__init__(detail={"is_valid": False, "errors": errors})
 
 
 class TriggerConflict(Conflict):
-    """Trigger path is already in use by another workflow."""
+    """The trigger path is already used by another workflow."""
 
     code = "trigger_conflict"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -81,7 +81,7 @@ class WorkflowEraser:
         self._db = db
         self._hooks = hooks
 
-    async def erase_workflow(self, payload: dict[str, Any]) -> None:
+    async def erase_workflow(self, payload: Mapping[str, int]) -> None:
         organization_id, workflow_id = int(payload["organization_id"]), int(payload["workflow_id"])
         for eraser in self._hooks.erasers:
             while await eraser(organization_id, workflow_id):

@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, skip_audit_entry, write_audit_entry
 from offhook.workflows import repository
 from offhook.workflows.changes import WorkflowChanges
@@ -294,9 +295,9 @@ class VersionToRun:
     workflow_name: str
     version_id: int
     version_number: int
-    definition: dict[str, Any]
-    configurations: dict[str, Any]
-    template_context_variables: dict[str, Any]
+    definition: JsonObject
+    configurations: JsonObject
+    template_context_variables: JsonObject
     organization_id: int
 
 

@@ -1,8 +1,8 @@
 """Re-embedding: after a change of the embedding model new vectors are made beside the old ones, which are searched until all
 are there."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -37,7 +37,7 @@ class ReembeddingJob:
         self._db = db
         self._embedders = embedders
 
-    async def run_job(self, payload: dict[str, Any]) -> None:
+    async def run_job(self, payload: Mapping[str, int]) -> None:
         organization_id, tries = payload["organization_id"], payload["tries"]
         try:
             await self._reembed_documents(organization_id)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pydantic import SecretStr
 
+from offhook.kit.json_values import JsonObject
 from offhook.models.catalog import VendorCatalog
 from offhook.models.errors import UnknownModel
 from offhook.models.vendors import KINDS, AnyVendor, Kind, ModelChoice
@@ -26,23 +27,23 @@ class ResolvedModels:
     language: str
 
 
-def services_from_settings(settings: Settings) -> dict[str, dict[str, Any]]:
+def services_from_settings(settings: Settings) -> dict[str, JsonObject]:
     """What the installation has set, in the shape of a configuration, keys included."""
-    llm: dict[str, Any] = {
+    llm: JsonObject = {
         "provider": settings.llm_provider,
         "model": settings.llm_model,
         "temperature": settings.llm_temperature,
         "base_url": settings.llm_base_url,
         "api_key": _reveal_secret(settings.llm_api_key),
     }
-    tts: dict[str, Any] = {
+    tts: JsonObject = {
         "provider": settings.tts_provider,
         "model": settings.tts_model,
         "voice_id": settings.tts_voice,
         "base_url": settings.tts_base_url,
         "api_key": _reveal_secret(settings.tts_api_key),
     }
-    stt: dict[str, Any] = {
+    stt: JsonObject = {
         "provider": settings.stt_provider,
         "model": settings.stt_model,
         "language": settings.language,
@@ -85,14 +86,14 @@ class ModelResolver:
         for service in (primary, *fallbacks):
             yield self._build_choice(kind, self._with_key(kind, service, organization), language)
 
-    def _merge_primary_service(self, kind: Kind, organization: Services, workflow: Services) -> dict[str, Any]:
-        service: dict[str, Any] = dict(self._installed[kind])
+    def _merge_primary_service(self, kind: Kind, organization: Services, workflow: Services) -> JsonObject:
+        service: JsonObject = dict(self._installed[kind])
         for layer in (_get_section(organization, kind), _get_section(workflow, kind)):
             provider = layer.get("provider") or service.get("provider")
             service = _merge_layer(service, layer) if provider == service.get("provider") else dict(layer)
         return service
 
-    def _with_key(self, kind: Kind, service: Mapping[str, Any], organization: Services) -> dict[str, Any]:
+    def _with_key(self, kind: Kind, service: Mapping[str, Any], organization: Services) -> JsonObject:
         """The service with the key, and the address that the key is for, of another entry of its provider."""
         found = dict(service)
         if found.get("api_key") or found.get("base_url"):
@@ -180,7 +181,7 @@ def _check_stt_language(vendor: AnyVendor, service: Mapping[str, Any], choice: M
 _APPLY_OPTIONS: Final = {"llm": _apply_llm_options, "tts": _apply_tts_options, "stt": _check_stt_language}
 
 
-def _merge_layer(service: Services, layer: Services) -> dict[str, Any]:
+def _merge_layer(service: Services, layer: Services) -> JsonObject:
     """The layer over what is below it. A key never goes to an address that it was not given for."""
     moved = "base_url" in layer and layer["base_url"] != service.get("base_url")
     return {**{name: value for name, value in service.items() if not (moved and name == "api_key")}, **layer}
@@ -211,5 +212,5 @@ def _reveal_secret(secret: SecretStr | None) -> str | None:
     return secret.get_secret_value() if secret is not None else None
 
 
-def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(values: Mapping[str, Any]) -> JsonObject:
     return {name: value for name, value in values.items() if value is not None}

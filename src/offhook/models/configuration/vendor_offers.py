@@ -49,7 +49,7 @@ class ModelSettingsService:
         self._known_servers: list[DetectedServer] = []
         self._known_servers_at = float("-inf")
 
-    def describe_effective(self, services: Mapping[str, Any]) -> dict[str, Any]:
+    def describe_effective(self, services: Mapping[str, Any]) -> dict[str, object]:
         """What calls use, kind by kind, with who takes over."""
         try:
             chosen = self.configurations.resolve_models(services)
@@ -59,7 +59,7 @@ class ModelSettingsService:
             kind: [describe_choice(choice) for choice in self._registry.with_offline(choices, kind)]
             for kind, choices in chosen.by_kind.items()
         }
-        first: dict[str, Any] = {kind: listed[0] for kind, listed in shown.items()}
+        first: dict[str, object] = {kind: listed[0] for kind, listed in shown.items()}
         fallbacks = {kind: listed[1:] for kind, listed in shown.items()}
         return {**first, "embeddings": _describe_embeddings(services), "fallbacks": fallbacks}
 
@@ -118,7 +118,7 @@ class ModelSettingsService:
         return self._known_servers
 
 
-def _describe_embeddings(services: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_embeddings(services: Mapping[str, Any]) -> dict[str, object]:
     try:
         choice = resolve_embedding_choice(services)
     except (UnknownModel, KeyMissing):
@@ -127,12 +127,12 @@ def _describe_embeddings(services: Mapping[str, Any]) -> dict[str, Any]:
     return {**shown, "base_url": choice.base_url} if choice.base_url else shown
 
 
-def _public(service: Mapping[str, Any]) -> dict[str, Any]:
+def _public(service: Mapping[str, Any]) -> dict[str, object]:
     """The operator's keys and addresses are nobody else's business."""
     return {name: value for name, value in service.items() if name not in ("api_key", "base_url")}
 
 
-def _describe_vendor(vendor: AnyVendor) -> dict[str, Any]:
+def _describe_vendor(vendor: AnyVendor) -> dict[str, object]:
     return {
         "provider": vendor.provider,
         "title": vendor.title,
@@ -149,7 +149,7 @@ def _describe_vendor(vendor: AnyVendor) -> dict[str, Any]:
     }
 
 
-def _describe_local_server(found: DetectedServer) -> dict[str, Any]:
+def _describe_local_server(found: DetectedServer) -> dict[str, object]:
     service = {"provider": "openai", "base_url": found.base_url, "model": found.models[0]}
     return {
         "title": found.title,

@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
+from offhook.kit.json_values import JsonObject
 from offhook.models.prices.published_prices import Price, price_table
 
 ANY_MODEL: Final = "*"
@@ -54,7 +55,7 @@ class UnpricedUsage:
     unit: str
     quantity: float
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         return asdict(self)
 
 

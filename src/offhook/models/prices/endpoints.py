@@ -1,4 +1,4 @@
-"""What models and carriers cost this organization."""
+"""Prices of models and carriers over HTTP."""
 
 from typing import Annotated
 
@@ -27,12 +27,13 @@ router = APIRouter(prefix="/organizations/usage/prices", tags=["usage"])
 
 @router.get("", response_model=PriceListResponse, operation_id="list_prices")
 async def list_prices(org: CurrentOrg, session: Session) -> PriceListResponse:
+    """Lists the prices of models and carriers for this organization."""
     return PriceListResponse(prices=await service.list_prices(session, org.organization_id))
 
 
 @router.put("", response_model=PriceItem, operation_id="set_own_price")
 async def set_price(body: OwnPriceRequest, org: RequireAdmin, session: Session, charging: BillingPolicyOf) -> PriceItem:
-    """Sets the organization's own price from a day on; where credit is enforced, only a superuser may."""
+    """Sets the organization's own price from a day on. Requires a superuser when credit is enforced."""
     return await service.set_own_price(session, charging, org, body)
 
 
@@ -46,6 +47,7 @@ async def remove_price(
     valid_from: Annotated[Day, Query()],
     model: Annotated[Model, Query()] = "*",
 ) -> PriceRemoved:
+    """Removes the organization's own price. Requires a superuser when credit is enforced."""
     await service.remove_own_price(
         session, charging, org, kind=kind, provider=provider, model=model, valid_from=valid_from
     )

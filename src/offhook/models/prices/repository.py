@@ -1,8 +1,7 @@
 """The queries on an organization's own prices."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any
 
 from sqlalchemy import delete, select
 from sqlalchemy.dialects.postgresql import insert
@@ -23,7 +22,7 @@ async def own_prices(session: AsyncSession, organization_id: int) -> Sequence[Ow
     return found.all()
 
 
-async def upsert_own_price(session: AsyncSession, organization_id: int, values: dict[str, Any]) -> None:
+async def upsert_own_price(session: AsyncSession, organization_id: int, values: Mapping[str, object]) -> None:
     statement = insert(OwnPrice).values(organization_id=organization_id, **values)
     changed = {"dollars": statement.excluded.dollars, "step": statement.excluded.step}
     await session.execute(statement.on_conflict_do_update(index_elements=list(_KEY), set_=changed))

@@ -4,7 +4,8 @@ Domains record what they changed in their own words (:func:`write_audit_entry`).
 transaction under the operation's name (:func:`record_request`).
 """
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import HTTPConnection
@@ -30,7 +31,7 @@ async def write_audit_entry(
     caller: Caller,
     action: str,
     target: str | None = None,
-    data: dict[str, Any] | None = None,
+    data: Mapping[str, object] | None = None,
     ip: str | None = None,
 ) -> None:
     """Writes one entry in the caller's transaction, so that a change and its entry live or die together.
@@ -47,7 +48,7 @@ async def write_audit_entry(
             action=action,
             target=target,
             ip=ip or caller.ip,
-            data=data or {},
+            data=dict(data or {}),
         )
     )
     session.info[_IS_RECORDED] = True

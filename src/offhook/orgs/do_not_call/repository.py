@@ -1,7 +1,6 @@
 """Statements on the do-not-call list."""
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.dialects.postgresql import insert
@@ -22,7 +21,7 @@ async def find_listed(session: AsyncSession, organization_id: int, numbers: Coll
 
 
 async def insert_entries(
-    session: AsyncSession, organization_id: int, rows: Sequence[dict[str, Any]]
+    session: AsyncSession, organization_id: int, rows: Sequence[Mapping[str, object]]
 ) -> Sequence[DoNotCallEntry]:
     """Inserts the rows whose number is not on the list yet and returns the new entries."""
     values = [{"organization_id": organization_id, **row} for row in rows]

@@ -7,10 +7,11 @@ at each node.
 import json
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, write_audit_entry
 from offhook.workflows import publication, repository, service
 from offhook.workflows.ports import NoTools, ToolCatalog
@@ -18,20 +19,25 @@ from offhook.workflows.ports import NoTools, ToolCatalog
 SLUGS: Final = ("appointment_booking", "order_status", "survey")
 
 
+class DemoAgent(TypedDict):
+    name: str
+    definition: JsonObject
+
+
 @cache
-def demo_agent(slug: str) -> dict[str, Any]:
-    """``{name, definition}`` of one demo agent. Shared: do not change it."""
+def demo_agent(slug: str) -> DemoAgent:
+    """Returns one demo agent. Shared: do not change it."""
     text = (files(__package__) / f"{slug}.json").read_text("utf-8")
-    agent: dict[str, Any] = json.loads(text)
+    agent: DemoAgent = json.loads(text)
     return agent
 
 
 async def ensure_demo(
     session: AsyncSession, organization_id: int, created_by: int | None, *, tools: ToolCatalog | None = None
 ) -> list[int]:
-    """Create and publish the demo agents in an organization that has no workflow; the ids of what was created.
+    """Creates and publishes the demo agents in an organization without workflows; returns their ids.
 
-    Any number of processes may call it at once: one of them creates them.
+    Any number of processes may call it at once: one of them creates the agents.
     """
     await repository.lock_demo(session, organization_id)
     if await repository.has_workflow(session, organization_id):

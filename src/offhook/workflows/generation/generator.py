@@ -4,8 +4,9 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from offhook.kit.json_values import JsonObject
 from offhook.models.ports import Llm, LlmMessage, LlmRequest, ModelError, TextDelta
 from offhook.workflows.errors import GenerationFailed, GenerationTimedOut
 from offhook.workflows.generation.outline import WorkflowOutline, definition_of, outline_by_rules
@@ -14,20 +15,19 @@ from offhook.workflows.validation import validate_definition
 GENERATION_TIMEOUT_S: Final = 120.0
 _MAX_ATTEMPTS: Final = 2
 _MAX_REPORTED_ERRORS: Final = 20
-_TEXT: Final = {"type": "string"}
 
 
-def _objects_of(*names: str) -> dict[str, Any]:
-    item = {
+def _objects_of(*names: str) -> JsonObject:
+    item: JsonObject = {
         "type": "object",
-        "properties": dict.fromkeys(names, _TEXT),
+        "properties": {name: {"type": "string"} for name in names},
         "required": list(names),
         "additionalProperties": False,
     }
     return {"type": "array", "items": item}
 
 
-SCHEMA: Final[dict[str, Any]] = {
+SCHEMA: Final[JsonObject] = {
     "type": "object",
     "properties": {
         "nodes": _objects_of("id", "type", "name", "greeting", "prompt"),
@@ -65,7 +65,7 @@ class AgentBrief:
         return self.use_case[: 200 - len(kind)] + kind
 
 
-async def write_definition(llm: Llm, brief: AgentBrief) -> dict[str, Any]:
+async def write_definition(llm: Llm, brief: AgentBrief) -> JsonObject:
     """A definition that passes validation. A model that fails twice, or its vendor: GenerationFailed (502), which says
     why; GenerationTimedOut (504)."""
     if llm.model_ref.provider == "builtin":
@@ -99,7 +99,7 @@ async def _ask_model(llm: Llm, messages: Sequence[LlmMessage]) -> str:
     return "".join(pieces)
 
 
-def _parse_answer(text: str) -> tuple[dict[str, Any], list[str]]:
+def _parse_answer(text: str) -> tuple[JsonObject, list[str]]:
     """``(definition, problems)``: the definition counts when there is no problem."""
     start, end = text.find("{"), text.rfind("}")
     try:

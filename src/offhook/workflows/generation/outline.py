@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from offhook.kit.json_values import JsonObject
 from offhook.workflows.nodes import KINDS
 
 MAX_STEPS: Final = 6
@@ -73,7 +74,7 @@ class WorkflowOutline:
         return cls(steps, ways)
 
 
-def definition_of(outline: WorkflowOutline) -> dict[str, Any]:
+def definition_of(outline: WorkflowOutline) -> JsonObject:
     """The definition, with every node where a person would look for it: a row for each step away from the start."""
     places = _layout_nodes(outline)
     return {
@@ -119,15 +120,15 @@ def outline_by_rules(call_type: str, use_case: str, activity: str) -> WorkflowOu
     return WorkflowOutline(steps, ways)
 
 
-def _task_data(task: str) -> dict[str, Any]:
+def _task_data(task: str) -> JsonObject:
     asked = _ASK_FOR.match(task)
-    data: dict[str, Any] = {"name": _task_title(task), "prompt": task[0].upper() + task[1:] + "."}
+    data: JsonObject = {"name": _task_title(task), "prompt": task[0].upper() + task[1:] + "."}
     if asked is None:
         return {**data, "offline_say": f"{data['prompt']} Is that all right?"}
     thing = _YOU.sub("you", _YOUR.sub("your", asked[1]))
     whether = _WHETHER.search(thing)
     question = f"May I ask whether {whether[1]}?" if whether else f"Could you tell me {thing}?"
-    variable = {
+    variable: JsonObject = {
         "name": _variable_name(thing),
         "type": "boolean" if whether else "string",
         "prompt": task,
@@ -150,7 +151,7 @@ def _lower_first(text: str) -> str:
     return text if text[:2].isupper() else text[:1].lower() + text[1:]
 
 
-def _layout_nodes(outline: WorkflowOutline) -> dict[str, dict[str, int]]:
+def _layout_nodes(outline: WorkflowOutline) -> dict[str, JsonObject]:
     targets: dict[str, list[str]] = defaultdict(list)
     for way in outline.edges:
         targets[way.source].append(way.target)
@@ -164,7 +165,7 @@ def _layout_nodes(outline: WorkflowOutline) -> dict[str, dict[str, int]]:
                 rows[target] = rows[here] + 1
                 waiting.append(target)
     taken: dict[int, int] = defaultdict(int)
-    places = {}
+    places: dict[str, JsonObject] = {}
     for step in outline.steps:
         row = rows.get(step.id, -1)  # what nothing leads to stands above
         places[step.id] = {"x": taken[row] * _COLUMN, "y": row * _ROW}
@@ -172,7 +173,7 @@ def _layout_nodes(outline: WorkflowOutline) -> dict[str, dict[str, int]]:
     return places
 
 
-def _declared_fields(step: OutlineStep) -> dict[str, Any]:
+def _declared_fields(step: OutlineStep) -> JsonObject:
     """Only fields of the node's kind: a model may put a greeting anywhere."""
     if step.kind not in KINDS:
         return dict(step.data)

@@ -1,7 +1,9 @@
 """One finding of validation, and all of them."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
+
+from offhook.kit.json_values import JsonObject
 
 IssueKind = Literal["node", "edge", "workflow"]
 
@@ -16,7 +18,7 @@ class ValidationIssue:
     code: str
     message: str
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         return asdict(self)
 
 
@@ -31,7 +33,7 @@ class ValidationReport:
     def is_valid(self) -> bool:
         return not self.errors
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         return {
             "is_valid": self.is_valid,
             "errors": [issue.as_dict() for issue in self.errors],

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from offhook.kit.json_values import JsonObject
 from offhook.workflows.graph import WorkflowGraph
 from offhook.workflows.validation.issues import IssueKind, ValidationIssue
 
@@ -53,7 +54,7 @@ def check_recordings(found: Collection[RecordingReference], known: Collection[st
             yield ValidationIssue(place.kind, place.id, place.field, "recording_unknown", message)
 
 
-def replace_configured_recordings(configurations: Mapping[str, Any], new_ids: Mapping[str, str]) -> dict[str, Any]:
+def replace_configured_recordings(configurations: Mapping[str, Any], new_ids: Mapping[str, str]) -> JsonObject:
     """The configurations with recordings named anew; ``definition.replace_references`` does the same for a graph."""
     changed = dict(configurations)
     for part, key in CONFIGURATION_FIELDS:
