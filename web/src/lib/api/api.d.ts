@@ -574,7 +574,7 @@ export interface paths {
         /**
          * Create Credential
          * @description `credential_data` by type: `none` {}, `api_key` {header_name, api_key}, `bearer_token` {token}, `basic_auth`
-         *     {username, password}, `custom_header` {header_name, header_value}. It is stored encrypted and never shown again.
+         *     {username, password}, `custom_header` {header_name, header_value}. It is stored encrypted and never returned.
          */
         post: operations["create_credential"];
         delete?: never;
@@ -597,7 +597,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Credential
-         * @description Refused (409) while a tool that is not archived, or the draft or published version of an agent, uses it.
+         * @description Deletes a credential. Returns 409 while an unarchived tool, or the draft or published version of an agent, uses it.
          */
         delete: operations["delete_credential"];
         options?: never;
@@ -694,16 +694,17 @@ export interface paths {
         };
         /**
          * List Knowledge Documents
-         * @description Newest first, archived ones included unless `status` or `has_archived` says otherwise; `X-Total-Count` is the
-         *     whole length.
+         * @description Lists documents, newest first, including archived ones unless `status` or `has_archived` excludes them. The
+         *     `X-Total-Count` header holds the total count.
          */
         get: operations["list_knowledge_documents"];
         put?: never;
         /**
          * Upload Document
-         * @description A new document with the status `processing`; it is `ready` when agents can use it, or `failed` with an `error`.
+         * @description Uploads a document. Its status is `processing` until agents can use it (`ready`) or an `error` occurs (`failed`).
          *
-         *     The kind is found from the content. The same bytes again are a new document, and ready at once.
+         *     The file type is detected from the content. Uploading the same bytes again creates a new document that is ready
+         *     immediately.
          */
         post: operations["upload_document"];
         delete?: never;
@@ -721,7 +722,7 @@ export interface paths {
         };
         /**
          * List Documents
-         * @description Those that are not archived, newest first, in the shape that Dograh's client libraries know.
+         * @description Lists documents that are not archived, newest first, as Dograh-compatible objects.
          */
         get: operations["list_documents"];
         put?: never;
@@ -743,8 +744,7 @@ export interface paths {
         put?: never;
         /**
          * Search Knowledge
-         * @description The passages that answer best, by meaning and by words; only of documents that are ready. Ids that are no document
-         *     of yours find nothing.
+         * @description Returns the best passages of ready documents, by meaning and by words. Unknown document ids are ignored.
          */
         post: operations["search_knowledge"];
         delete?: never;
@@ -766,15 +766,15 @@ export interface paths {
         post?: never;
         /**
          * Archive Document
-         * @description Agents no longer use it and searches no longer find it; it can be brought back.
+         * @description Archives a document: agents no longer use it and searches no longer find it. It can be unarchived.
          */
         delete: operations["archive_document"];
         options?: never;
         head?: never;
         /**
          * Update Document
-         * @description `metadata` is replaced as a whole. `retrieval_mode`: `full_document` gives agents the whole text (up to 4,000
-         *     tokens), `chunked` the best passages, `auto` the whole of a short one.
+         * @description Updates a document. `metadata` is replaced as a whole. With the `retrieval_mode` `full_document` agents get the
+         *     whole text (up to 4,000 tokens), with `chunked` the best passages, with `auto` the whole text of short documents.
          */
         patch: operations["update_document"];
         trace?: never;
@@ -790,7 +790,7 @@ export interface paths {
         put?: never;
         /**
          * Unarchive Document
-         * @description As it was before it was archived.
+         * @description Restores an archived document to its previous state.
          */
         post: operations["unarchive_document"];
         delete?: never;
@@ -1090,12 +1090,12 @@ export interface paths {
         };
         /**
          * Get Model Configurations
-         * @description What the organization has set, keys masked, and what its calls use.
+         * @description Returns the organization's configuration with masked keys, and the models that its calls use.
          */
         get: operations["get_model_configurations"];
         /**
          * Put Model Configurations
-         * @description Replaces the configuration. A key that is left out or sent as its mask stays; `null` removes it.
+         * @description Replaces the configuration. An omitted or masked key keeps its value; `null` removes it.
          */
         put: operations["put_model_configurations"];
         post?: never;
@@ -1116,7 +1116,7 @@ export interface paths {
         put?: never;
         /**
          * Check Model Configurations
-         * @description Asks every vendor whether its key works: of the body, which is not stored, or of what is stored.
+         * @description Checks the keys with every vendor: those of the body, which is not stored, or the stored ones.
          */
         post: operations["check_model_configurations"];
         delete?: never;
@@ -1134,7 +1134,7 @@ export interface paths {
         };
         /**
          * Get Defaults
-         * @description The installation's own choice, every provider with its models, and model servers found on this machine.
+         * @description Returns the installation's defaults, every provider with its models, and model servers found on this machine.
          */
         get: operations["get_model_configuration_defaults"];
         put?: never;
@@ -1156,7 +1156,7 @@ export interface paths {
         put?: never;
         /**
          * Migrate
-         * @description Brings the stored configuration to version 2, all or nothing; at version 2 it does nothing.
+         * @description Migrates the stored configuration to version 2; does nothing at version 2.
          */
         post: operations["migrate_model_configurations"];
         delete?: never;
@@ -1174,7 +1174,7 @@ export interface paths {
         };
         /**
          * Migration Preview
-         * @description What a migration would change; nothing at version 2.
+         * @description Returns what a migration would change; nothing at version 2.
          */
         get: operations["preview_model_migration"];
         put?: never;
@@ -1196,7 +1196,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Voice
-         * @description A short text in a voice, before it is chosen: WAV, mono. A key or address that is not stored needs an admin.
+         * @description Speaks a short text in a voice: WAV, mono. Keys and addresses that are not stored require the admin role.
          */
         post: operations["preview_voice"];
         delete?: never;
@@ -1522,15 +1522,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Prices */
+        /**
+         * List Prices
+         * @description Lists the prices of models and carriers for this organization.
+         */
         get: operations["list_prices"];
         /**
          * Set Price
-         * @description Sets the organization's own price from a day on; where credit is enforced, only a superuser may.
+         * @description Sets the organization's own price from a day on. Requires a superuser when credit is enforced.
          */
         put: operations["set_own_price"];
         post?: never;
-        /** Remove Price */
+        /**
+         * Remove Price
+         * @description Removes the organization's own price. Requires a superuser when credit is enforced.
+         */
         delete: operations["remove_own_price"];
         options?: never;
         head?: never;
@@ -2404,13 +2410,14 @@ export interface paths {
         };
         /**
          * List Tools
-         * @description Newest first, archived ones included unless `status` says otherwise; `X-Total-Count` is the whole length.
+         * @description Lists tools, newest first, including archived ones unless `status` excludes them. The `X-Total-Count` header holds
+         *     the total count.
          */
         get: operations["list_tools"];
         put?: never;
         /**
          * Create Tool
-         * @description A tool of the category `mcp` is stored with what its server offers, if the server answers.
+         * @description Creates a tool. A tool of the category `mcp` is stored with its server's catalog if the server responds.
          */
         post: operations["create_tool"];
         delete?: never;
@@ -2430,13 +2437,13 @@ export interface paths {
         get: operations["get_tool"];
         /**
          * Update Tool
-         * @description Calls that begin afterwards use the changed tool; those under way go on with the old one.
+         * @description Updates a tool. New calls use the changed tool; live calls keep the old one.
          */
         put: operations["update_tool"];
         post?: never;
         /**
          * Archive Tool
-         * @description Agents that name it are no longer offered it; it can be brought back.
+         * @description Archives a tool: agents can no longer use it. It can be unarchived.
          */
         delete: operations["archive_tool"];
         options?: never;
@@ -2455,7 +2462,7 @@ export interface paths {
         put?: never;
         /**
          * Refresh Mcp Tool
-         * @description Reads the MCP server's catalogue again; a server that does not answer is told in `error`.
+         * @description Reads the MCP server's catalog again. If the server does not respond, `error` says so.
          */
         post: operations["refresh_mcp_tool"];
         delete?: never;
@@ -2475,7 +2482,7 @@ export interface paths {
         put?: never;
         /**
          * Test Tool
-         * @description Really sends the request. Nothing is stored but an entry in the audit log; secrets are masked.
+         * @description Sends a real request. Only an audit log entry is stored; secrets are masked.
          *
          *     For `mcp`, `llm_params` is `{tool_name, arguments}`; for `calculator`, `{expression}`.
          */
@@ -2570,14 +2577,14 @@ export interface paths {
         };
         /**
          * List Recordings
-         * @description Newest first; without `limit`, all of them.
+         * @description Lists recordings, newest first; all of them without `limit`.
          */
         get: operations["list_recordings"];
         put?: never;
         /**
          * Create Recordings
-         * @description Recordings of files that were uploaded within the last day, all or none. `recording_id` is the name that workflows
-         *     use.
+         * @description Creates recordings of files that were uploaded within the last day, all or none. Workflows refer to a recording by
+         *     its `recording_id`.
          */
         post: operations["create_recordings"];
         delete?: never;
@@ -2597,7 +2604,7 @@ export interface paths {
         put?: never;
         /**
          * Transcribe Recording
-         * @description What is said in a file of up to a minute, by your speech-to-text vendor; takes as long as the recording.
+         * @description Transcribes a file of up to one minute with your speech-to-text vendor; takes as long as the recording.
          */
         post: operations["transcribe_recording"];
         delete?: never;
@@ -2617,7 +2624,7 @@ export interface paths {
         put?: never;
         /**
          * Create Upload Urls
-         * @description An address for each file, valid for half an hour: WAV, FLAC, Ogg or MP3, at most 5 MB and five minutes.
+         * @description Returns an upload URL for each file, valid for 30 minutes. WAV, FLAC, Ogg or MP3, up to 5 MB and five minutes.
          */
         post: operations["create_recording_upload_urls"];
         delete?: never;
@@ -2636,7 +2643,7 @@ export interface paths {
         get?: never;
         /**
          * Upload Recording
-         * @description The bytes of a file; the signed address is the credential. It is decoded before the answer.
+         * @description Uploads the bytes of a file, which is decoded before the response. The signed URL is the credential.
          */
         put: operations["upload_recording"];
         post?: never;
@@ -2661,7 +2668,7 @@ export interface paths {
         head?: never;
         /**
          * Update Recording
-         * @description Another `recording_id`; the workflows that use the recording follow.
+         * @description Changes the `recording_id`; workflows that use the recording are updated.
          */
         patch: operations["update_recording"];
         trace?: never;
@@ -2678,7 +2685,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Recording
-         * @description Agents that still name it speak the text beside it.
+         * @description Deletes a recording. Agents that still refer to it speak its text instead.
          */
         delete: operations["delete_recording"];
         options?: never;
@@ -2695,7 +2702,7 @@ export interface paths {
         };
         /**
          * Get Recording Audio
-         * @description The sound as calls play it: WAV, mono, 16 kHz.
+         * @description Returns the audio as calls play it: WAV, mono, 16 kHz.
          */
         get: operations["get_recording_audio"];
         put?: never;
@@ -2754,7 +2761,7 @@ export interface paths {
         put?: never;
         /**
          * Create Workflow From Template
-         * @description The organization's language model writes an agent from its description; it is created as a draft.
+         * @description Creates a draft agent that the organization's language model writes from a description.
          */
         post: operations["create_workflow_from_template"];
         delete?: never;
@@ -3514,12 +3521,12 @@ export interface components {
         Body_upload_document: {
             /**
              * File
-             * @description PDF, DOCX, TXT, Markdown, HTML or CSV, at most 50 MB
+             * @description PDF, DOCX, TXT, Markdown, HTML or CSV, up to 50 MB
              */
             file: string;
             /**
              * Name
-             * @description The filename unless given
+             * @description Defaults to the filename
              */
             name?: string | null;
             /**
@@ -4487,8 +4494,9 @@ export interface components {
         };
         /**
          * DocumentResponse
-         * @description ``progress`` is 0 to 1 while it is processed, and 1 afterwards. ``chunk_count``, ``pages``: null until it was read.
-         *     ``error``: why it failed. ``notice``: what a ready document lacks, such as an embedding model.
+         * @description ``progress`` is 0 to 1 while the document is processed, and 1 afterwards. ``chunk_count`` and ``page_count`` are null
+         *     until it is read. ``error`` says why it failed; ``notice`` says what a ready document lacks, such as an embedding
+         *     model.
          */
         DocumentResponse: {
             /** Archived At */
@@ -4544,7 +4552,7 @@ export interface components {
         };
         /**
          * DocumentUpdate
-         * @description What is left out stays as it is; ``metadata`` is replaced as a whole.
+         * @description Omitted fields keep their value; ``metadata`` is replaced as a whole.
          */
         DocumentUpdate: {
             /** Metadata */
@@ -4730,7 +4738,7 @@ export interface components {
         FileToUpload: {
             /**
              * File Size
-             * @description Bytes, at most 5 MB
+             * @description Size in bytes, up to 5 MB
              */
             file_size: number;
             /** Filename */
@@ -6217,7 +6225,7 @@ export interface components {
         };
         /**
          * RecordingListResponse
-         * @description ``total`` counts all that the filters let through, also those outside of ``limit`` and ``offset``.
+         * @description ``total`` counts all matches, including those outside of ``limit`` and ``offset``.
          */
         RecordingListResponse: {
             /** Recordings */
@@ -6234,7 +6242,7 @@ export interface components {
             created_at: string;
             /**
              * Created By
-             * @description The user who made it; 0 when it was made with an API key
+             * @description The user who created it; 0 if it was created with an API key
              */
             created_by: number;
             /** Duration Seconds */
@@ -6293,7 +6301,7 @@ export interface components {
         };
         /**
          * ReferenceDocument
-         * @description A document in the shape of Dograh's list.
+         * @description A document as a Dograh-compatible object.
          */
         ReferenceDocument: {
             /**
@@ -6303,7 +6311,7 @@ export interface components {
             created_at: string;
             /**
              * Created By
-             * @description The user who made it; 0 when it was made with an API key
+             * @description The user who created it; 0 if it was created with an API key
              */
             created_by: number;
             /** Custom Metadata */
@@ -6680,7 +6688,7 @@ export interface components {
         };
         /**
          * SearchHit
-         * @description ``score``: 1 is the best of both rankings. ``page`` counts from 1, where the document has pages.
+         * @description ``score`` is 1 for the best result of both rankings. ``page`` counts from 1 if the document has pages.
          */
         SearchHit: {
             /** Document Id */
@@ -7635,7 +7643,7 @@ export interface components {
         };
         /**
          * UploadUrl
-         * @description PUT the file's bytes to ``upload_url`` within half an hour; it needs no credential.
+         * @description PUT the file's bytes to ``upload_url`` within 30 minutes; no credential is needed.
          */
         UploadUrl: {
             /** Recording Id */
@@ -11993,7 +12001,7 @@ export interface operations {
         parameters: {
             query?: {
                 status?: ("processing" | "ready" | "failed" | "archived") | null;
-                /** @description False leaves out the archived ones */
+                /** @description False excludes archived documents */
                 has_archived?: boolean;
                 limit?: number | null;
                 offset?: number;
@@ -15184,7 +15192,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The sentence in this voice */
+            /** @description The text in this voice */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -22145,7 +22153,7 @@ export interface operations {
     list_tools: {
         parameters: {
             query?: {
-                /** @description `active`, `draft`, `archived`, or several by commas */
+                /** @description `active`, `draft`, `archived`, or several separated by commas */
                 status?: string | null;
                 category?: ("http_api" | "end_call" | "transfer_call" | "calculator" | "mcp") | null;
                 limit?: number | null;
