@@ -40,12 +40,7 @@ STATEMENTS_ELSEWHERE: Exceptions = {
 
 # Modules with routes that open transactions themselves: they are emptied one by one.
 TRANSACTIONS_IN_ENDPOINTS: Exceptions = {
-    "src/offhook/knowledge/endpoints.py": ("2026-11-22", "its transactions move to a service in the next round"),
     "src/offhook/recordings/endpoints.py": ("2026-11-22", "its transactions move to a service in the next round"),
-    "src/offhook/workflows/generation/endpoints.py": (
-        "2026-11-22",
-        "its transactions move to a service in the next round",
-    ),
 }
 
 # Repository functions that read or write without an organization.
