@@ -26,17 +26,7 @@ LONG_FUNCTIONS: Exceptions = {}
 LONG_CLASSES: Exceptions = {}
 
 # Modules that make statements and are not named repository, queries or statements: they are emptied one by one.
-STATEMENTS_ELSEWHERE: Exceptions = {
-    "src/offhook/telephony/call_signals.py": ("2026-11-22", "its statements move to a repository in the next round"),
-    "src/offhook/telephony/providers/sandbox/numbers.py": (
-        "2026-11-22",
-        "its statements move to a repository in the next round",
-    ),
-    "src/offhook/telephony/webhooks/verification.py": (
-        "2026-11-22",
-        "its statements move to a repository in the next round",
-    ),
-}
+STATEMENTS_ELSEWHERE: Exceptions = {}
 
 # Modules with routes that open transactions themselves: they are emptied one by one.
 TRANSACTIONS_IN_ENDPOINTS: Exceptions = {
@@ -117,17 +107,20 @@ WITHOUT_ORGANIZATION: Exceptions = {
         "2026-11-22",
         "a job deletes old events of all organizations",
     ),
+    "src/offhook/telephony/webhooks/repository.py::record_nonce": ("2026-11-22", "takes a hash over the account's id"),
+    "src/offhook/telephony/webhooks/repository.py::find_body_hash": (
+        "2026-11-22",
+        "takes a hash over the account's id",
+    ),
+    "src/offhook/telephony/webhooks/repository.py::delete_nonces": (
+        "2026-11-22",
+        "a job forgets those of all accounts",
+    ),
+    "src/offhook/telephony/signal_statements.py::send_signal": ("2026-11-22", "wakes processes and reads nothing"),
+    "src/offhook/telephony/providers/sandbox/number_queries.py::find_sold": ("2026-11-22", "a number is sold once"),
     "src/offhook/telephony/accounts/purchase_repository.py::list_unfinished": (
         "2026-11-22",
         "a job completes purchases of all organizations",
-    ),
-    "src/offhook/telephony/accounts/purchase_repository.py::change_state": (
-        "2026-11-22",
-        "a job knows only the purchase",
-    ),
-    "src/offhook/telephony/accounts/purchase_repository.py::note_attempt": (
-        "2026-11-22",
-        "a job knows only the purchase",
     ),
     "src/offhook/telephony/accounts/purchase_repository.py::is_assigned": (
         "2026-11-22",
@@ -136,10 +129,6 @@ WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/telephony/accounts/purchase_repository.py::lock_number": (
         "2026-11-22",
         "a number belongs to one organization at most",
-    ),
-    "src/offhook/telephony/accounts/purchase_repository.py::mark_given_up": (
-        "2026-11-22",
-        "a job knows only the purchase",
     ),
     "src/offhook/runs/finishing/repository.py::lock_delivery": ("2026-11-22", "a job knows only the delivery"),
     "src/offhook/runs/finishing/repository.py::lock_review": ("2026-11-22", "a job knows only the review"),

@@ -10,7 +10,8 @@ from pydantic import SecretStr
 from offhook.bootstrap import build_root
 from offhook.orgs import Caller
 from offhook.settings import Settings
-from offhook.telephony.accounts.number_purchasing import ManagedNumbers, PurchaseRequest
+from offhook.telephony.accounts.number_purchasing import PurchaseRequest
+from offhook.telephony.services import TelephonyServices
 
 
 async def buy(order: dict[str, str]) -> None:
@@ -23,7 +24,9 @@ async def buy(order: dict[str, str]) -> None:
     )
     root = build_root(settings, order["database"])
     caller = Caller.system(int(order["organization"]), role="owner")
-    await root.get(ManagedNumbers).quick_connect(caller, PurchaseRequest("new", "US", phone_number=order["number"]))
+    await root.get(TelephonyServices).managed_numbers.quick_connect(
+        caller, PurchaseRequest("new", "US", phone_number=order["number"])
+    )
 
 
 def main() -> None:

@@ -9,9 +9,9 @@ from sqlalchemy import text, update
 from offhook.orgs.tables import Organization
 from offhook.root import Root
 from offhook.runs import LiveCallRegistry
-from offhook.telephony.media.no_media_sweeper import NoMediaSweeper
 from offhook.telephony.ports import CarrierFailed
-from offhook.telephony.webhooks.rejections import JOB, CallRefusals
+from offhook.telephony.services import TelephonyServices
+from offhook.telephony.webhooks.rejections import JOB
 from tests.fakes.carrier import FakeCarrier
 from tests.fakes.clock import ShiftedClock
 from tests.fixtures_orgs import OrgFixture
@@ -118,7 +118,7 @@ async def test_a_refused_caller_does_not_stay(account: Account, root: Root) -> N
             await session.execute(text("SELECT payload FROM pgqueuer WHERE entrypoint = :job"), {"job": JOB})
         ).all()
     (payload,) = [json.loads(row.payload) for row in waiting]
-    refusals = root.get(CallRefusals)
+    refusals = root.get(TelephonyServices).refusals
     await refusals.end_refused_call(payload)
     assert account.carrier.hung_up == ["R9"]
     account.carrier.refuses["hang_up"] = CarrierFailed("carrier_unreachable", "Away.", retryable=True)
@@ -143,7 +143,7 @@ async def test_without_the_database(account: Account, root: Root) -> None:
 
 async def test_a_call_whose_media_never_comes(account: Account, root: Root, shifted_clock: ShiftedClock) -> None:
     await account.calls_in("IN1")
-    sweep = root.get(NoMediaSweeper)
+    sweep = root.get(TelephonyServices).no_media
     assert await sweep.end_calls() == []
     shifted_clock.advance(seconds=61)
     (run,) = await account.runs()

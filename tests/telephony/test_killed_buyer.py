@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from offhook.root import Root
 from offhook.settings import Settings
-from offhook.telephony.accounts.number_purchasing import ManagedNumbers
+from offhook.telephony.services import TelephonyServices
 from offhook.telephony.tables import NumberPurchase, PhoneNumber
 from offhook_lab.carriers import TwilioEmulator
 from offhook_lab.carriers.core.chaos import RestFault
@@ -46,7 +46,7 @@ async def test_it_is_finished_by_the_job(
     tmp_path: Path,
     shifted_clock: ShiftedClock,
 ) -> None:
-    managed = root.get(ManagedNumbers)
+    managed = root.get(TelephonyServices).managed_numbers
     number = (await managed.search_for_sale(org.id, "US", None))[0].phone_number
     carrier.chaos.rest.append(RestFault("acts_slowly", "POST *IncomingPhoneNumbers*", seconds=600))
     order = {

@@ -10,8 +10,8 @@ from sqlalchemy import update
 from offhook.errors import DomainError
 from offhook.root import Root
 from offhook.runs.tables import Run
-from offhook.telephony.calls.lost_calls import LostCallFinder
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, LostCallQuery, StatusUpdate
+from offhook.telephony.services import TelephonyServices
 from tests.telephony.fakecom import THEIRS, Account
 
 LOST = CarrierFailed("carrier_unreachable", "No answer.", retryable=True, is_fate_unknown=True)
@@ -51,7 +51,7 @@ async def lose(account: Account, *, ago_s: float = 120.0) -> int:
 
 async def look(account: Account, run_id: int) -> Run:
     payload = {"organization_id": account.org.id, "run_id": run_id, "tries": 0}
-    await account.root.get(LostCallFinder).run_search(payload)
+    await account.root.get(TelephonyServices).lost_calls.run_search(payload)
     return await account.run(run_id)
 
 
@@ -98,6 +98,6 @@ async def test_a_carrier_that_cannot_say(account: Account, root: Root) -> None:
     run_id = await lose(account)
     assert (await look(account, run_id)).status == "initiated"
     with pytest.raises(CarrierFailed):
-        await root.get(LostCallFinder).find_call(account.org.id, run_id)
+        await root.get(TelephonyServices).lost_calls.find_call(account.org.id, run_id)
     with pytest.raises(DomainError):
-        await root.get(LostCallFinder).find_call(account.org.id, 999999)
+        await root.get(TelephonyServices).lost_calls.find_call(account.org.id, 999999)

@@ -11,8 +11,9 @@ from offhook.orgs import Caller
 from offhook.root import Root
 from offhook.settings import Settings
 from offhook.telephony.accounts.credentials import CarrierAccounts
-from offhook.telephony.accounts.number_purchasing import ManagedNumbers, PurchaseRequest
+from offhook.telephony.accounts.number_purchasing import PurchaseRequest
 from offhook.telephony.ports import CarrierFailed, CarrierRegistry
+from offhook.telephony.services import TelephonyServices
 from tests.fakes.carrier import FakeCarrier
 from tests.fakes.clock import ShiftedClock
 from tests.fixtures_orgs import OrgFixture
@@ -145,7 +146,10 @@ class TestAtACarrier:
         shifted_clock: ShiftedClock,
     ) -> None:
         """Its process dies between the carrier's answer and the organization's number."""
-        managed, caller = root.get(ManagedNumbers), Caller(org.id, org.user_ids["owner"], None, "owner", False)
+        managed, caller = (
+            root.get(TelephonyServices).managed_numbers,
+            Caller(org.id, org.user_ids["owner"], None, "owner", False),
+        )
         platform = root.get(CarrierAccounts).platform_account(org.id)
 
         async def leave(number: str, workflow_id: int | None) -> None:
@@ -175,7 +179,7 @@ class TestAtACarrier:
         carrier.refuses |= {"buy": away, "owned": away}
         await shop.connect(mode="new")
         assert (len(carrier.numbers), await self.states(root)) == (1, ["buying"])
-        managed = root.get(ManagedNumbers)
+        managed = root.get(TelephonyServices).managed_numbers
         shifted_clock.advance(minutes=2)
         await managed.settle_purchases({})
         assert await self.states(root) == ["buying"]

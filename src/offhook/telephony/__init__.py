@@ -15,6 +15,7 @@ from offhook.telephony.accounts.number_purchasing import ManagedNumbers
 from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.telephony.accounts.service import AccountHooks, CarrierConfigurations
 from offhook.telephony.call_signals import CallSignals
+from offhook.telephony.calls.call_requests import CallRequests
 from offhook.telephony.calls.carrier_charges import JOB as BILL_JOB
 from offhook.telephony.calls.carrier_charges import ChargeCollector
 from offhook.telephony.calls.endpoints import public, telephony
@@ -29,6 +30,7 @@ from offhook.telephony.media.admission import MediaAdmission
 from offhook.telephony.media.carrier_signals import CarrierCallControl
 from offhook.telephony.media.no_media_sweeper import NoMediaSweeper
 from offhook.telephony.ports import CarrierRegistry
+from offhook.telephony.services import TelephonyServices
 from offhook.telephony.transfers.callbacks import TransferResults
 from offhook.telephony.transfers.service import CallTransfers
 from offhook.telephony.transfers.warm_transfers import WarmTransfers
@@ -46,10 +48,10 @@ __all__ = [
     "CallOrder",
     "CallReports",
     "CarrierRegistry",
-    "MediaAdmission",
     "OutboundCalls",
     "OutcomeCorrected",
     "PlacedCall",
+    "TelephonyServices",
     "register",
 ]
 
@@ -59,15 +61,14 @@ SETTLE_EVERY_S: Final = 30.0
 
 
 def register(root: Root) -> None:
-    """Add the carriers, the media socket and the endpoints that place calls."""
+    """Adds the carriers, the media socket, and everything that places and takes calls."""
     reports = CallReports(root.db, root.events)
-    http = CarrierHttp(root.settings.carrier_urls)
+    http, keyring = CarrierHttp(root.settings.carrier_urls), root.get(Keyring)
     carriers = build_remote_carriers(http)
-    keyring = root.get(Keyring)
     accounts, address = CarrierAccounts(keyring, root.settings, carriers), PublicAddress(root.settings, keyring)
     signals = CallSignals(root.db)
-    line = CarrierCallControl(root.db, carriers, accounts, signals)
-    admission = MediaAdmission(root.db, carriers, root.get(LiveCallRegistry), reports, line)
+    control = CarrierCallControl(root.db, carriers, accounts, signals)
+    admission = MediaAdmission(root.db, carriers, root.get(LiveCallRegistry), reports, control)
     register_in_process_carriers(root, carriers, admission, reports)
     accounts.require_platform_catalog()
     root.get(RunModes).add(carriers.names)
@@ -76,63 +77,68 @@ def register(root: Root) -> None:
     root.provide(CallTransferService, desk)  # type: ignore[type-abstract]  # found by its port
     root.provide(CallReports, reports)
     root.provide(CarrierRegistry, carriers)
-    root.provide(MediaAdmission, admission)
     root.provide(CarrierAccounts, accounts)
     root.provide(PublicAddress, address)
-    _register_calls(root, carriers)
-    root.api.include_router(telephony)
-    root.api.include_router(public)
-    _register_callbacks(root, carriers, line)
-    _register_accounts(root, carriers)
-    root.on_stop += [http.aclose, signals.close]
+    services = _build_services(root, carriers, accounts, address, reports, control, admission)
+    root.provide(AccountHooks, services.account_hooks)
+    root.provide(OutboundCalls, services.outbound)
+    root.provide(TelephonyServices, services)
+    _register_jobs(root, services, ChargeCollector(root.db, carriers, accounts))
+    for router in (
+        telephony,
+        public,
+        rejection_endpoints.router,
+        callback_endpoints.router,
+        callback_endpoints.carrier_routes(carriers),
+        account_endpoints.router,
+        number_endpoints.router,
+    ):
+        root.api.include_router(router)
+    root.on_stop += [services.refusals.close, http.aclose, signals.close]
     root.on_stop += [spec.close for spec in carriers.specs if spec.close is not None]
 
 
-def _register_calls(root: Root, carriers: CarrierRegistry) -> None:
-    """Placing them."""
-    accounts, address, reports = root.get(CarrierAccounts), root.get(PublicAddress), root.get(CallReports)
-    lost = LostCallFinder(root.db, carriers, reports, accounts, root.clock)
-    root.provide(LostCallFinder, lost)
-    root.provide(OutboundCalls, OutboundCalls(root.db, carriers, reports, accounts, address, lost))
-    root.jobs.add(LOST_CALL_JOB, lost.run_search)
+def _build_services(
+    root: Root,
+    carriers: CarrierRegistry,
+    accounts: CarrierAccounts,
+    address: PublicAddress,
+    reports: CallReports,
+    control: CarrierCallControl,
+    admission: MediaAdmission,
+) -> TelephonyServices:
+    db, clock, hooks = root.db, root.clock, AccountHooks()
+    proofs = ReplayGuard(db, clock)
+    lost_calls = LostCallFinder(db, carriers, reports, accounts, clock)
+    outbound = OutboundCalls(db, carriers, reports, accounts, address, lost_calls)
+    callbacks = CarrierCallbacks(db, root.events, carriers, accounts, address, proofs)
+    refusals = CallRefusals(db, carriers, accounts, proofs)
+    numbers = AccountNumbers(db, carriers, accounts, address, hooks)
+    return TelephonyServices(
+        outbound=outbound,
+        call_requests=CallRequests(db, outbound),
+        lost_calls=lost_calls,
+        admission=admission,
+        no_media=NoMediaSweeper(db, carriers, reports, control, clock),
+        replay_guard=proofs,
+        callbacks=callbacks,
+        inbound=InboundCalls(db, carriers, accounts, address, proofs, callbacks, reports, refusals),
+        documents=AnswerDocuments(db, root.events, carriers, address, proofs, callbacks, refusals),
+        refusals=refusals,
+        transfer_results=TransferResults(db, carriers, accounts, proofs, address, clock),
+        account_hooks=hooks,
+        configurations=CarrierConfigurations(db, carriers, accounts, address, hooks),
+        numbers=numbers,
+        managed_numbers=ManagedNumbers(db, carriers, accounts, numbers, hooks, clock),
+        lookup=CarrierLookup(db, carriers, accounts),
+    )
 
 
-def _register_callbacks(root: Root, carriers: CarrierRegistry, line: CarrierCallControl) -> None:
-    """Where carriers call us."""
-    accounts, address, reports = root.get(CarrierAccounts), root.get(PublicAddress), root.get(CallReports)
-    proofs = ReplayGuard(root.db, root.clock)
-    callbacks = CarrierCallbacks(root.db, root.events, carriers, accounts, address, proofs)
-    refusals = CallRefusals(root.db, carriers, accounts, proofs)
-    inbound = InboundCalls(root.db, carriers, accounts, address, proofs, callbacks, reports, refusals)
-    root.provide(CallRefusals, refusals)
-    root.jobs.add(REFUSED_JOB, refusals.end_refused_call)
-    root.on_stop.append(refusals.close)
-    root.provide(CarrierCallbacks, callbacks)
-    root.provide(InboundCalls, inbound)
-    root.provide(AnswerDocuments, AnswerDocuments(root.db, root.events, carriers, address, proofs, callbacks, refusals))
-    root.provide(TransferResults, TransferResults(root.db, carriers, accounts, proofs, address, root.clock))
-    unheard = NoMediaSweeper(root.db, carriers, reports, line, root.clock)
-    root.provide(NoMediaSweeper, unheard)
-    bills = ChargeCollector(root.db, carriers, accounts)
-    root.events.subscribe(RunFinished, bills.on_run_finished)
-    root.jobs.add(BILL_JOB, bills.read_bill)
-    root.jobs.add("telephony.forget_webhooks", proofs.forget_expired, every_s=FORGET_EVERY_S)
-    root.jobs.add("telephony.end_unheard_calls", unheard.run_job, every_s=UNHEARD_EVERY_S)
-    root.api.include_router(rejection_endpoints.router)
-    root.api.include_router(callback_endpoints.router)
-    root.api.include_router(callback_endpoints.carrier_routes(carriers))
-
-
-def _register_accounts(root: Root, carriers: CarrierRegistry) -> None:
-    """Accounts, numbers, and the numbers that the platform itself buys."""
-    accounts, address, hooks = root.get(CarrierAccounts), root.get(PublicAddress), AccountHooks()
-    numbers = AccountNumbers(root.db, carriers, accounts, address, hooks)
-    managed = ManagedNumbers(root.db, carriers, accounts, numbers, hooks, root.clock)
-    root.provide(AccountHooks, hooks)
-    root.provide(CarrierConfigurations, CarrierConfigurations(root.db, carriers, accounts, address, hooks))
-    root.provide(AccountNumbers, numbers)
-    root.provide(ManagedNumbers, managed)
-    root.provide(CarrierLookup, CarrierLookup(root.db, carriers, accounts))
-    root.jobs.add("telephony.settle_purchases", managed.settle_purchases, every_s=SETTLE_EVERY_S)
-    root.api.include_router(account_endpoints.router)
-    root.api.include_router(number_endpoints.router)
+def _register_jobs(root: Root, services: TelephonyServices, charges: ChargeCollector) -> None:
+    root.events.subscribe(RunFinished, charges.on_run_finished)
+    root.jobs.add(BILL_JOB, charges.read_bill)
+    root.jobs.add(LOST_CALL_JOB, services.lost_calls.run_search)
+    root.jobs.add(REFUSED_JOB, services.refusals.end_refused_call)
+    root.jobs.add("telephony.forget_webhooks", services.replay_guard.forget_expired, every_s=FORGET_EVERY_S)
+    root.jobs.add("telephony.end_unheard_calls", services.no_media.run_job, every_s=UNHEARD_EVERY_S)
+    root.jobs.add("telephony.settle_purchases", services.managed_numbers.settle_purchases, every_s=SETTLE_EVERY_S)

@@ -1,4 +1,4 @@
-"""News for the process that holds a call, from whichever process the carrier's callback reached: LISTEN and NOTIFY."""
+"""Signals to the process that holds a call, from any process that a carrier's callback reached: LISTEN and NOTIFY."""
 
 import json
 from collections import defaultdict
@@ -6,28 +6,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncSession
-
 from offhook.kit.database.database import Database
 from offhook.kit.database.postgres_listener import PostgresListener
+from offhook.telephony.signal_statements import CHANNEL
 
-CHANNEL: Final = "offhook_calls"
-# Kinds of news: of a transfer by its id, of a call by its run.
+# Kinds of signals: of a transfer by its id, of a call by its run.
 TRANSFER: Final = "transfer"
 MACHINE: Final = "machine"
 CALL_OVER: Final = "over"
 Handler = Callable[[str], None]
 
 
-async def send_signal(session: AsyncSession, kind: str, key: object, news: str = "") -> None:
-    """Wake whoever waits for ``kind`` and ``key`` in any process, once this transaction is committed."""
-    payload = json.dumps([kind, str(key), news])
-    await session.execute(text("SELECT pg_notify(:channel, :payload)"), {"channel": CHANNEL, "payload": payload})
-
-
 class CallSignals:
-    """Who waits for what in this process, and its connection that hears of the others. Opened by the first waiter."""
+    """Calls the handlers that wait in this process; the first subscription opens its connection."""
 
     def __init__(self, db: Database) -> None:
         self._handlers: dict[tuple[str, str], set[Handler]] = defaultdict(set)
@@ -35,7 +26,7 @@ class CallSignals:
 
     @contextmanager
     def subscribe(self, kind: str, key: object, handler: Handler) -> Iterator[None]:
-        """``handler`` gets the news; an empty text means that some may have been missed: look at the database."""
+        """Calls ``handler`` with each signal; an empty text means that some may have been missed: look at the database."""
         name = (kind, str(key))
         self._handlers[name].add(handler)
         self._listener.start()
@@ -47,7 +38,7 @@ class CallSignals:
                 del self._handlers[name]
 
     async def wait_ready(self) -> None:
-        """Wait until news of other processes come in, so that nothing falls between asking and listening."""
+        """Waits until signals of other processes come in, so that none falls between asking and listening."""
         await self._listener.wait_until_ready()
 
     async def close(self) -> None:

@@ -1,23 +1,21 @@
-"""Looking up numbers, and buying them with the platform's own account (section 4.1)."""
+"""Looking up numbers, and buying them with the platform's own account, over HTTP."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id
 from offhook.kit.phone_numbers import E164, CountryCode
 from offhook.orgs import CurrentOrg, RequireAdmin
-from offhook.orgs.idempotency import IdempotencyHeader, run_idempotent
-from offhook.root import use_service
-from offhook.telephony.accounts.number_lookup import CarrierLookup
-from offhook.telephony.accounts.number_purchasing import ManagedNumbers, PurchaseRequest
-from offhook.telephony.calls.outbound import OutboundCalls
+from offhook.orgs.idempotency import IdempotencyHeader
+from offhook.telephony.accounts.number_lookup import NumberReport
+from offhook.telephony.accounts.number_purchasing import ConnectedNumber, PurchaseRequest
 from offhook.telephony.calls.schemas import RowId
+from offhook.telephony.services import Services
 
 AreaCode = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^\d{1,6}$")]
-ManagedNumbersDep = Annotated[ManagedNumbers, Depends(use_service(ManagedNumbers))]
 
 router = APIRouter(prefix="/telephony", tags=["telephony"])
 
@@ -68,9 +66,9 @@ class QuickConnectRequest(BaseModel):
     @model_validator(mode="after")
     def _forwards_something(self) -> "QuickConnectRequest":
         if self.mode == "forward" and self.existing_number is None:
-            raise ValueError("existing_number is missing: which number is to be forwarded?")
+            raise ValueError("existing_number is required for the mode forward")
         if self.mode == "new" and self.existing_number is not None:
-            raise ValueError("existing_number is for the mode forward")
+            raise ValueError("existing_number is only allowed for the mode forward")
         return self
 
 
@@ -88,11 +86,11 @@ class QuickConnectResponse(BaseModel):
 @router.get("/carrier-lookup", response_model=CarrierLookupResponse, operation_id="carrier_lookup")
 async def carrier_lookup(
     org: CurrentOrg,
-    lookup: Annotated[CarrierLookup, Depends(use_service(CarrierLookup))],
-    number: Annotated[str, Query(min_length=1, max_length=64, description="E.164, as in +12015550101")],
-) -> dict[str, Any]:
-    """Carrier and line type of a number; one that cannot exist is 422."""
-    return await lookup.look_up(org.organization_id, number)
+    services: Services,
+    number: Annotated[str, Query(min_length=1, max_length=64, description="E.164, for example +12015550101")],
+) -> NumberReport:
+    """Returns the carrier and line type of a number. A number that cannot exist is 422."""
+    return await services.lookup.look_up(org.organization_id, number)
 
 
 @router.get(
@@ -103,40 +101,25 @@ async def carrier_lookup(
 )
 async def available_numbers(
     org: CurrentOrg,
-    managed: ManagedNumbersDep,
+    services: Services,
     country: Annotated[CountryCode, Query(description="ISO 3166-1 alpha-2")],
     area_code: Annotated[AreaCode | None, Query()] = None,
-) -> dict[str, Any]:
-    """Numbers that quick-connect can buy."""
-    found = await managed.search_for_sale(org.organization_id, country, area_code)
-    return {"numbers": found, "country": country, "area_code": area_code}
+) -> AvailableNumbersResponse:
+    """Lists numbers that quick-connect can buy."""
+    offers = await services.managed_numbers.search_for_sale(org.organization_id, country, area_code)
+    numbers = [AvailableNumberResponse.model_validate(offer) for offer in offers]
+    return AvailableNumbersResponse(numbers=numbers, country=country, area_code=area_code)
 
 
 @router.post(
     "/quick-connect", response_model=QuickConnectResponse, operation_id="quick_connect", responses=error_responses(502)
 )
 async def quick_connect(
-    body: QuickConnectRequest,
-    org: RequireAdmin,
-    managed: ManagedNumbersDep,
-    calls: Annotated[OutboundCalls, Depends(use_service(OutboundCalls))],
-    key: IdempotencyHeader = None,
-) -> dict[str, Any]:
-    """Buys a number and lets an agent answer it. What fails after the purchase is
-    finished or given back."""
-    wish = PurchaseRequest(**body.model_dump())
-
-    async def buy_and_connect() -> dict[str, Any]:
-        return await managed.quick_connect(org, wish)
-
-    return await run_idempotent(
-        calls.db,
-        organization_id=org.organization_id,
-        scope="quick-connect",
-        key=key,
-        body=body.model_dump(mode="json"),
-        action=buy_and_connect,
-    )
+    body: QuickConnectRequest, org: RequireAdmin, services: Services, key: IdempotencyHeader = None
+) -> ConnectedNumber:
+    """Buys a number and lets an agent answer it. A purchase that fails afterwards is completed later or refunded."""
+    request = PurchaseRequest(**body.model_dump())
+    return await services.managed_numbers.quick_connect_once(org, request, key, body.model_dump(mode="json"))
 
 
 @router.delete(
@@ -147,6 +130,6 @@ async def quick_connect(
     operation_id="release_managed_number",
     responses=error_responses(502),
 )
-async def release_managed_number(phone_number_id: Id, org: RequireAdmin, managed: ManagedNumbersDep) -> None:
-    """Releases the number to its carrier and removes its records."""
-    await managed.release_number(org, phone_number_id)
+async def release_managed_number(phone_number_id: Id, org: RequireAdmin, services: Services) -> None:
+    """Returns the number to its carrier and removes its records."""
+    await services.managed_numbers.release_number(org, phone_number_id)

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 import structlog
+from pydantic import TypeAdapter
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.errors import DomainError
@@ -12,6 +13,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.phone_numbers import normalize_e164, parse_phone_number
 from offhook.orgs import Caller, write_audit_entry
+from offhook.orgs.idempotency import run_idempotent
 from offhook.telephony.accounts import purchase_repository as purchases
 from offhook.telephony.accounts import repository
 from offhook.telephony.accounts.account_numbers import AccountNumbers
@@ -50,6 +52,23 @@ class PurchaseRequest:
     label: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ConnectedNumber:
+    """A number that was bought. ``forward_to`` and ``instructions`` are for the mode forward."""
+
+    phone_number_id: int
+    phone_number: str
+    mode: str
+    status: str
+    is_primary: bool
+    forward_to: str | None
+    instructions: str | None
+    workflow_id: int | None
+
+
+_CONNECTED_NUMBER: Final = TypeAdapter(ConnectedNumber)
+
+
 class ManagedNumbers:
     """A purchase is a row before the carrier is asked. What fails after the charge is finished when it can be, else given
     back: at once, or by the job ``telephony.settle_purchases`` when the process died or the carrier was away. A number
@@ -75,23 +94,41 @@ class ManagedNumbers:
         """CarrierUnavailable (502)."""
         return await self._search_catalog(self._accounts.platform_account(organization_id), country, area_code, None)
 
-    async def quick_connect(self, caller: Caller, wish: PurchaseRequest) -> dict[str, Any]:
+    async def quick_connect(self, caller: Caller, request: PurchaseRequest) -> ConnectedNumber:
         """Buy a number and make it the organization's. WorkflowNotFound (404), NoNumberForSale (409), NumberNotBought
         (502): then nothing is left."""
         account = self._accounts.platform_account(caller.organization_id)
-        if wish.workflow_id is not None:
+        if request.workflow_id is not None:
             async with self._db.transaction() as session:
-                await workflows.get_workflow(session, caller.organization_id, wish.workflow_id)
-        wanted = wish.phone_number or await self._pick_first_number(account, wish)
-        purchase = await self._record_purchase(caller, wish, account.provider, wanted)
+                await workflows.get_workflow(session, caller.organization_id, request.workflow_id)
+        wanted = request.phone_number or await self._pick_first_number(account, request)
+        purchase = await self._record_purchase(caller, request, account.provider, wanted)
         await self._buy_number(account, purchase)
         try:
-            number = await self._assign_number(caller, wish, purchase)
+            number = await self._assign_number(caller, request, purchase)
         except BaseException:
             await self._undo_purchase(account, purchase)
             raise
         await self._route_number(number)
-        return _connect_response(wish, number)
+        return _describe_number(request, number)
+
+    async def quick_connect_once(
+        self, caller: Caller, request: PurchaseRequest, idempotency_key: str | None, body: dict[str, Any]
+    ) -> ConnectedNumber:
+        """Buys as :meth:`quick_connect` does, once for the key. ``body`` is what came with it."""
+
+        async def buy_and_connect() -> dict[str, Any]:
+            return asdict(await self.quick_connect(caller, request))
+
+        answer = await run_idempotent(
+            self._db,
+            organization_id=caller.organization_id,
+            scope="quick-connect",
+            key=idempotency_key,
+            body=body,
+            action=buy_and_connect,
+        )
+        return _CONNECTED_NUMBER.validate_python(answer)
 
     async def release_number(self, caller: Caller, number_id: int) -> None:
         """NumberNotFound (404), NumberNotManaged (409), 409 while a campaign runs with it, CarrierUnavailable (502)."""
@@ -128,7 +165,7 @@ class ManagedNumbers:
         found = _parse_request(purchase)
         if found is None:
             return False
-        caller, wish = found
+        caller, request = found
         try:
             purchase.carrier_id = await self._get_catalog().find_owned(account, purchase.phone_number)
             if purchase.carrier_id is None:
@@ -136,9 +173,9 @@ class ManagedNumbers:
             async with self._db.transaction() as session:
                 if await purchases.was_repeated(session, purchase):
                     return False
-                if wish.workflow_id is not None:
-                    await workflows.get_workflow(session, caller.organization_id, wish.workflow_id)
-            number = await self._assign_number(caller, wish, purchase)
+                if request.workflow_id is not None:
+                    await workflows.get_workflow(session, caller.organization_id, request.workflow_id)
+            number = await self._assign_number(caller, request, purchase)
         except CarrierFailed as failure:
             await self._note_failure(purchase, failure)
             return True
@@ -165,22 +202,22 @@ class ManagedNumbers:
             raise CarrierUnavailable("The platform's carrier sells no numbers.")
         return spec.numbers.catalog
 
-    async def _pick_first_number(self, account: CarrierAccount, wish: PurchaseRequest) -> str:
-        found = await self._search_catalog(account, wish.country, wish.area_code, None)
+    async def _pick_first_number(self, account: CarrierAccount, request: PurchaseRequest) -> str:
+        found = await self._search_catalog(account, request.country, request.area_code, None)
         if not found:
             raise NoNumberForSale
         return normalize_e164(found[0].phone_number)
 
     async def _record_purchase(
-        self, caller: Caller, wish: PurchaseRequest, provider: str, number: str
+        self, caller: Caller, request: PurchaseRequest, provider: str, number: str
     ) -> NumberPurchase:
         async with self._db.transaction() as session:
             purchase = NumberPurchase(
                 organization_id=caller.organization_id,
                 provider=provider,
                 phone_number=number,
-                country=parse_phone_number(number).country or wish.country,
-                request={"wish": asdict(wish), "user_id": caller.user_id, "key_id": caller.key_id},
+                country=parse_phone_number(number).country or request.country,
+                request={"wish": asdict(request), "user_id": caller.user_id, "key_id": caller.key_id},
             )
             session.add(purchase)
             await session.flush()
@@ -202,7 +239,7 @@ class ManagedNumbers:
                 raise NoNumberForSale(failure.message) from None
             raise NumberNotBought(f"The number was not bought: {failure.message}") from None
         async with self._db.transaction() as session:
-            await purchases.change_state(session, purchase.id, {"buying"}, "bought", carrier_id=carrier_id)
+            await purchases.change_state(session, purchase, {"buying"}, "bought", carrier_id=carrier_id)
         purchase.carrier_id = carrier_id
 
     async def _find_bought_id(self, account: CarrierAccount, purchase: NumberPurchase) -> str | None:
@@ -212,7 +249,7 @@ class ManagedNumbers:
         except CarrierFailed:
             return None
 
-    async def _assign_number(self, caller: Caller, wish: PurchaseRequest, purchase: NumberPurchase) -> PhoneNumber:
+    async def _assign_number(self, caller: Caller, request: PurchaseRequest, purchase: NumberPurchase) -> PhoneNumber:
         """The number becomes the organization's in one transaction; NumberNotBought when somebody has it, or the purchase
         was settled by somebody else."""
         async with self._db.transaction() as session:
@@ -220,11 +257,11 @@ class ManagedNumbers:
             if await purchases.is_assigned(session, purchase.phone_number):
                 raise NumberNotBought
             if not await purchases.change_state(
-                session, purchase.id, {"buying", "bought"}, "done", carrier_id=purchase.carrier_id
+                session, purchase, {"buying", "bought"}, "done", carrier_id=purchase.carrier_id
             ):
                 raise NumberNotBought
             configuration = await self._platform_configuration(session, caller.organization_id, purchase.provider)
-            is_primary = wish.mode == "new"
+            is_primary = request.mode == "new"
             if is_primary:
                 await repository.unset_primary(session, caller.organization_id)
             number = PhoneNumber(
@@ -234,17 +271,17 @@ class ManagedNumbers:
                 address_normalized=purchase.phone_number,
                 address_type=repository.PSTN,
                 country_code=purchase.country,
-                label=wish.label,
-                inbound_workflow_id=wish.workflow_id,
+                label=request.label,
+                inbound_workflow_id=request.workflow_id,
                 is_managed=True,
                 is_primary=is_primary,
-                existing_number=wish.existing_number,
+                existing_number=request.existing_number,
                 carrier_id=purchase.carrier_id,
             )
             session.add(number)
             await session.flush()
             await session.refresh(number)
-            data = {"number": purchase.phone_number, "mode": wish.mode}
+            data = {"number": purchase.phone_number, "mode": request.mode}
             await write_audit_entry(session, caller, "phone_number.bought", f"phone_number:{number.id}", data)
         return number
 
@@ -296,7 +333,7 @@ class ManagedNumbers:
         """Give back what the carrier says is ours; what cannot be asked now is asked by the job again. From now on it is
         not wanted."""
         async with self._db.transaction() as session:
-            await purchases.mark_given_up(session, purchase.id)
+            await purchases.mark_given_up(session, purchase)
         try:
             carrier_id = await self._get_catalog().find_owned(account, purchase.phone_number)
             async with self._db.transaction() as session:
@@ -313,12 +350,12 @@ class ManagedNumbers:
         """What cannot be asked now is asked by the job again."""
         log.warning("purchase_settlement_failed", purchase_id=purchase.id, code=failure.code)
         async with self._db.transaction() as session:
-            await purchases.note_attempt(session, purchase.id, failure.message[:500])
+            await purchases.note_attempt(session, purchase, failure.message[:500])
 
     async def _close_purchase(self, purchase: NumberPurchase, state: str, error: str | None) -> None:
         async with self._db.transaction() as session:
             await purchases.change_state(
-                session, purchase.id, {"buying", "bought"}, state, error=error[:500] if error else None
+                session, purchase, {"buying", "bought"}, state, error=error[:500] if error else None
             )
 
 
@@ -331,22 +368,22 @@ def _parse_request(purchase: NumberPurchase) -> tuple[Caller, PurchaseRequest] |
     return caller, PurchaseRequest(**request["wish"])
 
 
-def _connect_response(wish: PurchaseRequest, number: PhoneNumber) -> dict[str, Any]:
-    is_forward = wish.mode == "forward"
+def _describe_number(request: PurchaseRequest, number: PhoneNumber) -> ConnectedNumber:
+    is_forward = request.mode == "forward"
     bought = number.address_normalized
-    whose = wish.existing_number or "your number"
-    return {
-        "phone_number_id": number.id,
-        "phone_number": bought,
-        "mode": wish.mode,
-        "status": "active",
-        "is_primary": number.is_primary,
-        "forward_to": bought if is_forward else None,
-        "instructions": (
-            f"Forward the calls of {whose} to {bought}: with most carriers, dial *72 and then this number, or **21*"
+    existing = request.existing_number or "your number"
+    return ConnectedNumber(
+        phone_number_id=number.id,
+        phone_number=bought,
+        mode=request.mode,
+        status="active",
+        is_primary=number.is_primary,
+        forward_to=bought if is_forward else None,
+        instructions=(
+            f"Forward the calls of {existing} to {bought}: with most carriers, dial *72 and then this number, or **21*"
             f"{bought}# on a mobile phone; otherwise ask your carrier for call forwarding."
             if is_forward
             else None
         ),
-        "workflow_id": number.inbound_workflow_id,
-    }
+        workflow_id=number.inbound_workflow_id,
+    )

@@ -1,4 +1,4 @@
-"""The queries on purchases of numbers. They are the installation's own book, so none but their writer takes the organization."""
+"""The statements on purchases of numbers, which the installation makes for organizations."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from offhook.telephony.tables import NumberPurchase, PhoneNumber
 
 
 async def list_unfinished(session: AsyncSession, before: datetime, limit: int = 50) -> Sequence[NumberPurchase]:
-    """Purchases that nobody works on any more and that came to no end, the longest untouched first."""
+    """Returns purchases that were left before their end, the longest untouched first."""
     found = await session.execute(
         select(NumberPurchase)
         .where(NumberPurchase.state.in_(("buying", "bought")), NumberPurchase.updated_at < before)
@@ -22,12 +22,12 @@ async def list_unfinished(session: AsyncSession, before: datetime, limit: int = 
 
 
 async def change_state(
-    session: AsyncSession, purchase_id: int, sources: Collection[str], state: str, **known: Any
+    session: AsyncSession, purchase: NumberPurchase, sources: Collection[str], state: str, **known: Any
 ) -> bool:
-    """Compare-and-swap: whether the purchase was in one of ``sources`` and now is in ``state``."""
+    """Compares and swaps: returns whether the purchase was in one of ``sources`` and now is in ``state``."""
     moved = await session.execute(
         update(NumberPurchase)
-        .where(NumberPurchase.id == purchase_id, NumberPurchase.state.in_(sorted(sources)))
+        .where(NumberPurchase.id == purchase.id, NumberPurchase.state.in_(sorted(sources)))
         .values(state=state, updated_at=func.now(), **known)
         .returning(NumberPurchase.id)
         .execution_options(synchronize_session=False)
@@ -35,17 +35,17 @@ async def change_state(
     return moved.scalar_one_or_none() is not None
 
 
-async def note_attempt(session: AsyncSession, purchase_id: int, error: str) -> None:
+async def note_attempt(session: AsyncSession, purchase: NumberPurchase, error: str) -> None:
     await session.execute(
         update(NumberPurchase)
-        .where(NumberPurchase.id == purchase_id)
+        .where(NumberPurchase.id == purchase.id)
         .values(attempts=NumberPurchase.attempts + 1, error=error, updated_at=func.now())
         .execution_options(synchronize_session=False)
     )
 
 
 async def is_assigned(session: AsyncSession, number: str) -> bool:
-    """Whether some organization has this number of the platform's."""
+    """Returns whether any organization has this number of the platform's."""
     found = await session.execute(
         select(PhoneNumber.id).where(PhoneNumber.address_normalized == number, PhoneNumber.is_managed).limit(1)
     )
@@ -53,23 +53,23 @@ async def is_assigned(session: AsyncSession, number: str) -> bool:
 
 
 async def lock_number(session: AsyncSession, number: str) -> None:
-    """Nobody else makes this number an organization's until this transaction ends."""
+    """Keeps other transactions from assigning this number until this one ends."""
     key = f"offhook.purchase:{number}"
     await session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": key})
 
 
-async def mark_given_up(session: AsyncSession, purchase_id: int) -> None:
-    """Its buyer is told that it failed: it is not to be finished later."""
+async def mark_given_up(session: AsyncSession, purchase: NumberPurchase) -> None:
+    """Marks a purchase that was reported as failed, so that it is not completed later."""
     await session.execute(
         update(NumberPurchase)
-        .where(NumberPurchase.id == purchase_id, NumberPurchase.state.in_(("buying", "bought")))
+        .where(NumberPurchase.id == purchase.id, NumberPurchase.state.in_(("buying", "bought")))
         .values(request=NumberPurchase.request.concat({"is_given_up": True}))
         .execution_options(synchronize_session=False)
     )
 
 
 async def was_repeated(session: AsyncSession, purchase: NumberPurchase) -> bool:
-    """Whether the organization has bought what it wanted since, by asking for the same again."""
+    """Returns whether the organization has since bought a number with the same request."""
     found = await session.execute(
         select(NumberPurchase.id)
         .where(NumberPurchase.organization_id == purchase.organization_id, NumberPurchase.id > purchase.id)

@@ -31,6 +31,7 @@ from offhook.telephony.ports import (
     WebhookProof,
     WebhookUnreadable,
 )
+from offhook.telephony.signal_statements import send_signal
 from offhook.telephony.tables import PendingTransfer
 from offhook.telephony.transfers import repository
 from offhook.telephony.transfers.warm_transfers import (
@@ -205,7 +206,7 @@ class TransferResults:
                 session, transfer_id, {SEATING}, ANSWERED, conference_id=conference_id
             )
             if is_seated:
-                await call_signals.send_signal(session, call_signals.TRANSFER, transfer_id, DESTINATION_ANSWERED)
+                await send_signal(session, call_signals.TRANSFER, transfer_id, DESTINATION_ANSWERED)
         if not is_seated:
             await hang_up(spec, account, now.destination_id or "")
         return OK
@@ -216,7 +217,7 @@ class TransferResults:
                 session, transfer_id, {RINGING, SEATING}, FAILED, reason=reason[:64]
             )
             if has_failed:
-                await call_signals.send_signal(session, call_signals.TRANSFER, transfer_id, TRANSFER_FAILED)
+                await send_signal(session, call_signals.TRANSFER, transfer_id, TRANSFER_FAILED)
         return has_failed
 
     async def _on_leg_ended(
@@ -228,7 +229,7 @@ class TransferResults:
         async with self._db.transaction() as session:
             was_there = await repository.change_state(session, row.transfer_id, {ANSWERED, JOINED}, ENDED)
             if was_there:
-                await call_signals.send_signal(session, call_signals.TRANSFER, row.transfer_id, TRANSFER_FAILED)
+                await send_signal(session, call_signals.TRANSFER, row.transfer_id, TRANSFER_FAILED)
         if not was_there:
             return DUPLICATE
         await hang_up(spec, account, row.call_id)

@@ -96,8 +96,7 @@ class CallTransfers:
             if spec is None or call_id is None:
                 raise TransferRefused("unsupported")
             account = await self._accounts.account_of_run(session, run)
-        can_wait = spec.calls.transferrer is not None or spec.calls.transfer_legs is not None
-        if spec.calls.blind_transfer is not None and (is_blind or not can_wait):
+        if spec.calls.blind_transfer is not None and (is_blind or not spec.calls.has_warm_transfer):
             ours = run.called_number if run.direction == "inbound" else run.caller_number
             from_number = ours or account.any_number or ""
             expires_at = int(self._clock.now().timestamp()) + FORWARD_LINK_TTL_S

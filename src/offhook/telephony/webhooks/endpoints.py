@@ -1,37 +1,32 @@
-"""Where carriers call us: documents, news of calls, inbound calls. They are proven by signatures, not by credentials."""
+"""The carriers' webhooks: documents, status callbacks, inbound calls. Signatures prove them, not credentials."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import BaseModel
 
 from offhook.kit.http.path_ids import Id, LongId
-from offhook.root import use_service
 from offhook.telephony.accounts.public_urls import read_webhook
 from offhook.telephony.carrier_kit.callback_kinds import TRANSFER_RESULT
 from offhook.telephony.ports import CarrierDocument, CarrierRegistry
-from offhook.telephony.transfers.callbacks import TransferResults
-from offhook.telephony.webhooks.inbound_calls import AnswerDocuments, InboundCalls
-from offhook.telephony.webhooks.status_callbacks import CallbackRequest, CarrierCallbacks
+from offhook.telephony.services import Services
+from offhook.telephony.webhooks.status_callbacks import CallbackRequest, CallbackResult
 
 # Carriers send a few kilobytes; more is not theirs.
 MAX_BODY_BYTES: Final = 256 * 1024
 
-CallbacksDep = Annotated[CarrierCallbacks, Depends(use_service(CarrierCallbacks))]
-InboundCallsDep = Annotated[InboundCalls, Depends(use_service(InboundCalls))]
-AnswerDocumentsDep = Annotated[AnswerDocuments, Depends(use_service(AnswerDocuments))]
-TransferResultsDep = Annotated[TransferResults, Depends(use_service(TransferResults))]
 TransferId = Annotated[str, Path(max_length=64)]
+CallbackEndpoint = Callable[..., Awaitable["CallbackResponse"]]
 
 router = APIRouter(prefix="/telephony", tags=["carriers"])
 
 
 class CallbackResponse(BaseModel):
-    """``duplicate``: it came before, or said what was known. ``ignored``: it changes nothing."""
+    """``duplicate``: it was received before, or reported what was known. ``ignored``: it changes nothing."""
 
-    status: Literal["ok", "duplicate", "ignored"]
+    status: CallbackResult
 
 
 async def read_callback(request: Request) -> CallbackRequest:
@@ -55,10 +50,10 @@ def _render_document(document: CarrierDocument) -> Response:
     max_body_size=MAX_BODY_BYTES,
 )
 async def answer_document(
-    provider: str, workflow_run_id: LongId, request: CallbackRequestDep, documents: AnswerDocumentsDep
+    provider: str, workflow_run_id: LongId, request: CallbackRequestDep, services: Services
 ) -> Response:
-    """The carrier's own format; asking again gives the same."""
-    return _render_document(await documents.build_document(provider, workflow_run_id, request))
+    """Returns the document that connects an answered call, in the carrier's format. Repeating the request is harmless."""
+    return _render_document(await services.documents.build_document(provider, workflow_run_id, request))
 
 
 @router.api_route(
@@ -68,11 +63,9 @@ async def answer_document(
     include_in_schema=False,
     max_body_size=MAX_BODY_BYTES,
 )
-async def transfer_answer(
-    transfer_id: TransferId, request: CallbackRequestDep, transfers: TransferResultsDep
-) -> Response:
-    """The room in which the destination of a transfer waits for the caller."""
-    return _render_document(await transfers.conference_document(transfer_id, request))
+async def transfer_answer(transfer_id: TransferId, request: CallbackRequestDep, services: Services) -> Response:
+    """Returns the document of the conference in which the destination of a transfer waits for the caller."""
+    return _render_document(await services.transfer_results.conference_document(transfer_id, request))
 
 
 @router.api_route(
@@ -82,9 +75,9 @@ async def transfer_answer(
     include_in_schema=False,
     max_body_size=MAX_BODY_BYTES,
 )
-async def forward_document(provider: str, token: str, transfers: TransferResultsDep) -> Response:
-    """What sends a caller on to another number; the address is signed by us and says whereto."""
-    return _render_document(transfers.forward_document(provider, token))
+async def forward_document(provider: str, token: str, services: Services) -> Response:
+    """Returns the document that sends a caller to another number, which the signed address names."""
+    return _render_document(services.transfer_results.forward_document(provider, token))
 
 
 @router.post(
@@ -93,26 +86,24 @@ async def forward_document(provider: str, token: str, transfers: TransferResults
     operation_id="transfer_result",
     max_body_size=MAX_BODY_BYTES,
 )
-async def transfer_result(
-    transfer_id: TransferId, request: CallbackRequestDep, transfers: TransferResultsDep
-) -> dict[str, str]:
-    """News of a transfer's destination: completes the tool call that waits for it."""
-    return {"status": await transfers.handle_result(transfer_id, request)}
+async def transfer_result(transfer_id: TransferId, request: CallbackRequestDep, services: Services) -> CallbackResponse:
+    """Reports on the destination of a transfer. Completes the tool call that waits for it."""
+    return CallbackResponse(status=await services.transfer_results.handle_result(transfer_id, request))
 
 
 @router.post("/inbound/run", response_class=Response, operation_id="inbound_run", max_body_size=MAX_BODY_BYTES)
-async def inbound_run(request: CallbackRequestDep, inbound: InboundCallsDep) -> Response:
-    """Brings a call to the agent of the called number: the organization is found by the carrier's account, the agent by
-    the number. Answers in the carrier's own format, also when it refuses the call."""
-    return _render_document(await inbound.answer_call(request.webhook))
+async def inbound_run(request: CallbackRequestDep, services: Services) -> Response:
+    """Connects an inbound call to the agent of the called number. The carrier's account identifies the organization.
+    Responds in the carrier's own format, also when the call is refused."""
+    return _render_document(await services.inbound.answer_call(request.webhook))
 
 
 @router.post(
     "/inbound/fallback", response_class=Response, operation_id="inbound_fallback", max_body_size=MAX_BODY_BYTES
 )
-async def inbound_fallback(request: CallbackRequestDep, inbound: InboundCallsDep) -> Response:
-    """A spoken sentence, when a call could not be processed; works without the database."""
-    return _render_document(await inbound.unavailable_document(request.webhook))
+async def inbound_fallback(request: CallbackRequestDep, services: Services) -> Response:
+    """Returns a spoken message for a call that could not be processed. Works without the database."""
+    return _render_document(await services.inbound.unavailable_document(request.webhook))
 
 
 @router.post(
@@ -122,13 +113,13 @@ async def inbound_fallback(request: CallbackRequestDep, inbound: InboundCallsDep
     deprecated=True,
     max_body_size=MAX_BODY_BYTES,
 )
-async def inbound_workflow(workflow_id: Id, request: CallbackRequestDep, inbound: InboundCallsDep) -> Response:
-    """Deprecated: point the number at `inbound/run` and choose its agent here."""
-    return _render_document(await inbound.answer_call(request.webhook, workflow_id))
+async def inbound_workflow(workflow_id: Id, request: CallbackRequestDep, services: Services) -> Response:
+    """Deprecated: point the number at `inbound/run` and assign its agent here."""
+    return _render_document(await services.inbound.answer_call(request.webhook, workflow_id))
 
 
 class _CallbackFacts(NamedTuple):
-    """What of a carrier its routes are made of."""
+    """The facts of a carrier that its routes are made of."""
 
     name: str
     callbacks: tuple[str, ...]
@@ -171,9 +162,7 @@ def _build_routes(specs: tuple[_CallbackFacts, ...]) -> APIRouter:
     return routes
 
 
-def _add_route(
-    routes: APIRouter, spec: _CallbackFacts, path: str, kind: str, endpoint: Callable[..., Awaitable[dict[str, str]]]
-) -> None:
+def _add_route(routes: APIRouter, spec: _CallbackFacts, path: str, kind: str, endpoint: CallbackEndpoint) -> None:
     by = "_of_workflow" if "{workflow_id}" in path else ""
     if "{" not in path and kind in spec.callbacks:
         by = "_of_account"
@@ -183,7 +172,7 @@ def _add_route(
         methods=["POST"],
         response_model=CallbackResponse,
         operation_id=f"{spec.name}_{kind.replace('-', '_')}{by}",
-        summary=f"News of {spec.name} about a call: {kind}",
+        summary=f"{spec.name.capitalize()} {kind.replace('-', ' ')}",
         openapi_extra=_header_parameters(spec.signature_headers),
         max_body_size=MAX_BODY_BYTES,
     )
@@ -196,31 +185,37 @@ def _header_parameters(names: Sequence[str]) -> dict[str, Any] | None:
     return {"parameters": [{"name": name, "in": "header", "required": False, "schema": schema} for name in names]}
 
 
-def _run_endpoint(provider: str, kind: str) -> Callable[..., Awaitable[dict[str, str]]]:
-    async def run_callback(workflow_run_id: LongId, request: CallbackRequestDep, news: CallbacksDep) -> dict[str, str]:
-        return {"status": await news.handle_for_run(provider, kind, workflow_run_id, request)}
+def _run_endpoint(provider: str, kind: str) -> CallbackEndpoint:
+    async def run_callback(
+        workflow_run_id: LongId, request: CallbackRequestDep, services: Services
+    ) -> CallbackResponse:
+        return CallbackResponse(
+            status=await services.callbacks.handle_for_run(provider, kind, workflow_run_id, request)
+        )
 
     return run_callback
 
 
-def _transfer_endpoint(provider: str) -> Callable[..., Awaitable[dict[str, str]]]:
+def _transfer_endpoint(provider: str) -> CallbackEndpoint:
     async def transfer_callback(
-        transfer_id: TransferId, request: CallbackRequestDep, transfers: TransferResultsDep
-    ) -> dict[str, str]:
-        return {"status": await transfers.handle_result(transfer_id, request, provider)}
+        transfer_id: TransferId, request: CallbackRequestDep, services: Services
+    ) -> CallbackResponse:
+        return CallbackResponse(status=await services.transfer_results.handle_result(transfer_id, request, provider))
 
     return transfer_callback
 
 
-def _workflow_endpoint(provider: str, kind: str) -> Callable[..., Awaitable[dict[str, str]]]:
-    async def workflow_callback(workflow_id: Id, request: CallbackRequestDep, news: CallbacksDep) -> dict[str, str]:
-        return {"status": await news.handle_for_workflow(provider, kind, workflow_id, request)}
+def _workflow_endpoint(provider: str, kind: str) -> CallbackEndpoint:
+    async def workflow_callback(workflow_id: Id, request: CallbackRequestDep, services: Services) -> CallbackResponse:
+        return CallbackResponse(
+            status=await services.callbacks.handle_for_workflow(provider, kind, workflow_id, request)
+        )
 
     return workflow_callback
 
 
-def _account_endpoint(provider: str, kind: str) -> Callable[..., Awaitable[dict[str, str]]]:
-    async def account_callback(request: CallbackRequestDep, news: CallbacksDep) -> dict[str, str]:
-        return {"status": await news.handle_for_account(provider, kind, request)}
+def _account_endpoint(provider: str, kind: str) -> CallbackEndpoint:
+    async def account_callback(request: CallbackRequestDep, services: Services) -> CallbackResponse:
+        return CallbackResponse(status=await services.callbacks.handle_for_account(provider, kind, request))
 
     return account_callback

@@ -1,7 +1,6 @@
-"""Calls to an organization's numbers that no agent took."""
+"""Calls to an organization's numbers that no agent took, over HTTP."""
 
 from datetime import datetime
-from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
@@ -40,15 +39,15 @@ class RefusedCallList(BaseModel):
 
 
 @router.get("", response_model=RefusedCallList, operation_id="list_refused_calls")
-async def list_refused_calls(org: CurrentOrg, session: Session, page: PageParams) -> dict[str, Any]:
-    """Newest first, with the reason."""
+async def list_refused_calls(org: CurrentOrg, session: Session, page: PageParams) -> RefusedCallList:
+    """Lists refused calls with the reason, newest first."""
     rows, total = await repository.list_refused_calls(
         session, org.organization_id, limit=page.limit, offset=page.offset
     )
-    return {
-        "refused_calls": rows,
-        "total_count": total,
-        "page": page.page,
-        "limit": page.limit,
-        "total_pages": page.total_pages(total),
-    }
+    return RefusedCallList(
+        refused_calls=[RefusedCallResponse.model_validate(row) for row in rows],
+        total_count=total,
+        page=page.page,
+        limit=page.limit,
+        total_pages=page.total_pages(total),
+    )

@@ -34,6 +34,7 @@ from offhook.telephony.ports import (
     WebhookProof,
     WebhookUnreadable,
 )
+from offhook.telephony.signal_statements import send_signal
 from offhook.telephony.webhooks.verification import ReplayGuard
 from offhook.workflows import service as workflows
 
@@ -243,7 +244,7 @@ class CarrierCallbacks:
             now = await runs.get_run(session, run.organization_id, run.id)
             return DUPLICATE if now.status == update.status else IGNORED
         if update.status in FINAL_STATES:
-            await call_signals.send_signal(session, call_signals.CALL_OVER, run.id, update.status)
+            await send_signal(session, call_signals.CALL_OVER, run.id, update.status)
         return OK
 
 
@@ -263,5 +264,5 @@ async def record_machine_verdict(session: AsyncSession, run: Run, verdict: Machi
         await carrier_calls.record_human_answer(session, run.organization_id, run.id)
         return None
     is_corrected = await carrier_calls.record_machine_answer(session, run.organization_id, run.id)
-    await call_signals.send_signal(session, call_signals.MACHINE, run.id, "speak" if verdict.may_speak else "wait")
+    await send_signal(session, call_signals.MACHINE, run.id, "speak" if verdict.may_speak else "wait")
     return OutcomeCorrected(run.organization_id, run.id) if is_corrected else None

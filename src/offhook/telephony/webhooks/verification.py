@@ -1,19 +1,17 @@
-"""Whether a request is a carrier's: its signature over what came, once, and the secret in its address."""
+"""Verifies that a request is a carrier's: its signature over what came, once, and the secret in its address."""
 
 import hashlib
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 import structlog
-from sqlalchemy import delete, select
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.telephony.errors import WebhookRefused
 from offhook.telephony.ports import CarrierAccount, CarrierSpec, CarrierWebhook, WebhookProof
-from offhook.telephony.tables import SeenWebhook
+from offhook.telephony.webhooks import repository
 
 # Longer than carriers try again; schemes that have a time are refused long before by their verifier.
 NONCE_RETENTION: Final = timedelta(days=7)
@@ -28,7 +26,7 @@ class ReplayGuard:
         self._clock = clock
 
     def verify_signature(self, spec: CarrierSpec, account: CarrierAccount, webhook: CarrierWebhook) -> WebhookProof:
-        """WebhookRefused (401) for everything that the account's carrier did not sign exactly like this."""
+        """Raises WebhookRefused (401) for everything that the account's carrier did not sign exactly like this."""
         if spec.webhooks.verifier is None:
             raise WebhookRefused
         try:
@@ -43,7 +41,7 @@ class ReplayGuard:
     async def record_once(
         self, session: AsyncSession, account: CarrierAccount, webhook: CarrierWebhook, proof: WebhookProof
     ) -> bool:
-        """False when exactly this came before; WebhookRefused (401) when its nonce came with something else.
+        """Returns False when exactly this came before; WebhookRefused (401) when its nonce came with something else.
 
         Of two at once one waits for the other's transaction, and is new after all when that one fails.
         """
@@ -51,24 +49,16 @@ class ReplayGuard:
             return True
         nonce = _sha256(account.provider, str(account.id), proof.nonce)
         body = hashlib.sha256(webhook.url.encode() + b"\n" + webhook.body).digest()
-        written = await session.execute(
-            insert(SeenWebhook)
-            .values(nonce_sha256=nonce, body_sha256=body)
-            .on_conflict_do_nothing()
-            .returning(SeenWebhook.nonce_sha256)
-        )
-        if written.scalar_one_or_none() is not None:
+        if await repository.record_nonce(session, nonce, body):
             return True
-        seen = await session.scalar(select(SeenWebhook.body_sha256).where(SeenWebhook.nonce_sha256 == nonce))
-        if seen != body:
+        if await repository.find_body_hash(session, nonce) != body:
             raise WebhookRefused
         return False
 
     async def forget_expired(self, _: dict[str, Any]) -> None:
-        """The job ``telephony.forget_webhooks``."""
-        before: datetime = self._clock.now() - NONCE_RETENTION
+        """Deletes old nonces: the job ``telephony.forget_webhooks``."""
         async with self._db.transaction() as session:
-            await session.execute(delete(SeenWebhook).where(SeenWebhook.received_at < before))
+            await repository.delete_nonces(session, self._clock.now() - NONCE_RETENTION)
 
 
 def _sha256(*parts: str) -> bytes:

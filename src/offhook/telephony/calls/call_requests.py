@@ -1,0 +1,103 @@
+"""Calls that the API is asked for, each placed once for its idempotency key."""
+
+from typing import Any
+
+from offhook.kit.database.database import Database
+from offhook.orgs import Caller
+from offhook.orgs.idempotency import run_idempotent
+from offhook.telephony.calls.outbound import CallOrder, OutboundCalls
+from offhook.telephony.calls.schemas import (
+    InitiateCallRequest,
+    InitiateCallResponse,
+    PublicTriggerRequest,
+    PublicTriggerResponse,
+)
+from offhook.workflows import service as workflows
+from offhook.workflows.errors import TriggerNotFound, WorkflowNotPublished
+
+
+class CallRequests:
+    """Raises what :meth:`OutboundCalls.place_call` raises."""
+
+    def __init__(self, db: Database, calls: OutboundCalls) -> None:
+        self._db = db
+        self._calls = calls
+
+    async def place_test_call(
+        self, caller: Caller, request: InitiateCallRequest, idempotency_key: str | None
+    ) -> InitiateCallResponse:
+        """Calls with the agent's draft when there is one."""
+        order = CallOrder(
+            organization_id=caller.organization_id,
+            workflow_id=request.workflow_id,
+            to_number=request.phone_number,
+            use_draft=True,
+            run_id=request.workflow_run_id,
+            configuration_id=request.telephony_configuration_id,
+            from_phone_number_id=request.from_phone_number_id,
+            context=request.initial_context,
+            user_id=caller.user_id,
+        )
+
+        async def place_call() -> dict[str, Any]:
+            placed = await self._calls.place_call(order)
+            message = f"Call initiated successfully with run name {placed.run_name}"
+            if placed.call_id is None:
+                message = f"The carrier did not confirm the call, but the phone may ring. Check run {placed.run_name}."
+            return InitiateCallResponse(
+                message=message,
+                workflow_run_id=placed.run_id,
+                workflow_run_name=placed.run_name,
+                status=placed.status,
+                call_id=placed.call_id,
+            ).model_dump()
+
+        answer = await run_idempotent(
+            self._db,
+            organization_id=caller.organization_id,
+            scope="initiate-call",
+            key=idempotency_key,
+            body=request.model_dump(mode="json"),
+            action=place_call,
+        )
+        return InitiateCallResponse.model_validate(answer)
+
+    async def trigger_agent(
+        self, caller: Caller, path: str, request: PublicTriggerRequest, idempotency_key: str | None
+    ) -> PublicTriggerResponse:
+        """Calls with the published version of the agent behind a trigger. TriggerNotFound (404), also for another
+        organization's: its existence is not disclosed."""
+
+        async def place_call() -> dict[str, Any]:
+            async with self._db.transaction() as session:
+                owner, workflow_id = await workflows.by_trigger(session, path)
+            if owner != caller.organization_id:
+                raise TriggerNotFound
+            order = CallOrder(
+                organization_id=owner,
+                workflow_id=workflow_id,
+                to_number=request.phone_number,
+                use_draft=False,
+                configuration_id=request.telephony_configuration_id,
+                from_phone_number_id=request.from_phone_number_id,
+                context=request.initial_context,
+                platform_context={"trigger_mode": "production", "agent_uuid": path, "api_key_id": caller.key_id},
+                user_id=caller.user_id,
+            )
+            try:
+                placed = await self._calls.place_call(order)
+            except WorkflowNotPublished:
+                raise TriggerNotFound from None
+            return PublicTriggerResponse(
+                status=placed.status, workflow_run_id=placed.run_id, workflow_run_name=placed.run_name
+            ).model_dump()
+
+        answer = await run_idempotent(
+            self._db,
+            organization_id=caller.organization_id,
+            scope=f"public-agent:{path}",
+            key=idempotency_key,
+            body=request.model_dump(mode="json"),
+            action=place_call,
+        )
+        return PublicTriggerResponse.model_validate(answer)
