@@ -1232,7 +1232,7 @@ export interface paths {
         };
         /**
          * Config Warnings
-         * @description What accounts lack without which the carrier's webhooks cannot be believed.
+         * @description Counts missing account settings that are required to verify webhooks.
          */
         get: operations["get_telephony_config_warnings"];
         put?: never;
@@ -1252,13 +1252,13 @@ export interface paths {
         };
         /**
          * List Configurations
-         * @description The organization's carrier accounts. The sandbox needs none.
+         * @description Lists the organization's carrier accounts.
          */
         get: operations["list_telephony_configs"];
         put?: never;
         /**
          * Create Configuration
-         * @description Secrets are stored encrypted and never shown again.
+         * @description Adds a carrier account. Secrets are stored encrypted and never shown again.
          */
         post: operations["create_telephony_config"];
         delete?: never;
@@ -1278,13 +1278,13 @@ export interface paths {
         get: operations["get_telephony_config"];
         /**
          * Update Configuration
-         * @description The carrier cannot be changed (400).
+         * @description Changes a carrier account. Its carrier cannot be changed (400).
          */
         put: operations["update_telephony_config"];
         post?: never;
         /**
          * Delete Configuration
-         * @description Its numbers go with it; refused while a campaign runs with it.
+         * @description Deletes the account and its numbers. Refused while a running campaign uses it.
          */
         delete: operations["delete_telephony_config"];
         options?: never;
@@ -1304,7 +1304,7 @@ export interface paths {
         put?: never;
         /**
          * Create Number
-         * @description With an agent, the carrier is told to send the number's calls here: `provider_sync` says whether it does.
+         * @description Adds a number. With an agent, the carrier is asked to route its calls here; `provider_sync` reports the result.
          */
         post: operations["create_telephony_phone_number"];
         delete?: never;
@@ -1327,7 +1327,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Number
-         * @description The carrier keeps it; refused while a campaign runs with the account.
+         * @description Removes the number here; the carrier keeps it. Refused while a running campaign uses the account.
          */
         delete: operations["delete_telephony_phone_number"];
         options?: never;
@@ -1346,7 +1346,7 @@ export interface paths {
         put?: never;
         /**
          * Set Default Caller
-         * @description Calls by this account come from this number.
+         * @description Makes this the default caller ID of the account.
          */
         post: operations["set_default_caller_phone_number"];
         delete?: never;
@@ -1366,7 +1366,7 @@ export interface paths {
         put?: never;
         /**
          * Reactivate
-         * @description An account that was switched off is used again, if its carrier takes it now.
+         * @description Reactivates an account that was switched off, if the carrier accepts its credentials.
          */
         post: operations["reactivate_telephony_config"];
         delete?: never;
@@ -1386,7 +1386,7 @@ export interface paths {
         put?: never;
         /**
          * Set Default
-         * @description Calls leave by this account unless another is named.
+         * @description Makes this the account of calls that name no other.
          */
         post: operations["set_default_telephony_config"];
         delete?: never;
@@ -1404,7 +1404,7 @@ export interface paths {
         };
         /**
          * Providers Metadata
-         * @description Every carrier that an account can be made of, with the fields of its form and what it can do.
+         * @description Lists the carriers that accounts can be created for, with their form fields and features.
          */
         get: operations["get_telephony_providers_metadata"];
         put?: never;
@@ -1983,7 +1983,7 @@ export interface paths {
         };
         /**
          * Available Numbers
-         * @description Numbers that quick-connect can buy.
+         * @description Lists numbers that quick-connect can buy.
          */
         get: operations["available_numbers"];
         put?: never;
@@ -2003,7 +2003,7 @@ export interface paths {
         };
         /**
          * Carrier Lookup
-         * @description Carrier and line type of a number; one that cannot exist is 422.
+         * @description Returns the carrier and line type of a number. A number that cannot exist is 422.
          */
         get: operations["carrier_lookup"];
         put?: never;
@@ -2023,7 +2023,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** News of cloudonix about a call: cdr */
+        /** Cloudonix cdr */
         post: operations["cloudonix_cdr"];
         delete?: never;
         options?: never;
@@ -2040,7 +2040,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** News of cloudonix about a call: status-callback */
+        /** Cloudonix status callback */
         post: operations["cloudonix_status_callback"];
         delete?: never;
         options?: never;
@@ -2059,7 +2059,7 @@ export interface paths {
         put?: never;
         /**
          * Hang Up
-         * @description Ends a call that this platform placed; a call that is over stays as it is.
+         * @description Ends a call that this platform placed. A call that is over stays as it is.
          */
         post: operations["hang_up_call"];
         delete?: never;
@@ -2079,7 +2079,7 @@ export interface paths {
         put?: never;
         /**
          * Inbound Fallback
-         * @description A spoken sentence, when a call could not be processed; works without the database.
+         * @description Returns a spoken message for a call that could not be processed. Works without the database.
          */
         post: operations["inbound_fallback"];
         delete?: never;
@@ -2099,8 +2099,8 @@ export interface paths {
         put?: never;
         /**
          * Inbound Run
-         * @description Brings a call to the agent of the called number: the organization is found by the carrier's account, the agent by
-         *     the number. Answers in the carrier's own format, also when it refuses the call.
+         * @description Connects an inbound call to the agent of the called number. The carrier's account identifies the organization.
+         *     Responds in the carrier's own format, also when the call is refused.
          */
         post: operations["inbound_run"];
         delete?: never;
@@ -2121,7 +2121,7 @@ export interface paths {
         /**
          * Inbound Workflow
          * @deprecated
-         * @description Deprecated: point the number at `inbound/run` and choose its agent here.
+         * @description Deprecated: point the number at `inbound/run` and assign its agent here.
          */
         post: operations["inbound_workflow"];
         delete?: never;
@@ -2141,7 +2141,7 @@ export interface paths {
         put?: never;
         /**
          * Initiate Call
-         * @description Places a test call: runs the draft of the agent when there is one.
+         * @description Places a test call. Runs the agent's draft if there is one.
          */
         post: operations["test_phone_call"];
         delete?: never;
@@ -2162,7 +2162,7 @@ export interface paths {
         post?: never;
         /**
          * Release Managed Number
-         * @description Releases the number to its carrier and removes its records.
+         * @description Returns the number to its carrier and removes its records.
          */
         delete: operations["release_managed_number"];
         options?: never;
@@ -2179,7 +2179,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** News of plivo about a call: hangup-callback */
+        /** Plivo hangup callback */
         post: operations["plivo_hangup_callback"];
         delete?: never;
         options?: never;
@@ -2196,7 +2196,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** News of plivo about a call: ring-callback */
+        /** Plivo ring callback */
         post: operations["plivo_ring_callback"];
         delete?: never;
         options?: never;
@@ -2215,8 +2215,7 @@ export interface paths {
         put?: never;
         /**
          * Quick Connect
-         * @description Buys a number and lets an agent answer it. What fails after the purchase is
-         *     finished or given back.
+         * @description Buys a number and lets an agent answer it. A purchase that fails afterwards is completed later or refunded.
          */
         post: operations["quick_connect"];
         delete?: never;
@@ -2234,7 +2233,7 @@ export interface paths {
         };
         /**
          * List Refused Calls
-         * @description Newest first, with the reason.
+         * @description Lists refused calls with the reason, newest first.
          */
         get: operations["list_refused_calls"];
         put?: never;
@@ -2254,7 +2253,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** News of telnyx about a call: events */
+        /** Telnyx events */
         post: operations["telnyx_events"];
         delete?: never;
         options?: never;
@@ -2271,7 +2270,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** News of telnyx about a call: transfer-result */
+        /** Telnyx transfer result */
         post: operations["telnyx_transfer_result"];
         delete?: never;
         options?: never;
@@ -2290,7 +2289,7 @@ export interface paths {
         put?: never;
         /**
          * Transfer Result
-         * @description News of a transfer's destination: completes the tool call that waits for it.
+         * @description Reports on the destination of a transfer. Completes the tool call that waits for it.
          */
         post: operations["transfer_result"];
         delete?: never;
@@ -2308,7 +2307,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** News of twilio about a call: status-callback */
+        /** Twilio status callback */
         post: operations["twilio_status_callback"];
         delete?: never;
         options?: never;
@@ -2325,7 +2324,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** News of vobiz about a call: hangup-callback */
+        /** Vobiz hangup callback */
         post: operations["vobiz_hangup_callback_of_workflow"];
         delete?: never;
         options?: never;
@@ -2342,7 +2341,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** News of vobiz about a call: hangup-callback */
+        /** Vobiz hangup callback */
         post: operations["vobiz_hangup_callback"];
         delete?: never;
         options?: never;
@@ -2359,7 +2358,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** News of vobiz about a call: ring-callback */
+        /** Vobiz ring callback */
         post: operations["vobiz_ring_callback"];
         delete?: never;
         options?: never;
@@ -2376,7 +2375,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** News of vonage about a call: events */
+        /** Vonage events */
         post: operations["vonage_events_of_account"];
         delete?: never;
         options?: never;
@@ -2393,7 +2392,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** News of vonage about a call: events */
+        /** Vonage events */
         post: operations["vonage_events"];
         delete?: never;
         options?: never;
@@ -3601,7 +3600,7 @@ export interface components {
         };
         /**
          * CallbackResponse
-         * @description ``duplicate``: it came before, or said what was known. ``ignored``: it changes nothing.
+         * @description ``duplicate``: it was received before, or reported what was known. ``ignored``: it changes nothing.
          */
         CallbackResponse: {
             /**
@@ -15661,7 +15660,7 @@ export interface operations {
     create_telephony_config: {
         parameters: {
             query?: {
-                /** @description Ask the carrier whether it takes this before it is saved */
+                /** @description Check with the carrier before saving */
                 verify?: boolean;
             };
             header?: {
@@ -15864,7 +15863,7 @@ export interface operations {
     update_telephony_config: {
         parameters: {
             query?: {
-                /** @description Ask the carrier whether it takes this before it is saved */
+                /** @description Check with the carrier before saving */
                 verify?: boolean;
             };
             header?: {
@@ -16168,7 +16167,7 @@ export interface operations {
     create_telephony_phone_number: {
         parameters: {
             query?: {
-                /** @description Ask the carrier whether it takes this before it is saved */
+                /** @description Check with the carrier before saving */
                 verify?: boolean;
             };
             header?: {
@@ -20196,7 +20195,7 @@ export interface operations {
     carrier_lookup: {
         parameters: {
             query: {
-                /** @description E.164, as in +12015550101 */
+                /** @description E.164, for example +12015550101 */
                 number: string;
             };
             header?: {
