@@ -1,4 +1,4 @@
-"""The queries on campaigns and contacts that people ask for; every one takes the organization."""
+"""Queries on campaigns and contacts; every one takes the organization."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ ANALYZE_THRESHOLD: Final = 1000
 
 
 async def find_campaign(session: AsyncSession, organization_id: int, campaign_id: int) -> Campaign | None:
-    """The campaign as the database has it now."""
+    """Returns the campaign as the database has it now."""
     found = await session.execute(
         select(Campaign)
         .where(Campaign.id == campaign_id, Campaign.organization_id == organization_id)
@@ -26,15 +26,17 @@ async def find_campaign(session: AsyncSession, organization_id: int, campaign_id
 async def list_campaigns(
     session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[Campaign], int]:
-    """Newest first, and how many there are."""
-    mine = Campaign.organization_id == organization_id
-    total = (await session.execute(select(func.count()).select_from(Campaign).where(mine))).scalar_one()
-    rows = await session.scalars(select(Campaign).where(mine).order_by(Campaign.id.desc()).limit(limit).offset(offset))
+    """Returns a page, newest first, and the total number."""
+    is_owned = Campaign.organization_id == organization_id
+    total = (await session.execute(select(func.count()).select_from(Campaign).where(is_owned))).scalar_one()
+    rows = await session.scalars(
+        select(Campaign).where(is_owned).order_by(Campaign.id.desc()).limit(limit).offset(offset)
+    )
     return rows.all(), total
 
 
 async def used_file_keys(session: AsyncSession, organization_id: int, keys: Collection[str]) -> set[str]:
-    """Those of ``keys`` that a campaign names."""
+    """Returns those of ``keys`` that a campaign uses."""
     found = await session.scalars(
         select(Campaign.contacts_file_key).where(
             Campaign.organization_id == organization_id, Campaign.contacts_file_key.in_(sorted(keys))
@@ -44,7 +46,7 @@ async def used_file_keys(session: AsyncSession, organization_id: int, keys: Coll
 
 
 async def has_running_campaign(session: AsyncSession, organization_id: int, workflow_id: int) -> bool:
-    """Whether a campaign of this workflow runs."""
+    """Returns whether a campaign of this workflow is running."""
     found = await session.scalar(
         select(Campaign.id)
         .where(
@@ -58,7 +60,7 @@ async def has_running_campaign(session: AsyncSession, organization_id: int, work
 
 
 async def has_running_with_account(session: AsyncSession, organization_id: int, configuration_id: int) -> bool:
-    """Whether a campaign runs that names this carrier account."""
+    """Returns whether a running campaign uses this carrier account."""
     found = await session.scalar(
         select(Campaign.id)
         .where(
@@ -81,7 +83,7 @@ async def list_contacts(
     limit: int,
     offset: int,
 ) -> tuple[Sequence[Contact], int]:
-    """A page in the order of the file, of the wished states and outcomes (none named: all), and how many there are."""
+    """Returns a page in the order of the file, filtered by states and outcomes (empty: all), and the total number."""
     conditions = [Contact.campaign_id == campaign_id, Contact.organization_id == organization_id]
     if states:
         conditions.append(Contact.state.in_(sorted(states)))
@@ -99,7 +101,7 @@ async def list_contacts(
 async def count_missing_values(
     session: AsyncSession, organization_id: int, campaign_id: int, names: Sequence[str]
 ) -> dict[str, int]:
-    """How many contacts that are not done have nothing under each of these names."""
+    """Counts unfinished contacts without a value for each of these names."""
     if not names:
         return {}
     empty = [
@@ -115,7 +117,7 @@ async def count_missing_values(
 
 
 async def write_numbers(session: AsyncSession, organization_id: int, campaign_id: int, target: Path) -> None:
-    """Write the numbers of the contacts that are not done into a file, one a line, without holding them."""
+    """Writes the numbers of unfinished contacts into a file, one per line, without loading them."""
     connection = await (await session.connection()).get_raw_connection()
     driver: Any = connection.driver_connection
     await driver.copy_from_query(
@@ -151,7 +153,7 @@ async def sessions_after(
         .limit(limit)
         .subquery()
     )
-    # A call that was surely never asked for is no session: its contact is called again as if nothing had been.
+    # A call that was never placed is no session: its contact is called again as if nothing had happened.
     joined = [
         Attempt.contact_id == page.c.id,
         Attempt.run_id.is_not(None),
@@ -177,7 +179,7 @@ async def update_if_status(
     sources: Collection[str],
     values: Mapping[str, object],
 ) -> Campaign | None:
-    """Change a campaign by compare-and-swap on its status; None when it is in none of ``sources``."""
+    """Changes a campaign by compare-and-swap on its status; None when it is in none of ``sources``."""
     moved = await session.execute(
         update(Campaign)
         .where(
@@ -211,7 +213,7 @@ async def count_contacts(session: AsyncSession, organization_id: int, campaign_i
 async def first_and_last_done(
     session: AsyncSession, organization_id: int, campaign_id: int
 ) -> tuple[datetime | None, datetime | None]:
-    """When the first contact was done, and the last one so far."""
+    """Returns when the first contact was done, and the last one so far."""
     found = await session.execute(
         select(func.min(Contact.done_at), func.max(Contact.done_at)).where(
             Contact.organization_id == organization_id, Contact.campaign_id == campaign_id, Contact.state == "done"
@@ -247,7 +249,7 @@ async def find_contact(
 
 
 async def count_placing_dials(session: AsyncSession, organization_id: int, campaign_id: int) -> int:
-    """Dials of the campaign that are committed and whose answer from the carrier is not."""
+    """Counts committed dials of the campaign without a committed answer from the carrier."""
     found = await session.execute(
         select(func.count())
         .select_from(Attempt)
@@ -270,7 +272,7 @@ async def count_open_attempts(session: AsyncSession, organization_id: int, campa
 
 
 async def analyze_contacts(session: AsyncSession, added: int) -> None:
-    """After many rows: until the database knows of them, it sorts the whole list for each claim (200,000: 0.6 s)."""
+    """Updates statistics after many inserts; without them each claim sorts the whole list (200,000 rows: 0.6 s)."""
     if added >= ANALYZE_THRESHOLD:
         await session.execute(text("ANALYZE campaign_contacts"))
 
@@ -278,8 +280,8 @@ async def analyze_contacts(session: AsyncSession, added: int) -> None:
 async def copy_contacts(
     session: AsyncSession, organization_id: int, source_id: int, target_id: int, outcomes: Collection[str]
 ) -> int:
-    """Copy the contacts of ``source_id`` that ended in one of ``outcomes``, in their order; how many."""
-    wanted = (
+    """Copies the contacts of ``source_id`` that ended in one of ``outcomes``, in their order; returns how many."""
+    rows = (
         select(
             literal(target_id),
             Contact.organization_id,
@@ -295,20 +297,20 @@ async def copy_contacts(
         )
     )  # fmt: skip
     names = ["campaign_id", "organization_id", "row_number", "phone_number", "variables"]
-    done: Any = await session.execute(insert(Contact).from_select(names, wanted))
+    done: Any = await session.execute(insert(Contact).from_select(names, rows))
     await analyze_contacts(session, int(done.rowcount))
     return int(done.rowcount)
 
 
 async def find_any_campaign(session: AsyncSession, campaign_id: int) -> Campaign | None:
-    """Without an organization on purpose: whoever runs commands on this machine looks after all of them."""
+    """Returns a campaign of any organization, for commands on this machine."""
     return await session.get(Campaign, campaign_id)
 
 
 async def attempts_after(
     session: AsyncSession, organization_id: int, campaign_id: int, after: int, limit: int
 ) -> Sequence[Any]:
-    """The next attempts by id, each with the number that it dialled."""
+    """Returns the next attempts by id, each with the number that it dialed."""
     found = await session.execute(
         select(
             Attempt.id, Attempt.contact_id, Attempt.state, Attempt.outcome, Attempt.reason, Attempt.run_id,
@@ -325,7 +327,7 @@ async def attempts_after(
 
 
 async def cancel_pending(session: AsyncSession, organization_id: int, campaign_id: int, now: datetime) -> None:
-    """What a failed campaign never called ends as canceled."""
+    """Cancels the pending contacts of a failed campaign."""
     await session.execute(
         text(
             "UPDATE campaign_contacts SET state = 'done', outcome = 'canceled', reason = 'campaign_failed', done_at = :now"

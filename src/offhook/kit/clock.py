@@ -6,7 +6,7 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """The current time with zone UTC."""
+        """Returns the current time in UTC."""
         ...
 
 

@@ -85,7 +85,7 @@ class Keyring:
         return _VERSION + key.id + nonce + key.sealing.encrypt(nonce, plaintext, associated)
 
     def open(self, sealed: bytes, associated: bytes) -> bytes:
-        """The plaintext of :meth:`seal`; raises :class:`SecretUnreadable`."""
+        """Returns the plaintext of :meth:`seal`; raises :class:`SecretUnreadable`."""
         key_id = sealed[1 : 1 + _KEY_ID_BYTES]
         nonce = sealed[1 + _KEY_ID_BYTES : 1 + _KEY_ID_BYTES + _NONCE_BYTES]
         for key in self._derived_keys:
@@ -99,17 +99,17 @@ class Keyring:
         return _derive_token(self._derived_keys[0], purpose)
 
     def is_derived(self, purpose: str, token: str) -> bool:
-        """Whether any key of this installation makes this of ``purpose``; in constant time."""
+        """Returns whether any key of this installation derives this from ``purpose``; in constant time."""
         given = token.encode("utf-8", "surrogatepass")
         return any(hmac.compare_digest(_derive_token(key, purpose).encode(), given) for key in self._derived_keys)
 
     def sign_link(self, payload: str, expires_at: int) -> str:
-        """A URL-safe token that carries ``payload`` readably and is valid until ``expires_at`` (unix seconds)."""
+        """Returns a URL-safe token with a readable ``payload``, valid until ``expires_at`` (unix seconds)."""
         body = f"{_encode_base64(payload.encode())}.{expires_at}"
         return f"{body}.{_encode_base64(_sign_body(self._derived_keys[0], body))}"
 
     def verify_link(self, token: str, now: float) -> str:
-        """The payload of :meth:`sign_link`; raises :class:`LinkRefused`. ``now`` in unix seconds."""
+        """Returns the payload of :meth:`sign_link`; raises :class:`LinkRefused`. ``now`` is in unix seconds."""
         body, _, signature = token.rpartition(".")
         payload, _, expires_at = body.partition(".")
         try:

@@ -6,7 +6,7 @@ from pydantic import BeforeValidator
 
 
 def reject_boolean(value: Any) -> Any:
-    """For numbers of other types: ``Annotated[Decimal, BeforeValidator(reject_boolean)]``."""
+    """Rejects booleans where numbers are expected: ``Annotated[Decimal, BeforeValidator(reject_boolean)]``."""
     if isinstance(value, bool):
         raise ValueError("Input should be a number, not true or false")
     return value

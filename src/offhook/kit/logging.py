@@ -10,7 +10,7 @@ _OURS: Final = ("offhook", "offhook_lab")
 
 
 def configure_logging(level: str = "info", style: Literal["text", "json"] = "text") -> None:
-    """Send structlog and ``logging`` to stderr. Calling it again replaces what was set."""
+    """Sends structlog and ``logging`` to stderr. Calling it again replaces the configuration."""
     number = logging.getLevelNamesMapping()[level.upper()]
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,

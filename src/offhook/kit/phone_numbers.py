@@ -52,7 +52,7 @@ class ParsedPhoneNumber:
 
 
 def parse_phone_number(text: str, region: str | None = None) -> ParsedPhoneNumber:
-    """Read a number as people write it; without ``region`` (ISO alpha-2) it must begin with ``+`` and a country code.
+    """Parses a number as people write it; without ``region`` (ISO alpha-2) it must begin with ``+`` and a country code.
 
     Raises :class:`PhoneNumberInvalid`.
     """
@@ -68,7 +68,7 @@ def parse_phone_number(text: str, region: str | None = None) -> ParsedPhoneNumbe
 
 
 def normalize_e164(text: str, region: str | None = None) -> str:
-    """The E.164 form alone, at half the cost of :func:`parse_phone_number`; raises :class:`PhoneNumberInvalid`."""
+    """Returns the E.164 form, at half the cost of :func:`parse_phone_number`; raises :class:`PhoneNumberInvalid`."""
     return phonenumbers.format_number(_parse_number(text, region), phonenumbers.PhoneNumberFormat.E164)
 
 
@@ -85,7 +85,7 @@ def is_e164(text: str) -> bool:
 
 
 def _calling_code(text: str) -> str | None:
-    """Of ``+`` and digits; no code is the beginning of another."""
+    """Returns the country code of ``+`` and digits; no code is a prefix of another."""
     for end in (2, 3, 4):
         if int(text[1:end]) in phonenumbers.COUNTRY_CODE_TO_REGION_CODE:
             return text[1:end]
@@ -93,7 +93,7 @@ def _calling_code(text: str) -> str | None:
 
 
 def _may_be_read_otherwise(code: str, national: str) -> bool:
-    """Whether reading may take a prefix away, as a zero that is only dialled within the country."""
+    """Returns whether parsing may remove a prefix, such as a zero that is only dialed within the country."""
     prefix = _national_prefix(code)
     return national.startswith("0") or (prefix is not None and prefix.match(national) is not None)
 
@@ -112,7 +112,7 @@ def _national_prefix(code: str) -> re.Pattern[str] | None:
 
 @lru_cache(maxsize=4096)
 def _has_possible_length(code: str, length: int) -> bool:
-    """Of a number from which nothing is taken away, only the length counts."""
+    """Returns whether numbers of this length exist; for a number without prefix only the length counts."""
     number = phonenumbers.PhoneNumber(country_code=int(code), national_number=int("2" * length))
     return bool(_is_dialable(number))
 
@@ -137,7 +137,7 @@ def _is_dialable(number: phonenumbers.PhoneNumber) -> bool:
 
 
 def _is_stable(number: phonenumbers.PhoneNumber) -> bool:
-    """Whether its E.164 form is read as the same number again; a run of zeros loses one each time."""
+    """Returns whether the E.164 form parses to the same number; leading zeros are lost one at a time."""
     if not str(number.national_number).startswith("0") and not number.italian_leading_zero:
         return True
     again = phonenumbers.parse(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))

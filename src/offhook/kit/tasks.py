@@ -19,23 +19,23 @@ class TaskTracker:
         return len(self._running)
 
     def start(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
-        """Run ``work`` beside the caller; a failure is logged under ``name``."""
+        """Runs ``work`` in the background; a failure is logged under ``name``."""
         task = asyncio.create_task(work, name=name)
         self._running.add(task)
         task.add_done_callback(self._on_task_done)
         return task
 
     async def close(self) -> None:
-        """Cancel what still runs and wait until it has ended."""
+        """Cancels running tasks and waits until they have ended."""
         running = list(self._running)
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    def cancel(self, *, but: asyncio.Task[Any] | None = None) -> None:
-        """Cancel what still runs, without waiting; ``but`` goes on (the task that asks)."""
+    def cancel(self, *, excluded: asyncio.Task[Any] | None = None) -> None:
+        """Cancels running tasks without waiting, except ``excluded`` (the task that asks)."""
         for task in list(self._running):
-            if task is not but:
+            if task is not excluded:
                 task.cancel()
 
     def _on_task_done(self, task: asyncio.Task[Any]) -> None:
@@ -45,7 +45,7 @@ class TaskTracker:
 
 
 async def cancel_task(task: asyncio.Task[Any] | None) -> None:
-    """Cancel a task and wait for its end, whatever it was; None and finished tasks are fine."""
+    """Cancels a task and waits for its end; None and finished tasks are accepted."""
     if task is None:
         return
     task.cancel()

@@ -29,7 +29,7 @@ class TemplateVariable:
 
 
 def find_variables(text: str) -> Iterator[TemplateVariable]:
-    """Every variable of a text, in order, repeated ones included."""
+    """Returns every variable of a text, in order, including repeated ones."""
     for slot in _SLOT.finditer(text):
         yield _parse_variable(slot)
 
@@ -57,7 +57,7 @@ def render_template(text: str, context: Mapping[str, Any], *, now: datetime | No
 
 
 def render_json(template: Any, context: Mapping[str, Any], *, depth: int = 0) -> Any:
-    """A JSON template with its variables filled; a text that is one variable becomes the value with its type.
+    """Fills the variables of a JSON template; a text that is one variable becomes the value with its type.
 
     Raises ValueError for a template that is nested more than 30 deep.
     """
@@ -87,7 +87,7 @@ def _parse_variable(slot: re.Match[str]) -> TemplateVariable:
 
 
 def lookup_path(context: Mapping[str, Any], path: str) -> Any:
-    """The value at a path in a context, None when there is none; ``items.0.name`` walks into lists."""
+    """Returns the value at a path in a context, None when there is none; ``items.0.name`` walks into lists."""
     candidates = [path] + [path.removeprefix(prefix) for prefix in _FLAT_PREFIXES if path.startswith(prefix)]
     for candidate in candidates:
         value = context[candidate] if candidate in context else _walk_path(context, candidate.split("."))

@@ -11,7 +11,7 @@ def _zone_names() -> frozenset[str]:
 
 
 def find_zone(name: str) -> ZoneInfo | None:
-    """The IANA zone of this name, or None."""
+    """Returns the IANA zone of this name, or None."""
     if name not in _zone_names():
         return None
     try:

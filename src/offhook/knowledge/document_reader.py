@@ -57,7 +57,7 @@ class DocumentReader:
 
     def __init__(self, intake: DocumentIntake) -> None:
         self._intake = intake
-        self._programs = SandboxedProcessRunner(LIMITS, at_once=MAX_CONCURRENT)
+        self._programs = SandboxedProcessRunner(LIMITS, max_concurrent=MAX_CONCURRENT)
 
     @asynccontextmanager
     async def read_document(self, storage_key: str, kind: str) -> AsyncIterator[ExtractedDocument]:

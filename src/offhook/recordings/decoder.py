@@ -22,7 +22,7 @@ class RecordingDecoder:
     """One per process."""
 
     def __init__(self) -> None:
-        self._programs = SandboxedProcessRunner(LIMITS, at_once=MAX_CONCURRENT)
+        self._programs = SandboxedProcessRunner(LIMITS, max_concurrent=MAX_CONCURRENT)
 
     async def decode(self, source: Path, target: Path) -> float:
         """Write ``target`` (PCM16 mono 16 kHz WAV) and return its length in seconds.

@@ -62,12 +62,12 @@ class AgentTurns:
 
     @property
     def is_agent_busy(self) -> bool:
-        """The agent thinks or speaks."""
+        """Returns whether the agent thinks or speaks."""
         return self._utterance is not None
 
     @property
     def is_uninterruptible(self) -> bool:
-        """The agent is audible and may not be interrupted here."""
+        """Returns whether the agent is audible and may not be interrupted here."""
         return self._is_tool_uninterruptible or (
             self._playback.is_audible and not self._conversation.node.allow_interrupt
         )
@@ -78,7 +78,7 @@ class AgentTurns:
         self._start_turn(partial(self._run_answer, None, TurnTiming(), None, delay_s))
 
     def answer_caller(self, heard: str | None, timing: TurnTiming, edge: Edge | None = None) -> None:
-        """Answer what was heard; what the agent was still saying or thinking is over."""
+        """Answers what was heard and ends what the agent was still saying or thinking."""
         if self._is_tool_uninterruptible and not self.is_closing:
             self._queued_texts += [heard] if heard else []
         elif not self.is_closing and not self.is_mute:
@@ -86,16 +86,16 @@ class AgentTurns:
             self._start_turn(partial(self._run_answer, heard, timing, edge))
 
     def queue_caller_text(self, heard: str) -> None:
-        """The agent may not be interrupted here: answer this when it has finished."""
+        """Keeps what the caller said until the agent, which may not be interrupted now, has finished."""
         self._queued_texts.append(heard)
 
     def say_phrase(self, phrase: str) -> None:
-        """Say a fixed sentence of our own (asking again, an idle caller) unless the agent is busy."""
+        """Says a fixed sentence (a reprompt, an idle prompt) unless the agent is busy."""
         if not self.is_closing and not self.is_mute and not self.is_agent_busy:
             self._start_turn(partial(self._run_phrase, phrase))
 
     def say_filler(self) -> None:
-        """Say that an answer takes a moment; the turn goes on."""
+        """Says that an answer takes a moment; the turn continues."""
         if self._utterance is not None:
             self._utterance.say_canned(self._phrases.filler, is_answer=False)
 
@@ -153,7 +153,7 @@ class AgentTurns:
             self._on_end(end_reason)
 
     async def _stream_answer(self, utterance: Utterance, heard: str | None, edge: Edge | None) -> str | None:
-        """Let the graph answer into the utterance; why the call is over when it came to its end."""
+        """Streams the graph's answer into the utterance, and returns the end reason if the conversation ended."""
         end_reason: str | None = None
         async with aclosing(self._conversation.respond(heard, edge=edge)) as steps:
             async for step in steps:
@@ -198,7 +198,7 @@ class AgentTurns:
         return self._utterance
 
     def _commit_utterance(self, utterance: Utterance, *, interrupted: bool) -> None:
-        """The utterance is over: transcript and history get what was heard."""
+        """Writes what was heard of a finished utterance into transcript and history."""
         if self._utterance is utterance:
             self._utterance = None
             self.reply_due_since = None
@@ -225,7 +225,7 @@ class AgentTurns:
     # -- interruption and end -------------------------------------------------------------------------------------
 
     def interrupt(self) -> None:
-        """Stop speaking and thinking at once; the history keeps what was heard."""
+        """Stops speaking and thinking immediately; the history keeps what was heard."""
         utterance, self._utterance = self._utterance, None
         if utterance is None:
             return
@@ -239,7 +239,7 @@ class AgentTurns:
             self._turn.cancel()
 
     def pause(self, for_s: float) -> None:
-        """Stop speaking and listen; unless :meth:`interrupt` comes meanwhile, go on where we were after ``for_s``."""
+        """Pauses speech, and resumes it after ``for_s`` unless :meth:`interrupt` comes first."""
         if not self._playback.is_paused:
             if self._resume_timer is not None:
                 self._resume_timer.cancel()
@@ -253,7 +253,7 @@ class AgentTurns:
             self._playback.resume()
 
     def mute(self) -> None:
-        """Stop and say nothing more until :meth:`close`."""
+        """Stops the agent for the rest of the call."""
         self.is_mute = True
         self.interrupt()
         if self._turn is not None:
@@ -261,7 +261,7 @@ class AgentTurns:
         self.reply_due_since = None
 
     def end_with_phrase(self, phrase: str, reason: str, sound: RecordedSound | None = None) -> None:
-        """Say (or play) one last sentence, whatever else was going on, and end."""
+        """Says (or plays) one last sentence, whatever else was going on, and ends the call."""
         if self.is_closing:
             return
         self.is_closing = True

@@ -23,19 +23,19 @@ class CallLeg(Protocol):
     def codec(self) -> Codec: ...
 
     def send_frame(self, payload: bytes) -> None:
-        """Send one 20 ms frame (``codec.frame_bytes``). A leg that is gone ignores it."""
+        """Sends one 20 ms frame (``codec.frame_bytes``). A leg that is gone ignores it."""
         ...
 
     def send_mark(self, name: str) -> None:
-        """Ask the far end to report ``name`` when everything sent before it was played."""
+        """Asks the far end to report ``name`` when everything sent before it was played."""
         ...
 
     def clear_buffer(self) -> None:
-        """Drop what the far end has buffered and not played yet."""
+        """Drops what the far end has buffered and not played yet."""
         ...
 
     def send_event(self, event: VoiceEvent) -> None:
-        """Show an event to a far end that has a screen (the browser call); telephones ignore it."""
+        """Shows an event to a far end that has a screen (the browser call); telephones ignore it."""
         ...
 
     async def hang_up(self) -> None:
@@ -136,7 +136,7 @@ class AgentTool(Protocol):
         ...
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
-        """Return plain JSON, or a CallOver; raise ToolError with a sentence that the model may read."""
+        """Returns plain JSON or an EndCallRequest; raises ToolError with a sentence that the model may read."""
         ...
 
 
@@ -165,7 +165,7 @@ class SoundLibrary(Protocol):
     """The recordings that the agent of one call may play, at the rate of the call's line."""
 
     async def find_sound(self, recording_id: str, sample_rate: int) -> RecordedSound | None:
-        """None when there is no such recording or it cannot be read."""
+        """Returns the recording; None when it does not exist or cannot be read."""
         ...
 
 
@@ -199,7 +199,7 @@ class KnowledgeSource(Protocol):
     """The documents that the agent of one call may use."""
 
     async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
-        """What these documents say to the question, the best first; without one, only those that are given whole.
+        """Returns the passages for the question, best first; without one, only documents that are given whole.
 
         Documents that are not ready, or archived, say nothing. Never raises: nothing is what a failure finds.
         """
@@ -217,7 +217,7 @@ class VadStream(Protocol):
     """Speech probability of one caller, window by window; shared engines batch the windows of many calls."""
 
     def push(self, samples_8k: Any) -> None:
-        """Take int16 samples at 8 kHz of any length."""
+        """Accepts int16 samples at 8 kHz of any length."""
         ...
 
     def close(self) -> None: ...

@@ -71,7 +71,7 @@ class CallSession:
         self._connect_parts(agent, models, vad)
 
     def _connect_parts(self, agent: CallAgent, models: CallModels, vad: VadEngine) -> None:
-        """The parts that call back into this session or into each other."""
+        """Creates the parts that call back into this session or into each other."""
         line, codec = self._line, self._leg.codec
         self._listener = CallerListener(
             codec=codec, vad=vad, models=models, config=self._config, emit=line.emit, owner=self
@@ -106,25 +106,25 @@ class CallSession:
         self._listener.feed_audio(payload)
 
     def feed_digit(self, digit: str) -> None:
-        """A key that the caller pressed (0-9, *, #, A-D)."""
+        """Accepts a key that the caller pressed (0-9, *, #, A-D)."""
         if not self._turns.is_closing and not self._ended.is_set():
             self._digits_at = self._line.now()
             self._has_caller_spoken = True
             self._digits.press_key(digit, self._conversation.digit_edges())
 
     def feed_mark(self, name: str) -> None:
-        """The far end has played everything that was sent before this mark."""
+        """Notes that the far end has played everything that was sent before this mark."""
         self._playback.mark_returned(name)
 
     def leg_ended(self, reason: str = "caller_hung_up") -> None:
-        """The caller is gone (``caller_hung_up``) or their media is (``media_lost``)."""
+        """Ends the call: the caller hung up (``caller_hung_up``) or the media was lost (``media_lost``)."""
         self._end_call(reason)
 
     def stop(self, reason: str = "server_stopped") -> None:
         self._end_call(reason)
 
     def voicemail_detected(self, by: str) -> None:
-        """An answering machine took the call; ``by`` says who noticed."""
+        """Handles an answering machine; ``by`` says who noticed it."""
         self._voicemail.on_detected(by)
 
     @property

@@ -1,4 +1,4 @@
-"""What every leg on a socket shares: audio that comes before the session hears, and an end that is told once."""
+"""The common part of legs on a socket: audio that comes before the session is attached, and an end that is reported once."""
 
 from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
@@ -32,8 +32,8 @@ class CallInput(Protocol):
 class SocketLeg:
     """The common half of a ``voice.ports.CallLeg`` on a socket; its owner attaches the socket, then the session.
 
-    ``goodbyes`` are the close codes by which the far end says that its person hung up; any other end without a word
-    is a lost line.
+    ``clean_close_codes`` are the close codes by which the far end reports that the caller hung up; any other code is a
+    lost line.
     """
 
     clean_close_codes: frozenset[int] = frozenset()
@@ -50,14 +50,14 @@ class SocketLeg:
     def attach_socket(self, socket: PushSocket) -> None:
         self._socket = socket
 
-    def attach_session(self, ears: CallInput) -> None:
-        """From here the session hears everything, first of all what came while it was made."""
-        self._input = ears
+    def attach_session(self, session: CallInput) -> None:
+        """Attaches the session, which first gets the audio that came during its setup."""
+        self._input = session
         for payload in self._early:
-            ears.feed_audio(payload)
+            session.feed_audio(payload)
         self._early.clear()
         if self._end_reason is not None:
-            self._notify_end(ears, self._end_reason)
+            self._notify_end(session, self._end_reason)
 
     @property
     def codec(self) -> Codec:
@@ -72,7 +72,7 @@ class SocketLeg:
             self._socket.close(code, reason)
 
     def on_closed(self, code: int, reason: str) -> None:
-        """The socket is gone, whoever closed it (``kit.sockets.Receiver``)."""
+        """Ends the leg after the socket was closed by either side."""
         if code == GOING_AWAY and reason == "the server stops":
             self._end_once("server_stopped")
         else:
@@ -98,8 +98,8 @@ class SocketLeg:
             if self._input is not None:
                 self._notify_end(self._input, reason)
 
-    def _notify_end(self, ears: CallInput, reason: str) -> None:
+    def _notify_end(self, session: CallInput, reason: str) -> None:
         if reason == "server_stopped":
-            ears.stop(reason)
+            session.stop(reason)
         else:
-            ears.leg_ended(reason)
+            session.leg_ended(reason)

@@ -60,19 +60,19 @@ class TextSession:
         return cast(JsonObject, {**self._conversation.snapshot(), "usage": self._usage.as_dict()})
 
     async def start(self) -> list[str]:
-        """The agent's first messages."""
+        """Starts the chat and returns the agent's first messages."""
         self._emit_event(events.CALL_STARTED, {"channel": "text"})
         self._conversation.enter_start_node()
         return await self._run_turn(None)
 
     async def say(self, text: str) -> list[str]:
-        """The agent's answer, one string for each node that spoke."""
+        """Returns the agent's answer, one string for each node that spoke."""
         at = self._since_start()
         self._emit_event(events.CALLER_SAID, {"text": text, "start_s": at, "end_s": at})
         return await self._run_turn(text)
 
     async def end(self, reason: str = "caller_hung_up") -> CallResult:
-        """Extract what is left and close the chat; idempotent."""
+        """Extracts what is left and closes the chat; idempotent."""
         if self.result is None:
             await self._conversation.finish()
             self._conversation.is_over = True

@@ -34,7 +34,7 @@ class UsageCounter:
             counts["cached_tokens"] += usage.cached_tokens
 
     def add_llm_estimate(self, ref: ModelRef, request: LlmRequest, said: str, *, has_prompt: bool = False) -> None:
-        """For an answer that was cut off before the vendor said what it used, and that it charges all the same."""
+        """Estimates the usage of an answer that was cut off before the vendor reported it; vendors charge for it."""
         prompt = 0 if has_prompt else sum(len(message.content) for message in request.messages)
         self.add_llm_usage(ref, LlmUsage(-(-prompt // CHARACTERS_PER_TOKEN), -(-len(said) // CHARACTERS_PER_TOKEN)))
         self._counts[ref]["estimated"] += 1

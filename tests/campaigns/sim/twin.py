@@ -124,7 +124,7 @@ class TwinTx(OthersTx):
         return 0
 
     async def claim_contacts(
-        self, campaign_id: int, now: datetime, limit: int, but: Sequence[int]
+        self, campaign_id: int, now: datetime, limit: int, excluded_ids: Sequence[int]
     ) -> list[ClaimedContact]:
         def work() -> list[ClaimedContact]:
             due = [
@@ -133,7 +133,7 @@ class TwinTx(OthersTx):
                 if r["campaign_id"] == campaign_id
                 and r["state"] == "pending"
                 and r["due_at"] <= now
-                and r["id"] not in but
+                and r["id"] not in excluded_ids
             ]
             found = []
             for row in sorted(due, key=lambda r: (r["due_at"], r["id"])):
@@ -141,7 +141,7 @@ class TwinTx(OthersTx):
                     found.append(ClaimedContact(row["id"], row["phone_number"], {}, row["dials"], row["reason"]))
             return found
 
-        return await self._do("claim", (campaign_id, now, limit, tuple(but)), work)
+        return await self._do("claim", (campaign_id, now, limit, tuple(excluded_ids)), work)
 
     async def filter_do_not_call(self, organization_id: int, numbers: Sequence[str]) -> set[str]:
         return self.memory.do_not_call & set(numbers)

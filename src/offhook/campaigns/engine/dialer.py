@@ -147,9 +147,9 @@ class CampaignDialer:
             return DialHold("no_contacts_left")
         if work.next_due > now:
             return DialHold("retry_delay", work.next_due)
-        open_now = (
-            calling_window(plan.hours, now) if not (plan.hours and plan.hours.in_callee_zone) else _own(plan, now)
-        )
+        # In the campaign's own zone; each contact's zones are checked with the contact.
+        zones = (plan.hours.zone,) if plan.hours and plan.hours.in_callee_zone else ()
+        open_now = calling_window(plan.hours, now, zones)
         if not open_now.is_open:
             return DialHold(open_now.reason or "closed", open_now.until)
         paused = await self._pause_reason(tx, plan, now)
@@ -256,11 +256,11 @@ async def _count_free_numbers(
     tx: CampaignTransaction, organization_id: int, ready: Sequence[ReadyCampaign]
 ) -> dict[str, int]:
     """Returns how many more calls the numbers of each carrier account take, where numbers limit it."""
-    found: dict[str, int] = {}
-    for route in (one.route for one in ready):
-        if route.numbers is not None and route.account not in found:
-            found[route.account] = max(0, route.numbers - await tx.count_account_calls(organization_id, route))
-    return found
+    free: dict[str, int] = {}
+    for route in (campaign.route for campaign in ready):
+        if route.numbers is not None and route.account not in free:
+            free[route.account] = max(0, route.numbers - await tx.count_account_calls(organization_id, route))
+    return free
 
 
 def _contact_refusal(
@@ -278,12 +278,6 @@ def _contact_refusal(
     reason = its.reason or "closed"
     # Calling hours that never open end the contact, with the reason.
     return ContactRefusal(contact.id, reason, outcome=FAILED if its.until is None else None, until=its.until)
-
-
-def _own(plan: CampaignPlan, now: datetime) -> CallingWindow:
-    """The campaign's own zone; each contact's zones are looked at with the contact."""
-    assert plan.hours is not None
-    return calling_window(plan.hours, now, (plan.hours.zone,))
 
 
 __all__ = ["FENCE_S", "MAX_CALLS_PER_PASS", "CampaignDialer", "DialHold", "ReservedCalls"]

@@ -1,4 +1,4 @@
-"""What the engine needs of the world. ``store`` implements it on PostgreSQL, the simulator in memory.
+"""The ports of the engine. ``store`` implements them on PostgreSQL, the simulator in memory.
 
 A transaction has PostgreSQL's semantics at READ COMMITTED: reads see what was committed when they ran, a write waits for
 whoever has locked the row and then looks again, and what was not committed never happened. The engine never holds a
@@ -52,7 +52,7 @@ class DialRoute:
 
 @dataclass(frozen=True, slots=True)
 class NoRoute:
-    """Why no call of the campaign can be placed. ``is_fatal``: it will not heal by itself or by the user's hand."""
+    """Why no call of the campaign can be placed. ``is_fatal``: neither time nor the user can fix it."""
 
     code: str
     message: str
@@ -61,7 +61,7 @@ class NoRoute:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedContact:
-    """A claimed contact: its row is locked until the transaction ends. ``because``: why it is called again."""
+    """A claimed contact: its row is locked until the transaction ends. ``retry_reason``: why it is called again."""
 
     id: int
     phone_number: str
@@ -103,7 +103,7 @@ class OpenAttempt:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRunState:
-    """What became of an attempt's run; ``status`` None: it is not over. ``is_carried``: a live call carries it now."""
+    """The state of an attempt's run; ``status`` None: it is not over. ``is_carried``: a live call carries it now."""
 
     status: str | None
     outcome: str | None = None
@@ -113,7 +113,7 @@ class AttemptRunState:
 
 @dataclass(frozen=True, slots=True)
 class StaleAttempt:
-    """An attempt that has been silent for too long, or whose run ended unheard."""
+    """An attempt that has been silent for too long, or whose run ended unnoticed."""
 
     attempt_id: int
     organization_id: int
@@ -130,7 +130,7 @@ class RemainingWork:
 
 
 class NotPlaced(Exception):
-    """The carrier surely did not take the call. ``code`` is stable."""
+    """The carrier did not take the call. ``code`` is stable."""
 
     def __init__(self, code: str, *, is_retryable: bool) -> None:
         super().__init__(code)
@@ -144,7 +144,7 @@ class FateUnknown(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CallLookup:
-    """``is_known`` False: the carrier cannot say. ``status`` None: it surely never got the call."""
+    """``is_known`` False: the carrier cannot say. ``status`` None: it never received the call."""
 
     is_known: bool
     status: str | None = None
@@ -156,7 +156,7 @@ class CallLookup:
 class AttemptResult:
     """How an attempt ends and what that means for its contact: done with this outcome, or due again at ``again_at``.
 
-    ``because``: why it is called again. ``was_dialled`` False: the phone surely did not ring, so that it does not count.
+    ``retry_reason``: why it is called again. ``was_dialled`` False: the phone did not ring, so the dial does not count.
     """
 
     attempt_id: int
@@ -195,23 +195,23 @@ class CampaignTransaction(Protocol):
     """One open transaction."""
 
     async def lock_slots(self, organization_id: int) -> None:
-        """Nobody else adds calls of this organization until the end of the transaction."""
+        """Locks the organization's call slots until the end of the transaction, so that no other transaction adds calls."""
         ...
 
     async def lock_running_campaigns(self, organization_id: int, only: int | None = None) -> list[CampaignPlan]:
-        """Running campaigns (or this one of them), oldest first, locked: a pause waits for us and we for it."""
+        """Returns running campaigns (or only one), oldest first, locked: a pause and this transaction wait for each other."""
         ...
 
     async def list_running_ids(self, organization_id: int) -> list[int]:
-        """The same campaigns, neither locked nor understood."""
+        """Returns the ids of the same campaigns, without lock."""
         ...
 
     async def slot_capacity(self, organization_id: int) -> tuple[int, int]:
-        """``(limit, free)`` call slots of the organization, every kind of call counted."""
+        """Returns ``(limit, free)`` call slots of the organization, counting every kind of call."""
         ...
 
     async def credit_refusal(self, organization_id: int) -> str | None:
-        """Why the organization may not place calls now."""
+        """Returns why the organization may not place calls now, if so."""
         ...
 
     async def remaining_work(self, plan: CampaignPlan) -> RemainingWork: ...
@@ -219,20 +219,19 @@ class CampaignTransaction(Protocol):
     async def find_route(self, plan: CampaignPlan) -> DialRoute | NoRoute: ...
 
     async def count_account_calls(self, organization_id: int, route: DialRoute) -> int:
-        """Calls that the route's carrier account has now, of this campaign or not."""
+        """Counts the calls that the route's carrier account has now, of any campaign."""
         ...
 
     async def recent_outcomes(self, campaign_id: int, since: datetime, limit: int) -> list[str]:
-        """Outcomes of the attempts that ended since then, newest first."""
+        """Returns the outcomes of the attempts that ended since then, newest first."""
         ...
 
     async def spent_cents(self, plan: CampaignPlan) -> int: ...
 
     async def claim_contacts(
-        self, campaign_id: int, now: datetime, limit: int, but: Sequence[int]
+        self, campaign_id: int, now: datetime, limit: int, excluded_ids: Sequence[int]
     ) -> list[ClaimedContact]:
-        """Due contacts in order of being due, locked; those that somebody else has locked are skipped, and so are the
-        ids ``but``."""
+        """Returns due contacts, the longest due first, locked. Skips ``excluded_ids`` and contacts locked elsewhere."""
         ...
 
     async def filter_do_not_call(self, organization_id: int, numbers: Sequence[str]) -> set[str]: ...
@@ -240,7 +239,7 @@ class CampaignTransaction(Protocol):
     async def take_tokens(
         self, organization_id: int, account: str, wanted: int, per_second: float, now: datetime
     ) -> tuple[int, datetime | None]:
-        """``(taken, when the next is there)`` of the account's bucket, which all workers share."""
+        """Takes tokens of the account's bucket, which all workers share; returns how many, and when the next is available."""
         ...
 
     async def create_attempts(
@@ -252,7 +251,7 @@ class CampaignTransaction(Protocol):
         may_dial_until: datetime,
         check_at: datetime,
     ) -> list[int]:
-        """Attempts in state ``reserved``, in the order of ``contacts``, which become ``calling``."""
+        """Creates attempts in state ``reserved``, in the order of ``contacts``, which become ``calling``."""
         ...
 
     async def start_placing(
@@ -263,65 +262,65 @@ class CampaignTransaction(Protocol):
         attempt_ids: Sequence[int],
         until: datetime,
     ) -> list[CommittedDial]:
-        """Make the runs and move the attempts from ``reserved`` to ``placing`` by compare-and-swap."""
+        """Creates the runs and moves the attempts from ``reserved`` to ``placing`` by compare-and-swap."""
         ...
 
     async def refuse_contacts(self, refused: Sequence[ContactRefusal], now: datetime) -> None:
-        """Give claimed contacts that are not called their final state, or put them off."""
+        """Finishes or postpones claimed contacts that are not called."""
         ...
 
     async def set_status(self, campaign_id: int, target: Target, reason: str | None, now: datetime) -> bool:
-        """Leave ``running`` by compare-and-swap; whoever is above hears of it after the commit. The pending contacts of a
+        """Leaves ``running`` by compare-and-swap and publishes the change after the commit. The pending contacts of a
         failed campaign end as canceled."""
         ...
 
     async def lock_open_attempts(self, runs: Sequence[tuple[int, int]]) -> list[OpenAttempt]:
-        """The attempts of these (organization, run) that are not final, locked in the order of their ids."""
+        """Returns the open attempts of these (organization, run), locked in the order of their ids."""
         ...
 
     async def load_run_states(self, runs: Sequence[tuple[int, int]]) -> dict[int, AttemptRunState]:
-        """By run; those that were deleted are left out."""
+        """Returns the states by run; deleted runs are left out."""
         ...
 
     async def mark_placed(self, taken: Sequence[AcceptedCall], now: datetime) -> None:
-        """Of each: from placing to placed by compare-and-swap, and the carrier's id into the run, whatever it is by now."""
+        """Moves each from placing to placed by compare-and-swap, and stores the carrier's id in its run in any state."""
         ...
 
     async def end_run(self, organization_id: int, run_id: int, status: str, reason: str, now: datetime) -> None:
-        """Move the run to a final state unless it has one."""
+        """Moves the run to a final state unless it has one."""
         ...
 
     async def finalize_attempts(self, settled: Sequence[AttemptResult], now: datetime) -> None:
-        """Attempts to final, each by compare-and-swap from any other state, and with each that this moved its contact
-        from calling to what is said. No attempt is named twice."""
+        """Moves attempts to final by compare-and-swap from any other state, and the contact of each attempt that moved from
+        calling to its new state. No attempt is named twice."""
         ...
 
     async def postpone_check(self, attempt_id: int, check_at: datetime) -> None: ...
 
     async def count_placing_dials(self, organization_id: int, campaign_id: int) -> int:
-        """Attempts of the campaign that are ``placing``."""
+        """Counts attempts of the campaign that are ``placing``."""
         ...
 
     async def has_running_campaign(self, organization_id: int) -> bool: ...
 
     async def begin_pass(self, organization_id: int) -> int:
-        """How many dialling jobs of the organization have begun since one came to its end, with this one."""
+        """Returns how many dialing jobs of the organization have begun since one last ended, including this one."""
         ...
 
     async def end_pass(self, organization_id: int) -> None: ...
 
     async def schedule_dialing(self, organization_id: int, at: datetime | None) -> None:
-        """A dialling job for the organization exists once this commits; now, or not before ``at``."""
+        """Enqueues a dialing job for the organization with this transaction, for now or not before ``at``."""
         ...
 
     async def cancel_pending_of_failed(self, now: datetime) -> None:
-        """Contacts that became pending while their campaign failed end as canceled."""
+        """Cancels contacts that became pending while their campaign failed."""
         ...
 
     async def list_running_organizations(self) -> list[int]: ...
 
     async def find_stale_attempts(self, now: datetime, limit: int) -> list[StaleAttempt]:
-        """Open attempts of any organization whose ``check_at`` has passed, and those whose run is over, unlocked."""
+        """Returns open attempts of all organizations whose ``check_at`` has passed or whose run is over, unlocked."""
         ...
 
 
@@ -329,7 +328,7 @@ class CampaignStore(Protocol):
     def transaction(self) -> AbstractAsyncContextManager[CampaignTransaction]: ...
 
     async def mark_placed(self, taken: AcceptedCall, now: datetime) -> None:
-        """``CampaignTransaction.placed`` in a transaction that calls which are answered at the same time may share."""
+        """Marks a call as placed, in a transaction that calls accepted at the same time may share."""
         ...
 
 
@@ -337,35 +336,35 @@ class CampaignCarrier(Protocol):
     """The telephone side, with no transaction open."""
 
     async def place_call(self, placing: CommittedDial) -> str:
-        """Ring the phone; the carrier's id of the call. NotPlaced or FateUnknown."""
+        """Places the call and returns the carrier's id of it. Raises NotPlaced or FateUnknown."""
         ...
 
     async def find_call(self, organization_id: int, run_id: int) -> CallLookup: ...
 
     async def hang_up(self, organization_id: int, run_id: int) -> bool:
-        """Whatever rings or talks there stops; whether that is sure."""
+        """Ends the call in any state, and returns whether that is certain."""
         ...
 
     async def report_status(self, organization_id: int, run_id: int, found: CallLookup) -> None:
-        """Report what the carrier said when it was asked, as if it had called back."""
+        """Reports what the carrier said when it was asked, as if it had called back."""
         ...
 
     async def publish_call_ended(self, organization_id: int, run_id: int, status: str) -> None:
-        """Tell everybody that this run, which the engine ended, is over."""
+        """Publishes that this run, which the engine ended, is over."""
         ...
 
 
 class EngineTime(Protocol):
     def now(self) -> datetime:
-        """The wall clock, UTC; it may jump."""
+        """Returns the wall clock in UTC, which may jump."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds that only go forward."""
+        """Returns seconds that only go forward."""
         ...
 
     async def sleep(self, seconds: float) -> None: ...
 
     async def gather(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
-        """Run these side by side; return when all have ended."""
+        """Runs these concurrently; returns when all have ended."""
         ...

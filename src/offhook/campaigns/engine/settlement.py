@@ -1,4 +1,4 @@
-"""How an attempt ends, once, and what that means for its contact: done, or called again."""
+"""Settles attempts: each ends once, and its contact is done or called again."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ from offhook.campaigns.rules.retry import NOT_PLACED, retry_at
 # Reasons of attempts that rang no phone, so that the contact is called as if they had not been.
 NEVER_DIALED: Final = "not_dialled"
 NEVER_REACHED: Final = "never_reached_carrier"
-# A dial whose fate nobody knows: the phone may have rung.
+# A dial with an unknown result: the phone may have rung.
 FATE_UNKNOWN: Final = "fate_unknown"
 CARRIER_SILENT: Final = "carrier_silent"
 # A contact that our own crashes kept from being dialled this often is given up, with the reason.
@@ -33,7 +33,7 @@ MAX_DOUBT: Final = timedelta(minutes=15)
 
 
 class AttemptSettler:
-    """Every method is idempotent: of two who bring the same news, one changes the attempt.
+    """Settles attempts. Every method is idempotent: of two that report the same, one changes the attempt.
 
     ``doubt_s``: how long this process watches a silent attempt before it believes the silence. The time in the database
     is a wall clock's, which may jump; the phone that may be ringing goes by its own.
@@ -47,7 +47,7 @@ class AttemptSettler:
         self._first_seen: dict[int, float] = {}
 
     async def settle_ended_runs(self, runs: Sequence[tuple[int, int]]) -> None:
-        """Calls ``(organization, run)`` are over, of campaigns or not: their slots are free, so the next are dialled."""
+        """Settles the attempts of runs ``(organization, run)`` that are over, and dials the next into the free slots."""
         async with self._store.transaction() as tx:
             dials = await tx.lock_open_attempts(sorted(set(runs)))
             endings = await tx.load_run_states([(dial.organization_id, dial.run_id) for dial in dials])
@@ -68,7 +68,7 @@ class AttemptSettler:
                 await tx.schedule_dialing(organization_id, None)
 
     async def settle_undialed(self, organization_id: int, run_id: int, reason: str) -> None:
-        """The phone surely did not ring: the contact is due again, at once and without losing a retry."""
+        """Settles a dial whose phone did not ring: the contact is due again right away without losing a retry."""
         now = self._time.now()
         async with self._store.transaction() as tx:
             dial = await _find_open_attempt(tx, organization_id, run_id)
@@ -80,7 +80,7 @@ class AttemptSettler:
         await self._carrier.publish_call_ended(organization_id, run_id, "canceled")
 
     async def settle_refused(self, organization_id: int, run_id: int, code: str, *, is_retryable: bool) -> None:
-        """The carrier said no."""
+        """Settles a dial that the carrier refused."""
         now = self._time.now()
         async with self._store.transaction() as tx:
             dial = await _find_open_attempt(tx, organization_id, run_id)
@@ -93,7 +93,7 @@ class AttemptSettler:
         await self._carrier.publish_call_ended(organization_id, run_id, "failed")
 
     async def investigate_silence(self, organization_id: int, run_id: int) -> None:
-        """The carrier has said nothing for longer than a phone rings. Ask it; never dial before it is known."""
+        """Asks a carrier that has been silent for longer than a phone rings; never dials before the answer is known."""
         async with self._store.transaction() as tx:
             dial = await self._find_silent_attempt(tx, organization_id, run_id)
         if dial is None:
@@ -110,7 +110,7 @@ class AttemptSettler:
     async def _find_silent_attempt(
         self, tx: CampaignTransaction, organization_id: int, run_id: int
     ) -> OpenAttempt | None:
-        """The attempt, when there is something to look into; what can be settled without asking is settled."""
+        """Returns the attempt if the carrier must be asked; settles what can be settled without asking."""
         now = self._time.now()
         dial = await _find_open_attempt(tx, organization_id, run_id)
         if dial is None:
@@ -144,7 +144,7 @@ class AttemptSettler:
                 await tx.postpone_check(dial.id, self._time.now() + RECHECK_INTERVAL)
 
     async def _give_up(self, organization_id: int, run_id: int) -> None:
-        """Longer than phones ring, no media and no word. Who may have rung is not called again blindly."""
+        """Gives up on a call without media or report. A contact whose phone may have rung is not called again blindly."""
         is_quiet = await self._carrier.hang_up(organization_id, run_id)
         async with self._store.transaction() as tx:
             dial = await self._find_silent_attempt(tx, organization_id, run_id)
@@ -154,7 +154,7 @@ class AttemptSettler:
             if not is_quiet and now - dial.reserved_at < MAX_DOUBT:
                 await tx.postpone_check(dial.id, now + RECHECK_INTERVAL)
                 return
-            # A placed call that nobody answered within its ringing time was not answered.
+            # A placed call without an answer within its ringing time was not answered.
             was_placed = dial.state != PLACING
             status, reason = ("no_answer", CARRIER_SILENT) if was_placed else ("failed", FATE_UNKNOWN)
             await tx.end_run(organization_id, run_id, status, reason, now)
@@ -174,7 +174,7 @@ async def _find_open_attempt(tx: CampaignTransaction, organization_id: int, run_
 
 
 def _result_of_run(dial: OpenAttempt, ending: AttemptRunState, now: datetime) -> AttemptResult:
-    """What the end of a run means for the contact."""
+    """Returns the attempt's result for the end of its run."""
     outcome = outcome_of_run(ending.status or "failed", ending.outcome)
     return _attempt_result(dial, outcome, ending.reason, retry_at(dial.retry, outcome, dial.dials, now))
 

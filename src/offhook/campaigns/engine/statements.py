@@ -29,9 +29,9 @@ REMAINING_WORK: Final = text(
 )
 CLAIM_CONTACTS: Final = _bind_arrays(
     "SELECT id, phone_number, variables, dials, reason FROM campaign_contacts"
-    " WHERE campaign_id = :campaign_id AND state = 'pending' AND due_at <= :now AND id <> ALL(:but)"
+    " WHERE campaign_id = :campaign_id AND state = 'pending' AND due_at <= :now AND id <> ALL(:excluded_ids)"
     " ORDER BY due_at, id LIMIT :limit FOR UPDATE SKIP LOCKED",
-    "but",
+    "excluded_ids",
 )
 CREATE_ATTEMPTS: Final = _bind_arrays(
     "WITH chosen AS ("

@@ -1,4 +1,4 @@
-"""The engine's store on PostgreSQL. Each statement touches a bounded number of rows, however long the list is."""
+"""The engine's store on PostgreSQL."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -52,16 +52,16 @@ from offhook.telephony.errors import CarrierCannotDial, ConfigurationNotFound
 from offhook.usage import service as usage
 
 DIAL_JOB: Final = "campaign.dial"
-# A later pass is wished for to a tenth of a second, so that a hundred wishes are one job.
+# A later pass is scheduled to a tenth of a second, so that a hundred requests are one job.
 WAKES_PER_S: Final = 10
-# When somebody looks for free slots, whose finder dialled itself and may have died before it could.
+# When a job looks for free slots in place of a process that may have crashed before it dialed them.
 CRASH_RECOVERY_DELAY: Final = timedelta(seconds=1)
 MAX_OPEN_ATTEMPTS: Final = 5000
 
 
 @dataclass(slots=True)
 class PostgresTransaction:
-    """Implements ``ports.Tx`` in one session."""
+    """Implements ``ports.CampaignTransaction`` in one session."""
 
     session: AsyncSession
     outbound: OutboundCalls
@@ -124,9 +124,11 @@ class PostgresTransaction:
         return await usage.campaign_spend_cents(self.session, plan.organization_id, plan.id)
 
     async def claim_contacts(
-        self, campaign_id: int, now: datetime, limit: int, but: Sequence[int]
+        self, campaign_id: int, now: datetime, limit: int, excluded_ids: Sequence[int]
     ) -> list[ClaimedContact]:
-        rows = await self.fetch_rows(sql.CLAIM_CONTACTS, campaign_id=campaign_id, now=now, limit=limit, but=list(but))
+        rows = await self.fetch_rows(
+            sql.CLAIM_CONTACTS, campaign_id=campaign_id, now=now, limit=limit, excluded_ids=list(excluded_ids)
+        )
         return [ClaimedContact(row.id, row.phone_number, row.variables, row.dials, row.reason) for row in rows]
 
     async def filter_do_not_call(self, organization_id: int, numbers: Sequence[str]) -> set[str]:
@@ -215,9 +217,9 @@ class PostgresTransaction:
         for row in changed:
             if target == "failed":
                 await repository.cancel_pending(self.session, row.organization_id, row.id, now)
-            news = CampaignStatusChanged(row.organization_id, row.id, row.name, "running", target, reason)
-            await publish_status_changed(self.session, news)
-            self.pending_events.append(news)
+            event = CampaignStatusChanged(row.organization_id, row.id, row.name, "running", target, reason)
+            await publish_status_changed(self.session, event)
+            self.pending_events.append(event)
         return bool(changed)
 
     async def lock_open_attempts(self, runs: Sequence[tuple[int, int]]) -> list[OpenAttempt]:
@@ -229,8 +231,8 @@ class PostgresTransaction:
     async def load_run_states(self, runs: Sequence[tuple[int, int]]) -> dict[int, AttemptRunState]:
         found = {}
         for organization_id in sorted({one for one, _ in runs}):
-            theirs = [run_id for one, run_id in runs if one == organization_id]
-            for end in await bulk.load_run_ends(self.session, organization_id, theirs):
+            run_ids = [run_id for owner_id, run_id in runs if owner_id == organization_id]
+            for end in await bulk.load_run_ends(self.session, organization_id, run_ids):
                 found[end.run_id] = AttemptRunState(end.status, end.outcome, end.end_reason, end.is_carried)
         return found
 
@@ -275,7 +277,7 @@ class PostgresTransaction:
     async def schedule_dialing(self, organization_id: int, at: datetime | None) -> None:
         now = self.clock.now()
         if self.is_dialling_here and (at is None or at <= now):
-            # This process looks itself, at once; the job is for the case that it dies before it has.
+            # This process dials itself, right away; the job covers a crash before that.
             self.organizations_to_wake.add(organization_id)
             await enqueue_dial_job(self.session, organization_id, now + CRASH_RECOVERY_DELAY, now, per_s=1)
             return
@@ -292,15 +294,15 @@ class PostgresTransaction:
         rows = await self.fetch_rows(sql.OPEN_ATTEMPTS, now=now, limit=MAX_OPEN_ATTEMPTS)
         over: set[int] = set()
         for organization_id in {row.organization_id for row in rows}:
-            theirs = [row.run_id for row in rows if row.organization_id == organization_id]
-            ends = await bulk.load_run_ends(self.session, organization_id, theirs)
+            run_ids = [row.run_id for row in rows if row.organization_id == organization_id]
+            ends = await bulk.load_run_ends(self.session, organization_id, run_ids)
             over |= {end.run_id for end in ends if end.status is not None}
         due = [row for row in rows if row.run_id in over or row.is_silent]
         return [StaleAttempt(row.id, row.organization_id, row.run_id, row.campaign_id) for row in due[:limit]]
 
 
 class PostgresCampaignStore:
-    """Implements ``ports.Store``; news of a transaction is published after its commit."""
+    """Implements ``ports.CampaignStore``; a transaction's events are published after its commit."""
 
     def __init__(self, db: Database, outbound: OutboundCalls, events: EventBus, clock: Clock) -> None:
         self._db = db
@@ -311,7 +313,7 @@ class PostgresCampaignStore:
         self._wake_here: Callable[[int], None] | None = None
 
     def set_local_wake(self, wake_here: Callable[[int], None]) -> None:
-        """This process dials: it is told which organization may have free slots, without the way through the queue."""
+        """Lets this process dial: ``wake_here`` gets organizations that may have free slots, without the job queue."""
         self._wake_here = wake_here
 
     @asynccontextmanager
@@ -337,8 +339,10 @@ class PostgresCampaignStore:
 async def enqueue_dial_job(
     session: AsyncSession, organization_id: int, at: datetime | None, now: datetime, *, per_s: int = WAKES_PER_S
 ) -> None:
-    """A dialling job for the organization exists once this commits; now, or not before ``at``, of which there are as
-    many as ``per_s`` a second."""
+    """Enqueues a dialing job for the organization with this transaction, for now or not before ``at``.
+
+    Delayed jobs are rounded to ``per_s`` a second, so that many requests share one.
+    """
     payload = {"organization_id": organization_id}
     if at is None or at <= now:
         await jobs.enqueue(session, DIAL_JOB, payload)
@@ -351,7 +355,7 @@ async def enqueue_dial_job(
 
 
 def plan_from_row(row: Any) -> CampaignPlan:
-    """A row of ``campaigns`` as the engine reads it."""
+    """Returns a row of ``campaigns`` as the engine reads it."""
     return CampaignPlan(
         id=row.id,
         organization_id=row.organization_id,

@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 
 
 class TelephonyCarrier:
-    """Implements ``ports.Carrier``."""
+    """Implements ``ports.CampaignCarrier``."""
 
     def __init__(self, outbound: OutboundCalls, reports: CallReports, events: EventBus) -> None:
         self._outbound = outbound
@@ -35,7 +35,7 @@ class TelephonyCarrier:
             if failure.is_fate_unknown:
                 raise FateUnknown from failure
             raise NotPlaced(failure.code, is_retryable=failure.retryable) from failure
-        except Exception as error:  # the vendor edge: whatever broke, the phone may ring, so it is looked into later
+        except Exception as error:  # the vendor edge: the phone may ring in any case, so the call is investigated later
             log.exception("carrier_failed", run_id=placing.run_id)
             raise FateUnknown from error
 
@@ -45,7 +45,7 @@ class TelephonyCarrier:
         except (CarrierFailed, DomainError, OSError) as error:
             log.info("carrier_cannot_say", run_id=run_id, error=str(error))
             return CallLookup(is_known=False)
-        except Exception:  # the vendor edge: an answer that nobody understands says nothing
+        except Exception:  # the vendor edge: an unreadable answer says nothing
             log.exception("carrier_failed", run_id=run_id)
             return CallLookup(is_known=False)
         if update is None:
@@ -58,7 +58,7 @@ class TelephonyCarrier:
         except (CarrierFailed, DomainError, OSError) as error:
             log.warning("hangup_failed", run_id=run_id, error=str(error))
             return False
-        except Exception:  # the vendor edge: whoever did not say that it hung up may not have
+        except Exception:  # the vendor edge: without a confirmation the call may not have ended
             log.exception("carrier_failed", run_id=run_id)
             return False
         return True
@@ -73,7 +73,7 @@ class TelephonyCarrier:
 
 
 class ProcessTime:
-    """Implements ``ports.Time``."""
+    """Implements ``ports.EngineTime``."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -88,7 +88,7 @@ class ProcessTime:
         await asyncio.sleep(seconds)
 
     async def gather(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
-        """All of it is done when this raises the first of its errors."""
+        """Waits until all of it is done, then raises the first error."""
         done = await asyncio.gather(*work, return_exceptions=True)
         for one in done:
             if isinstance(one, BaseException):

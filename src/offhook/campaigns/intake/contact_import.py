@@ -28,7 +28,7 @@ class ContactReader:
     """One per process."""
 
     def __init__(self, limits: ProcessLimits = LIMITS) -> None:
-        self._programs = SandboxedProcessRunner(limits, at_once=MAX_CONCURRENT)
+        self._programs = SandboxedProcessRunner(limits, max_concurrent=MAX_CONCURRENT)
 
     async def check_file(self, source: Path, lines: Path, required: Sequence[str]) -> CheckedContacts:
         """Reads ``source`` and writes ``lines``. ContactsInvalid (422) lists what is wrong and where."""

@@ -67,7 +67,7 @@ class CampaignPreflight:
         self._files = files
         self._presenter = presenter
         self._clock = clock
-        self._programs = SandboxedProcessRunner(limits, at_once=MAX_CONCURRENT)
+        self._programs = SandboxedProcessRunner(limits, max_concurrent=MAX_CONCURRENT)
 
     async def build_report(self, organization_id: int, campaign_id: int) -> PreflightResponse:
         """Returns what a start would do now. CampaignNotFound, workflow_not_found (404); an archived or unpublished workflow (409)."""

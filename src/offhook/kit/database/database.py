@@ -65,13 +65,13 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:
-        """One transaction: committed when the block ends, rolled back when it raises."""
+        """Opens a transaction: committed when the block ends, rolled back when it raises."""
         async with self._sessions() as session, session.begin():
             yield session
 
     @asynccontextmanager
     async def snapshot_transaction(self) -> AsyncIterator[AsyncSession]:
-        """A transaction whose statements all see the same moment, for what is counted in several and must add up."""
+        """Opens a transaction whose statements all see the same moment, for counts that must add up."""
         async with self._sessions() as session, session.begin():
             await session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
             yield session
@@ -88,7 +88,7 @@ class Database:
 
 
 def before_commit(connection: HTTPConnection, hook: BeforeCommit) -> None:
-    """Let ``hook`` end the transaction of this request: awaited when its endpoint is done and has not raised."""
+    """Registers ``hook`` to end this request's transaction; it is awaited after the endpoint returned."""
     setattr(connection.state, _BEFORE_COMMIT, hook)
 
 

@@ -30,7 +30,7 @@ class DirectReadPool:
         self._turns = asyncio.Semaphore(_CONNECTIONS)
 
     async def fetch_row(self, statement: str, *arguments: Any) -> asyncpg.Record | None:
-        """The first row of one SELECT with ``$1`` …; ConnectionError when the database is away."""
+        """Returns the first row of one SELECT with ``$1`` …; ConnectionError when the database is unavailable."""
         async with self._turns:
             try:
                 return await self._fetch_row(statement, arguments)
@@ -42,7 +42,7 @@ class DirectReadPool:
                 raise ConnectionError(f"{type(error).__name__}: {error}") from error
 
     async def close(self) -> None:
-        """Close what is idle now, and the rest when its read is done."""
+        """Closes idle connections now, and the others when their read is done."""
         self._is_closed = True
         while self._idle:
             connection, _ = self._idle.pop()

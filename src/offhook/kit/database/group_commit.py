@@ -17,17 +17,17 @@ class GroupCommit(Generic[T, R]):
     One batch is under way at a time; what comes meanwhile is the next one, so that batches grow with the load and a
     single item waits for nobody. When a batch of several fails, each of its items is tried alone, so that one that
     cannot be written costs nobody else: ``work`` must bear being repeated after a commit whose answer was lost.
-    ``linger_s``: how long the first of a batch waits for company.
+    ``max_wait_s``: how long the first of a batch waits for company.
     """
 
-    def __init__(self, work: Callable[[Sequence[T]], Awaitable[Sequence[R]]], *, linger_s: float = 0.0) -> None:
+    def __init__(self, work: Callable[[Sequence[T]], Awaitable[Sequence[R]]], *, max_wait_s: float = 0.0) -> None:
         self._work = work
-        self._linger_s = linger_s
+        self._max_wait_s = max_wait_s
         self._waiting: deque[tuple[T, asyncio.Future[R]]] = deque()
         self._running: asyncio.Task[None] | None = None
 
     async def submit(self, item: T) -> R:
-        """The item's result, or its error, once it is written. It is written also when the caller is cancelled."""
+        """Returns the item's result, or raises its error, once it is written, even if the caller is cancelled."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[R] = loop.create_future()
         self._waiting.append((item, done))
@@ -38,7 +38,7 @@ class GroupCommit(Generic[T, R]):
     async def _run_batches(self) -> None:
         while self._waiting:
             # at least one turn of the loop: whoever was woken by the same thing joins this batch
-            await asyncio.sleep(self._linger_s)
+            await asyncio.sleep(self._max_wait_s)
             batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), MAX_BATCH_SIZE))]
             await self._write_batch(batch)
 

@@ -25,23 +25,23 @@ class MigrationError(Exception):
 
 
 def migrations_folder() -> Path:
-    """The migrations: inside an installed wheel, or at the top of a checkout."""
+    """Returns the folder of migrations: inside an installed wheel, or at the top of a checkout."""
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
 
 
 def list_revisions() -> dict[str, str]:
-    """Every revision in order, with its name."""
+    """Returns every revision in order, with its name."""
     matches = (_FILE.fullmatch(path.name) for path in (migrations_folder() / "versions").iterdir())
     return dict(sorted((found[1], found[2].replace("_", " ")) for found in matches if found))
 
 
 def head_revision() -> str:
-    """The revision of this code."""
+    """Returns the revision of this code."""
     return next(reversed(list_revisions()))
 
 
 async def current_revision(db: Database) -> str | None:
-    """The database's revision; None for an empty database."""
+    """Returns the database's revision; None for an empty database."""
     try:
         async with db.transaction() as session:
             return (await session.execute(text("SELECT version_num FROM alembic_version"))).scalar_one_or_none()
@@ -50,12 +50,12 @@ async def current_revision(db: Database) -> str | None:
 
 
 async def is_current(db: Database) -> bool:
-    """Whether the database has exactly this code's schema."""
+    """Returns whether the database has exactly this code's schema."""
     return await current_revision(db) == head_revision()
 
 
 async def require_current(db: Database) -> None:
-    """Raise :class:`MigrationError` with what to do when the schema is not this code's."""
+    """Raises :class:`MigrationError` with what to do when the schema is not this code's."""
     at = await current_revision(db)
     if _missing_revisions(at):
         where = "has no schema yet" if at is None else f"is at migration {at}, this version needs {head_revision()}"
@@ -95,7 +95,7 @@ def _apply_revision(connection: Connection, revision: str) -> None:
 
 
 def schema_differences(connection: Connection, metadata: MetaData) -> list[Any]:
-    """What Alembic would still change to make the database like ``metadata``; for tests."""
+    """Returns what Alembic would change to make the database match ``metadata``; for tests."""
     import alembic.autogenerate  # noqa: PLC0415
     import alembic.migration  # noqa: PLC0415
 
@@ -106,7 +106,7 @@ def schema_differences(connection: Connection, metadata: MetaData) -> list[Any]:
 
 
 def write_migration(connection: Connection, metadata: MetaData, message: str) -> Path:
-    """Write the next migration from the difference between the database and ``metadata``; its path."""
+    """Writes the next migration from the difference between the database and ``metadata``; returns its path."""
     import alembic.command  # noqa: PLC0415
 
     number = f"{int(head_revision()) + 1:04d}" if list_revisions() else "0001"

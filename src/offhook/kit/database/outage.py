@@ -24,7 +24,7 @@ def is_permanent_error(error: Exception) -> bool:
 
 
 async def retry_until_database_returns(work: Callable[[], Awaitable[T]], *, patience_s: float, what: str) -> T:
-    """Do ``work`` (one idempotent transaction) again until it succeeds; after ``patience_s`` its last error is raised."""
+    """Retries ``work`` (one idempotent transaction) until it succeeds; raises its last error after ``patience_s``."""
     loop = asyncio.get_running_loop()
     deadline, pause_s = loop.time() + patience_s, 0.2
     while True:

@@ -31,7 +31,7 @@ class PostgresListener:
         self._is_listening = asyncio.Event()
 
     def start(self) -> None:
-        """Begin to hear; again is fine."""
+        """Starts listening; idempotent."""
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._listen_forever(), name=self._name)
 

@@ -18,12 +18,12 @@ def inline_literal(value: str) -> BindParameter[str]:
 
 
 def json_number(value: Any) -> ColumnElement[str]:
-    """A whole number, or null."""
+    """Returns a whole number, or null."""
     return func.coalesce(cast(value, Text), inline_literal("null"))
 
 
 def json_boolean(value: ColumnElement[bool]) -> ColumnElement[str]:
-    """A truth value that is never null."""
+    """Returns a truth value that is never null."""
     return cast(value, Text)
 
 
@@ -38,12 +38,12 @@ def json_text(value: Any) -> ColumnElement[str]:
 
 
 def json_time(value: Any) -> ColumnElement[str]:
-    """A time that is never null, in UTC."""
+    """Returns a time that is never null, in UTC."""
     return json_plain_text(func.to_char(func.timezone(inline_literal("UTC"), value), inline_literal(_ISO_8601)))
 
 
 def json_object(members: Mapping[str, ColumnElement[str]]) -> ColumnElement[str]:
-    """An object of values that are JSON already, in this order."""
+    """Returns an object of values that are already JSON, in this order."""
     parts: list[ColumnElement[str]] = []
     for name, value in members.items():
         parts += [inline_literal(f'{"," if parts else "{"}"{name}":'), value]

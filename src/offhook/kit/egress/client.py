@@ -54,11 +54,11 @@ class EgressResponse:
 
     @property
     def text(self) -> str:
-        """The content as text; bytes that are none become replacement characters."""
+        """Returns the content as text; invalid bytes become replacement characters."""
         return self.content.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """The parsed content; raises :class:`ResponseUnreadable`."""
+        """Returns the parsed content; raises :class:`ResponseUnreadable`."""
         try:
             return json.loads(self.content)
         except (ValueError, RecursionError) as error:
@@ -89,7 +89,7 @@ class EgressClient:
         max_redirects: int = DEFAULT_MAX_REDIRECTS,
         media_types: Collection[str] | None = None,
     ) -> EgressResponse:
-        """Send one request and read the whole answer, whatever its status.
+        """Sends one request and reads the whole answer, whatever its status.
 
         ``timeout_s`` bounds everything together: name, connection, redirects, last byte. ``max_bytes`` bounds the
         decompressed content. ``max_redirects`` 0 returns a redirect as the answer. ``media_types`` are those whose
@@ -120,7 +120,7 @@ class EgressClient:
             raise EgressTimeout(f"The name lookup of {target.host!r} timed out.") from None
 
     async def permitted_addresses(self, host: str, port: int) -> list[str]:
-        """The permitted addresses of a host, for those who open the socket themselves; raises the same errors."""
+        """Returns the permitted addresses of a host, for callers that open the socket; raises the same errors."""
         return await self._guard.permitted_addresses(host, port)
 
     def parse_url(self, url: str) -> EgressTarget:
@@ -130,7 +130,7 @@ class EgressClient:
     def vendor_client(
         self, timeout_s: float, *, headers: Mapping[str, str] | None = None, max_bytes: int | None = None
     ) -> httpx2.AsyncClient:
-        """A client of its own for an SDK that takes one: the same guard, no redirects. Close it.
+        """Returns a client for an SDK that accepts one: the same guard, no redirects. The caller closes it.
 
         ``max_bytes`` bounds each answer (and asks for uncompressed ones); None is for vendors that are trusted with that.
         """

@@ -39,12 +39,12 @@ def check_header(name: str, value: str) -> None:
 
 
 def normalize_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers with lower-case names and bare values; raises :class:`HeaderInvalid`."""
+    """Returns the headers with lower-case names and stripped values; raises :class:`HeaderInvalid`."""
     for name, value in headers.items():
         check_header(name, value)
     return {name.lower(): value.strip() for name, value in headers.items()}
 
 
 def encode_headers(headers: Mapping[str, str]) -> httpx2.Headers:
-    """The headers as bytes: values in UTF-8, where the library alone takes nothing but ASCII."""
+    """Returns the headers as bytes with values in UTF-8; the library itself accepts only ASCII."""
     return httpx2.Headers(headers, encoding="utf-8")

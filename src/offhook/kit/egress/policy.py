@@ -87,7 +87,7 @@ class EgressPolicy:
 
     @classmethod
     def parse(cls, allowed: str) -> "EgressPolicy":
-        """Read the setting: names (``crm.internal``, ``localhost:11434``), addresses and networks with commas between.
+        """Reads the setting: names (``crm.internal``, ``localhost:11434``), addresses and networks, separated by commas.
 
         Raises ValueError that names the entry which is neither.
         """
@@ -108,7 +108,7 @@ class EgressPolicy:
         return cls(frozenset(hosts), tuple(networks))
 
     def permits(self, host: str, port: int, address: IPAddress) -> bool:
-        """Whether ``address``, which ``host`` has been resolved to, may be connected to."""
+        """Returns whether ``address``, which ``host`` resolved to, may be connected to."""
         plain = _unwrap_ipv4(address)
         if _is_within(plain, self.networks):
             return True
@@ -117,7 +117,7 @@ class EgressPolicy:
         return plain.is_global and not plain.is_multicast and not _is_within(plain, _NEVER_PUBLIC)
 
     def parse_url(self, url: str) -> EgressTarget:
-        """Read and check an address without looking its name up; raises UrlInvalid and AddressRefused.
+        """Parses and checks a URL without a name lookup; raises UrlInvalid and AddressRefused.
 
         Hosts that are numbers in other notations than four decimals (``2130706433``, ``0x7f.1``, ``0177.0.0.1``) are
         refused: programs disagree on what they mean.
@@ -130,7 +130,7 @@ class EgressPolicy:
 
 
 def literal_address(host: str) -> IPAddress | None:
-    """The address that a host spells out, None for a name. Raises UrlInvalid for odd notations."""
+    """Returns the address that a host spells out, None for a name. Raises UrlInvalid for odd notations."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -163,7 +163,7 @@ def _parse_target(url: str) -> EgressTarget:
 
 
 def _unwrap_ipv4(address: IPAddress) -> IPAddress:
-    """The IPv4 address within an IPv4-mapped or NAT64 one: it is where the packets go."""
+    """Returns the IPv4 address within an IPv4-mapped or NAT64 one, which is where the packets go."""
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
             return address.ipv4_mapped

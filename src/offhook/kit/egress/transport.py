@@ -116,7 +116,7 @@ _FAILURES = (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.Proto
 
 
 def _translate_error(error: Exception) -> httpx2.TransportError:
-    """The library's two layers name their errors alike."""
+    """Translates errors of the library's two layers, which have the same names."""
     return cast(httpx2.TransportError, getattr(httpx2, type(error).__name__)(str(error)))
 
 

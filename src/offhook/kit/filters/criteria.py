@@ -90,7 +90,7 @@ class FilterConditions:
 
 
 def parse_conditions(raw: str | None, fields: Mapping[str, FilterField]) -> FilterConditions:
-    """The conditions of a JSON array of ``{field, type, value}``; nothing or blank is no condition.
+    """Returns the conditions of a JSON array of ``{field, type, value}``; none for an empty text.
 
     ``attribute`` is another name of ``field``. Raises :class:`FilterInvalid` (422), which names the bad part.
     """
@@ -106,7 +106,7 @@ def parse_conditions(raw: str | None, fields: Mapping[str, FilterField]) -> Filt
 
 
 def parse_filters(raw: str | None, fields: Mapping[str, FilterField]) -> list[ColumnElement[bool]]:
-    """All conditions of :func:`parse_conditions`, for lists that need not tell them apart."""
+    """Returns all conditions of :func:`parse_conditions`, for lists that do not distinguish them."""
     return parse_conditions(raw, fields).all_conditions
 
 
@@ -136,7 +136,7 @@ def parse_sort(
 
 
 def reverse_sort(order: Sequence[UnaryExpression[Any]]) -> list[UnaryExpression[Any]]:
-    """The order of :func:`parse_sort` read backwards: the same index gives it."""
+    """Returns the order of :func:`parse_sort` reversed, which the same index serves."""
     return [_reverse_order(by) for by in order]
 
 
@@ -170,7 +170,7 @@ def _refuse_constant(name: str) -> float:
 
 
 def _build_condition(index: int, criterion: Any, fields: Mapping[str, FilterField]) -> tuple[ColumnElement[bool], bool]:
-    """The condition, and whether it looks into JSONB."""
+    """Returns the condition, and whether it reads JSONB."""
     if not isinstance(criterion, dict):
         raise FilterInvalid(["filters", index], "A filter is an object {field, type, value}.", "filter_invalid")
     name = criterion.get("field", criterion.get("attribute"))
@@ -232,7 +232,7 @@ def _list_names(names: Any) -> str:
 
 
 def _integer_bounds(column: FilterColumn) -> tuple[int, int] | None:
-    """The range of an integer column's type; None for other numbers."""
+    """Returns the range of an integer column's type; None for other numbers."""
     if isinstance(column.type, BigInteger):
         return -(2**63), 2**63 - 1
     if isinstance(column.type, SmallInteger):

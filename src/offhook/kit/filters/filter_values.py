@@ -15,7 +15,7 @@ class BadValue(ValueError):
 
 
 def is_storable(text: str) -> bool:
-    """Whether PostgreSQL can hold it: no NUL, no lone surrogate."""
+    """Returns whether PostgreSQL can store the text: no NUL, no lone surrogate."""
     return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 

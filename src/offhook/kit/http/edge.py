@@ -61,7 +61,7 @@ class HttpEdge:
 
 
 def add_headers(headers: MutableHeaders, request_id: str, *, is_api: bool) -> None:
-    """The headers that every answer has; an endpoint's own choice of caching is kept."""
+    """Adds the headers that every answer has; an endpoint's own caching header is kept."""
     headers["x-request-id"] = request_id
     for name, value in _HEADERS:
         headers.setdefault(name, value)

@@ -53,7 +53,7 @@ def error_response(status: int, detail: Any, code: str, headers: Mapping[str, st
 
 
 def _replace_surrogates(value: Any) -> Any:
-    """The value without lone surrogates: a client's text may come back in a message, and must encode."""
+    """Returns the value without lone surrogates, so that messages that quote a client's text can be encoded."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
@@ -113,7 +113,7 @@ async def _http_exception(connection: HTTPConnection, error: Exception) -> Respo
 
 
 async def _database_error(connection: HTTPConnection, error: Exception) -> Response:
-    """What reached the database and was refused there.
+    """Answers requests whose values the database rejected.
 
     Text it cannot hold, a number too large: the input's fault, 422. A row that another request made or removed at the
     same time: 409. A lost connection, a deadlock: 503, try again. The rest is ours.
@@ -142,7 +142,7 @@ async def _database_unreachable(connection: HTTPConnection, error: Exception) ->
 
 
 async def _unexpected_error(connection: HTTPConnection, error: Exception) -> Response:
-    """The one that should not happen: an id for the log, and nothing of the error to the client."""
+    """Answers unexpected errors with an id of the log entry, without details of the error."""
     error_id = connection.scope.get("state", {}).get("request_id", "unknown")
     log.error("request_failed", error_id=error_id, path=connection.scope.get("path"), exc_info=error)
     response = error_response(500, f"Internal error. The server log has details under {error_id}.", "internal_error")

@@ -105,7 +105,7 @@ def _find_bad_text(value: Any) -> str | None:
 
 
 def _nesting_depth(body: bytes) -> int:
-    """How deep brackets are nested, in time that grows with the length and nothing else."""
+    """Returns how deeply brackets are nested, in linear time."""
     # Without escaped quotes, what stands outside of strings is every second part; no pattern that could backtrack.
     outside = body.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
     brackets = np.frombuffer(b"".join(outside).translate(_STEPS, _ALL_BUT_BRACKETS), np.int8)
@@ -113,7 +113,7 @@ def _nesting_depth(body: bytes) -> int:
 
 
 async def _read_body(receive: Receive) -> bytes | None:
-    """The whole body; None when the client went away."""
+    """Returns the whole body; None when the client disconnected."""
     chunks: list[bytes] = []
     size = 0
     while True:

@@ -49,7 +49,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def declares_headers(headers: Mapping[str, str]) -> Callable[[F], F]:
-    """Describe optional text headers (name to sentence) that a dependency reads from the connection itself.
+    """Describes optional text headers (name to sentence) that a dependency reads from the connection itself.
 
     For what every request pays: as the framework's parameters, two headers cost more than the rest of the dependency.
     """

@@ -22,7 +22,7 @@ class PageRequest:
         return (self.page - 1) * self.limit
 
     def total_pages(self, total: int) -> int:
-        """How many pages ``total`` rows fill; 0 when there are none."""
+        """Returns how many pages ``total`` rows fill; 0 when there are none."""
         return -(-total // self.limit)
 
 
@@ -54,5 +54,5 @@ SliceParams = Annotated[SliceRequest, Depends(_slice_query)]
 
 
 def set_total(response: Response, total: int) -> None:
-    """The length of the whole list beside a bare array: ``X-Total-Count``."""
+    """Sets ``X-Total-Count``, the length of the whole list, for answers that are arrays."""
     response.headers["X-Total-Count"] = str(total)

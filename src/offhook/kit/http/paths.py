@@ -50,7 +50,7 @@ class PathIndex:
         await (route.app if route is not None else self._otherwise)(scope, receive, send)
 
     def _select_route(self, scope: Scope) -> RouteContext | None:
-        """The route, with its parameters put into the scope; None when the framework must look itself."""
+        """Returns the route, with its parameters set in the scope; None when the framework must match it."""
         if scope.get("root_path") or "fastapi.telemetry" in scope:  # tracing, where it is on, follows the framework
             return None
         if self._root is None:
@@ -66,7 +66,7 @@ class PathIndex:
         return route
 
     def _match_route(self, root: _SegmentTree, scope: Scope, path: str) -> tuple[RouteContext | None, bool]:
-        """The route of this method, and whether the path is one of any method."""
+        """Returns the route of this method, and whether the path exists for any method."""
         has_match = False
         for _, route in sorted(root.find_routes(path.split("/")), key=_rank):
             match = route.path_regex.match(path)

@@ -26,7 +26,7 @@ class RateLimiter:
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def spend(self, key: str) -> None:
-        """Take one attempt before it is made, so that parallel guesses count; raises :class:`TooManyRequests`."""
+        """Takes one attempt before it is made, so that parallel guesses count; raises :class:`TooManyRequests`."""
         level, now = self._current_level(key)
         if level + 1 > self._limit + 1e-9:
             wait_s = max(1, math.ceil((level + 1 - self._limit) / self._drain_per_s))
@@ -34,7 +34,7 @@ class RateLimiter:
         self._store_level(key, level + 1, now)
 
     def refund(self, key: str) -> None:
-        """Give an attempt back that turned out to be right."""
+        """Gives back an attempt that turned out to be legitimate."""
         level, now = self._current_level(key)
         self._store_level(key, max(0.0, level - 1), now)
 

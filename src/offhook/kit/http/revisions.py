@@ -32,5 +32,5 @@ IfMatch = Annotated[int | None, Depends(_expected_revision)]
 
 
 def set_revision(response: Response, revision: int) -> None:
-    """The revision as ``ETag``, to be sent back as ``If-Match``."""
+    """Sets the revision as ``ETag``, which clients send back as ``If-Match``."""
     response.headers["ETag"] = f'"{revision}"'

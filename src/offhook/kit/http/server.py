@@ -25,7 +25,7 @@ class PortInUse(Exception):
 
 @contextmanager
 def bind_socket(host: str, port: int) -> Iterator[socket.socket]:
-    """A bound socket; port 0 takes a free one. :class:`PortInUse` when another process has it."""
+    """Returns a bound socket; port 0 takes a free one. Raises :class:`PortInUse` when another process has it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as bound:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

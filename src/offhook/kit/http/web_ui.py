@@ -82,7 +82,7 @@ class WebUi:
         return FileResponse(index, headers=_PAGE_HEADERS)
 
     def _find_asset(self, path: str, accepted: str) -> FileResponse | None:
-        """The file as the browser takes it with the fewest bytes."""
+        """Returns the file in the smallest encoding that the browser accepts."""
         kind = mimetypes.guess_type(path)[0]
         for encoding in _among(accepted):
             if file := self._find_file(path + _ENCODINGS[encoding]):
@@ -91,7 +91,7 @@ class WebUi:
         return None if plain is None else FileResponse(plain, headers=_ASSET_HEADERS)
 
     def _find_file(self, path: str) -> Path | None:
-        """The file of this path, when it is one inside the folder."""
+        """Returns the file of this path, if it is inside the folder."""
         if "\0" in path or path.endswith("/"):
             return None
         try:

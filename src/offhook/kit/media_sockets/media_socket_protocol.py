@@ -61,7 +61,7 @@ class SocketMessage:
 
 
 def encode_frame(opcode: int, payload: bytes) -> bytes:
-    """One unmasked final frame, as a server sends it."""
+    """Returns one unmasked final frame, as servers send it."""
     size = len(payload)
     if size < 126:
         return bytes((0x80 | opcode, size)) + payload
@@ -106,7 +106,7 @@ class FrameReader:
         return found
 
     def _read_frame(self, data: bytes, start: int, end: int, found: "list[SocketMessage | FrameError]") -> int:
-        """Read the frame at ``start``; return its length in bytes, 0 when it is not complete yet."""
+        """Reads the frame at ``start`` and returns its length in bytes, 0 while it is incomplete."""
         if end - start < 6:
             return 0
         first, second = data[start], data[start + 1]
@@ -203,7 +203,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
             self.handshake_complete = True
 
     def take_over(self, receiver: MessageReceiver, max_message_bytes: int) -> "MediaSocketProtocol":
-        """Give every further message to the receiver. Call it right after the handshake was accepted."""
+        """Passes every further message to the receiver. Call it right after the handshake was accepted."""
         self._is_taken = True
         self._receiver = receiver
         self._reader = FrameReader(max_message_bytes)

@@ -12,7 +12,7 @@ _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 def die_with_parent(signum: int = signal.SIGKILL) -> Callable[[], None]:
-    """A ``preexec_fn`` that makes the kernel send ``signum`` to the child when the *thread* that started it ends.
+    """Returns a ``preexec_fn`` that makes the kernel signal the child when the *thread* that started it ends.
 
     Start such children from the main thread. Where the kernel has no such call (not Linux) it does nothing.
     """
@@ -29,7 +29,7 @@ def die_with_parent(signum: int = signal.SIGKILL) -> Callable[[], None]:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process has this id and is not a zombie."""
+    """Returns whether a process has this id and is not a zombie."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -44,7 +44,7 @@ def is_running(pid: int) -> bool:
 
 
 def is_running_in(pid: int, folder: Path) -> bool:
-    """Whether this process runs and has ``folder`` as its working directory; False where that cannot be seen."""
+    """Returns whether this process runs in ``folder``; False where that cannot be seen."""
     try:
         return is_running(pid) and Path(f"/proc/{pid}/cwd").samefile(folder)
     except OSError:

@@ -35,11 +35,11 @@ class ProcessResult:
 
 
 class SandboxedProcessRunner:
-    """At most ``at_once`` of them in one process; the others wait for their turn."""
+    """At most ``max_concurrent`` of them in one process; the others wait for their turn."""
 
-    def __init__(self, limits: ProcessLimits, *, at_once: int) -> None:
+    def __init__(self, limits: ProcessLimits, *, max_concurrent: int) -> None:
         self._limits = limits
-        self._slots = asyncio.Semaphore(at_once)
+        self._slots = asyncio.Semaphore(max_concurrent)
 
     async def run(self, program: Path | str, *arguments: str, limits: ProcessLimits | None = None) -> ProcessResult:
         """Runs a file of ours, or a module by its name, with the arguments, and ends it when this process ends.

@@ -29,7 +29,7 @@ TOO_LONG: Final = f"The file holds more than {MAX_CHARACTERS // 1_000_000} milli
 
 
 def limit_blocks(blocks: Iterator[DocumentBlock]) -> Iterator[DocumentBlock]:
-    """The blocks that hold something. Unreadable when they hold nothing, or more than ``MAX_CHARACTERS``."""
+    """Yields the blocks with content. FileUnreadable without any, or with more than ``MAX_CHARACTERS``."""
     characters = 0
     for block in blocks:
         if not block.text.strip():
@@ -43,5 +43,5 @@ def limit_blocks(blocks: Iterator[DocumentBlock]) -> Iterator[DocumentBlock]:
 
 
 def join_cells(cells: list[str]) -> str:
-    """One line of a table: the cells with bars between, whatever line breaks they hold."""
+    """Returns one line of a table: the cells separated by bars, without line breaks."""
     return " | ".join(" ".join(cell.split()) for cell in cells).strip()

@@ -71,7 +71,7 @@ class DocumentChunker:
             self._open = _OpenChunk()
 
     def _heading_path(self) -> str:
-        """The titles, the inner ones first where all of them are too long."""
+        """Returns the titles joined; the inner ones when all of them are too long."""
         shown = ""
         for _, title in reversed(self._path):
             longer = f"{title} > {shown}" if shown else title
@@ -123,7 +123,7 @@ class DocumentChunker:
 
 
 def _bounded_windows(text: str) -> Iterator[str]:
-    """The text in parts of a bounded length, cut at white space where there is some."""
+    """Yields the text in parts of a bounded length, cut at white space where possible."""
     at = 0
     while len(text) - at > _MAX_WINDOW_CHARS:
         cut = max(text.rfind("\n", at, at + _MAX_WINDOW_CHARS), text.rfind(" ", at, at + _MAX_WINDOW_CHARS))

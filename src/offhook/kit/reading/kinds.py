@@ -27,7 +27,7 @@ _MARKDOWN: Final = re.compile(rb"^(?:#{1,6} \S|[-*] \S|\x60\x60\x60|\|.*\|\s*$|.
 
 
 def detect_kind(path: Path, name: str) -> DocumentKind | None:
-    """The kind of a file that is not empty; None when it is none that is read. ``name`` is what its sender calls it."""
+    """Returns the kind of a file that is not empty; None when it is not supported. ``name`` is the sender's."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         head = content[:_HEAD]
         if b"%PDF-" in head[:1024]:

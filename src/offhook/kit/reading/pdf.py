@@ -87,7 +87,7 @@ def _read_pages(document: Any, count: int) -> Iterator[list[_Line]]:
 
 
 def _read_lines(page: Any) -> Iterator[_Line]:
-    """The lines of a page with the size of their first letter, in points as the reader sees them."""
+    """Yields the lines of a page with the size of their first letter, in points as shown."""
     length = page.count_chars()
     if length <= 0:
         return
@@ -101,7 +101,7 @@ def _read_lines(page: Any) -> Iterator[_Line]:
 
 
 def _letter_height(page: Any, index: int) -> float:
-    """The height of a letter: fonts are scaled by matrices, so that their own size says little."""
+    """Returns the height of a letter; fonts are scaled by matrices, so the font size alone is not enough."""
     matrix = pdfium.FS_MATRIX()
     size = float(pdfium.FPDFText_GetFontSize(page.raw, index))
     if pdfium.FPDFText_GetMatrix(page.raw, index, ctypes.byref(matrix)):
@@ -119,7 +119,7 @@ def _usual_size(pages: list[list[_Line]]) -> float:
 
 
 def _repeated_edges(pages: list[list[_Line]]) -> set[str]:
-    """The headers and footers of a document, without their numbers."""
+    """Returns the headers and footers of a document, without their numbers."""
     if len(pages) < _MIN_PAGES_FOR_EDGES:
         return set()
     edges = Counter(

@@ -34,7 +34,7 @@ _DELIMITERS: Final = ",;\t|"
 
 
 def decode_text(raw: bytes) -> str:
-    """The text of a file in whatever encoding it was written; Unreadable."""
+    """Returns the text of a file in any encoding; raises FileUnreadable."""
     for mark, name in _MARKS:
         if raw.startswith(mark):
             return _clean_text(raw.decode(name, "replace"))
@@ -50,7 +50,7 @@ def decode_text(raw: bytes) -> str:
 
 
 def _guess_encoding(sample: bytes) -> str:
-    """The encoding of text that is not Unicode; Unreadable."""
+    """Returns the encoding of text that is not Unicode; raises FileUnreadable."""
     beyond_ascii = sum(code >= 128 for code in sample)
     if len(sample) < _SHORT and beyond_ascii < len(sample) // 5:
         return "cp1252"  # too little for statistics: western letters among plain ones
@@ -137,6 +137,6 @@ def _has_more(text: str) -> bool:
 
 
 def _delimiter(text: str) -> str:
-    """What stands most often outside quotes in the first line that holds something."""
+    """Returns the delimiter that is most frequent outside quotes in the first line with content."""
     first = re.sub(r'"[^"]*"', "", next((line for line in text.split("\n") if line.strip()), ""))
     return max(_DELIMITERS, key=first.count)

@@ -29,7 +29,7 @@ _OF_BYTES: Final = {"html": read_html, "markdown": read_markdown, "csv": read_cs
 
 
 def read_document(path: Path, kind: str) -> Iterator[DocumentBlock]:
-    """The blocks of a file, at least one. Unreadable."""
+    """Returns the blocks of a file, at least one. Raises FileUnreadable."""
     if kind == "pdf":
         return limit_blocks(read_pdf(path))
     if kind == "docx":

@@ -122,7 +122,7 @@ class OfflineModel:
             )
         # in a process of its own: it takes 300 MB for a second
         draft = target.with_name(f"{target.stem}-{os.getpid()}.part.onnx")
-        done = await SandboxedProcessRunner(_BUILD, at_once=1).run(_PROGRAM, str(weights), str(draft))
+        done = await SandboxedProcessRunner(_BUILD, max_concurrent=1).run(_PROGRAM, str(weights), str(draft))
         if done.exit_code != 0:
             raise EmbeddingFailed("The offline embedding model could not be prepared.", retryable=True)
         draft.replace(target)

@@ -39,14 +39,14 @@ class HistoryCompactor:
         self.summary = ""
 
     def start_summary(self, history: Sequence[LlmMessage]) -> None:
-        """A node was left: start to summarize what is old; returns at once."""
+        """Starts to summarize old messages after a node was left; returns immediately."""
         count = _find_safe_cut(history, len(history) - KEEP_MESSAGES)
         if self._is_on and self._task is None and count >= MIN_MESSAGES - KEEP_MESSAGES:
             self._count = count
             self._task = asyncio.create_task(self._request_summary(list(history[:count])))
 
     def apply_summary(self, history: list[LlmMessage]) -> list[LlmMessage]:
-        """The history without what the summary holds, once that is made. Call it between turns."""
+        """Returns the history without the summarized messages once the summary exists. Call it between turns."""
         if self._task is None or not self._task.done():
             return history
         task, self._task = self._task, None
@@ -58,7 +58,7 @@ class HistoryCompactor:
         return history[self._count :]
 
     def with_summary(self, history: Sequence[LlmMessage]) -> list[LlmMessage]:
-        """The history for one who must know everything: the summary stands before it."""
+        """Returns the history with the summary before it."""
         before = [LlmMessage("assistant", f"(What was said before: {self.summary})")] if self.summary else []
         return [*before, *history]
 
@@ -85,7 +85,7 @@ class HistoryCompactor:
 
 
 def _find_safe_cut(history: Sequence[LlmMessage], end: int) -> int:
-    """The most messages up to ``end`` after which the caller speaks and every function call has its answer."""
+    """Returns the most messages up to ``end`` after which the caller speaks and every tool call is answered."""
     while end > 0:
         calls = {call.id for message in history[:end] for call in message.tool_calls}
         answers = {message.tool_call_id for message in history[:end] if message.tool_call_id is not None}

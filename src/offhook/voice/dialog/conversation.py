@@ -132,20 +132,20 @@ class Conversation:
 
     @property
     def gathered_context(self) -> JsonObject:
-        """What the run keeps: extracted variables flat and under their own key, and the nodes that were visited."""
+        """Returns what the run keeps: extracted variables, flat and under their own key, and the visited nodes."""
         values = self._extractor.values
         said = self.end_request.gathered_context if self.end_request is not None else {}
         return {**values, **said, "extracted_variables": dict(values), "nodes_visited": list(self.nodes_visited)}
 
     @property
     def end_request(self) -> EndCallRequest | None:
-        """What a tool ended the conversation with."""
+        """Returns the request of the tool that ended the conversation."""
         return self._tools.end_request
 
     # -- one turn -------------------------------------------------------------------------------------------------
 
     async def respond(self, heard: str | None, *, edge: Edge | None = None) -> AsyncGenerator[ConversationStep, None]:
-        """Answer the caller. ``heard`` is None when nobody spoke (the first turn); ``edge`` was chosen by keys."""
+        """Answers the caller. ``heard`` is None in the first turn; ``edge`` was chosen by keys."""
         self._caller_text, messages = heard, self.history.messages
         self.history.begin_turn(self._compactor.apply_summary(messages + await self._tools.wait_for_side_effects()))
         if self.end_request is not None:  # the caller interrupted the goodbye: the conversation goes on
@@ -175,7 +175,7 @@ class Conversation:
         raise EmptyTurn
 
     async def _run_node(self, calls: list[ToolCall]) -> AsyncGenerator[ConversationStep, None]:
-        """What happens at the current node; ``calls`` gets what the model called: then another step is due."""
+        """Runs the current node; ``calls`` collects what the model called, after which another step is due."""
         if self._entered:  # a node that names a variable waits for its extraction, but not for long
             texts = [self.node.prompt, self.node.say or "", str(self.node.data.get("offline_say") or "")]
             names = {variable.path for text in texts for variable in find_variables(text)}
@@ -202,7 +202,7 @@ class Conversation:
                     yield step
 
     async def _scripted_opening(self) -> AgentSpeech | None:
-        """The written sentence or the recording with which this node begins; None when the model is to speak."""
+        """Returns the written sentence or recording with which this node begins; None when the model speaks."""
         if not self._entered:
             return None
         node = self.node
@@ -218,7 +218,7 @@ class Conversation:
     async def scripted_speech(
         self, text: str | None, recording: str | None, otherwise: str = "model"
     ) -> AgentSpeech | None:
-        """The recording, or the text when there is none or it is gone; None when there is neither.
+        """Returns the recording, or the text if there is none; None when there is neither.
 
         ``otherwise`` says in the event what then comes in its place.
         """
@@ -325,7 +325,7 @@ class Conversation:
     # -- the end --------------------------------------------------------------------------------------------------
 
     async def finish(self, timeout_s: float = 5.0) -> None:
-        """Extract what the last node asks for and wait for extractions and side effects that are under way."""
+        """Extracts what the last node asks for and waits for running extractions and side effects."""
         self._compactor.cancel()
         self.retriever.cancel()
         await self._tools.cancel_call_bound_tools()
@@ -335,7 +335,7 @@ class Conversation:
         await self.wait_until_settled(timeout_s)
 
     async def wait_until_settled(self, timeout_s: float = 5.0) -> None:
-        """Wait for extractions and side effects that are under way, so that a snapshot holds what they bring."""
+        """Waits for running extractions and side effects, so that a snapshot includes their results."""
         self.history.add_tool_answers(await self._tools.wait_for_side_effects())
         await self._extractor.wait_or_cancel(timeout_s)
         self.context.update(self._extractor.values)

@@ -27,14 +27,14 @@ class VariableExtractor:
         self._tasks: dict[asyncio.Task[None], frozenset[str]] = {}
 
     def start_extraction(self, node: Node, history: Sequence[LlmMessage]) -> None:
-        """Start extracting what this node asks for; returns at once."""
+        """Starts extracting what this node asks for; returns immediately."""
         if node.extraction_enabled and node.extraction_variables:
             task = asyncio.create_task(self._extract_variables(node, list(history)))
             self._tasks[task] = frozenset(str(variable.get("name")) for variable in node.extraction_variables)
             task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
     async def wait_for(self, names: Collection[str], timeout_s: float) -> None:
-        """Wait for extractions under way that may bring one of these names; returns at once when none does."""
+        """Waits for running extractions that may set one of these names; returns immediately without any."""
         wanted = [task for task, brings in self._tasks.items() if not brings.isdisjoint(names)]
         if wanted:
             await asyncio.wait(wanted, timeout=timeout_s)

@@ -21,7 +21,7 @@ class ConversationHistory:
         return any(message.role == "user" for message in self.messages)
 
     def begin_turn(self, messages: list[LlmMessage]) -> None:
-        """Go on from these messages; nothing was said in this turn yet."""
+        """Begins a turn with these messages."""
         self.messages = messages
         self._spoken_entries = []
 
@@ -29,7 +29,7 @@ class ConversationHistory:
         self.messages.append(LlmMessage("user", text))
 
     def add_agent_message(self, text: str, calls: tuple[ToolCall, ...] = ()) -> None:
-        """The agent spoke, called functions, or both."""
+        """Adds what the agent said, called, or both."""
         if text:
             self._spoken_entries.append(len(self.messages))
         self.messages.append(LlmMessage("assistant", text, tool_calls=calls))
@@ -47,11 +47,11 @@ class ConversationHistory:
         self.messages += answers
 
     def add_canned_text(self, text: str) -> None:
-        """The session itself said something (a watchdog phrase): the model should know."""
+        """Adds a phrase of the session itself (of the watchdog), so that the model knows it."""
         self.messages.append(LlmMessage("assistant", text))
 
     def truncate_to_heard(self, heard: str) -> None:
-        """The caller interrupted: keep the words that were heard and nothing else of this turn."""
+        """Keeps the words of this turn that were heard before the caller interrupted, and nothing else."""
         left = heard
         for index in self._spoken_entries:
             message = self.messages[index]

@@ -49,7 +49,7 @@ class LlmChain:
         self._stall_s = stall_s
 
     async def stream(self, request: LlmRequest) -> AsyncGenerator[LlmEvent, None]:
-        """Yield text and tool calls; raise :class:`AllModelsFailed` when no model is left to ask."""
+        """Yields text and tool calls; raises :class:`AllModelsFailed` when no model is left."""
         self._circuit.return_to_preferred()
         while True:
             seen = _AttemptResult()
@@ -105,17 +105,17 @@ class LlmChain:
             self._estimate_missing_usage(llm.model_ref, request, seen)
 
     def _estimate_missing_usage(self, ref: ModelRef, request: LlmRequest, seen: _AttemptResult) -> None:
-        """Estimate what the vendor did not tell: it charges for an answer that was cut short as well."""
+        """Estimates usage that the vendor did not report: it also charges for answers that were cut short."""
         if seen.is_refused or seen.completion_tokens or (seen.is_complete and seen.prompt_tokens):
             return
         self._usage.add_llm_estimate(ref, request, seen.text, has_prompt=seen.prompt_tokens > 0)
 
     def _next_vendor(self) -> ModelRef | None:
-        """Who could take over, the offline rules not counted."""
+        """Returns the model that could take over, not counting the offline rules."""
         ref = self._circuit.next_ref
         return None if ref is None or ref.provider == OFFLINE_PROVIDER else ref
 
     async def complete_text(self, request: LlmRequest) -> str:
-        """The whole text of an answer that nobody listens to (variable extraction)."""
+        """Returns the whole text of an answer that is not spoken (variable extraction)."""
         text = [event.text async for event in self.stream(request) if isinstance(event, TextDelta)]
         return "".join(text)

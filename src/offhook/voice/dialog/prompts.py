@@ -87,7 +87,7 @@ _KIND_WORDS = {
 
 
 def expectation_for(node: Node, edges: Sequence[Edge]) -> Expectation:
-    """What the caller is likely to say at this node: example phrases and labels; vocabularies by what is asked.
+    """Returns what the caller is likely to say at this node: example phrases, labels and vocabularies.
 
     A node may name its vocabularies itself (``data.expects``: a list of yes_no, digits, days, times, numbers).
     """

@@ -39,7 +39,7 @@ class _PassageQuery:
         return (self.node_id, self.words) == (other.node_id, other.words)
 
     def covers_most_of(self, other: "_PassageQuery") -> bool:
-        """Whether most of what the other one asks was asked here."""
+        """Returns whether this query covers most of the other one."""
         asked = set(other.words)
         return self.node_id == other.node_id and len(asked & set(self.words)) >= MIN_OVERLAP * len(asked)
 
@@ -75,7 +75,7 @@ class PassageRetriever:
             self._start_lookup(node, asked)
 
     async def passages_for_turn(self, node: Node, heard: str | None) -> Sequence[Passage]:
-        """What the node's documents say to what was heard; without words, only documents that are given whole."""
+        """Returns the passages of the node's documents for what was heard; without words, only whole documents."""
         if not node.document_refs:
             return ()
         asked = self._build_query(node, heard or "")
@@ -151,7 +151,7 @@ class PassageRetriever:
 
 
 def render_passages(passages: Sequence[Passage]) -> str:
-    """The passages as a part of the system message."""
+    """Returns the passages as a part of the system message."""
     parts = []
     for number, passage in enumerate(passages, 1):
         page = f", page {passage.page}" if passage.page is not None else ""

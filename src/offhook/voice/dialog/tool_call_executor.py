@@ -25,7 +25,7 @@ class ToolCallExecutor:
         self.end_request: EndCallRequest | None = None
 
     def expect_answers(self, calls: Sequence[ToolCall]) -> None:
-        """These calls stand in the history and need answers."""
+        """Notes calls that are in the history and need answers."""
         for call in calls:
             self._open[call.id] = call
 
@@ -33,7 +33,7 @@ class ToolCallExecutor:
         self._answers[call.id] = result
 
     async def run_tool(self, call: ToolCall, tool: AgentTool) -> bool:
-        """Call a tool; whether it succeeded. A barge-in that cancels us leaves a tool with side effects running."""
+        """Calls a tool and returns whether it succeeded. A tool with side effects keeps running after a barge-in."""
         task = asyncio.create_task(self._call_tool(call, tool))
         self._running[call.id] = task
         if tool.blocks_barge_in:
@@ -72,7 +72,7 @@ class ToolCallExecutor:
         return bool(outcome["ok"])
 
     async def cancel_call_bound_tools(self) -> None:
-        """The call is over: what only made sense within it stops."""
+        """Cancels tools that only make sense during the call, which is over."""
         tasks = [task for call_id, task in self._running.items() if call_id in self._ends_with_call]
         for task in tasks:
             task.cancel()
@@ -80,7 +80,7 @@ class ToolCallExecutor:
             await asyncio.wait(tasks)
 
     async def wait_for_side_effects(self) -> list[LlmMessage]:
-        """Wait for side effects that outlived their turn, then answer every call that is still open."""
+        """Waits for side effects that outlived their turn, then answers every call that is still open."""
         for call_id, task in list(self._running.items()):
             await asyncio.wait([task])
             self._running.pop(call_id, None)

@@ -43,7 +43,7 @@ class BeepDetector:
 
 
 def _find_tone_bin(window: Samples) -> int | None:
-    """The bin of the only tone in the window, or None."""
+    """Returns the bin of the only tone in the window, or None."""
     values: Any = window.astype(np.float64)
     if float(np.sqrt(np.mean(values**2))) < MIN_RMS:
         return None

@@ -17,7 +17,7 @@ class SpeechDictionary:
     spoken: Mapping[str, str] = field(default_factory=dict)
 
     def apply_pronunciations(self, text: str) -> str:
-        """The text as the voice should read it; whole words, whatever their case."""
+        """Returns the text as the voice should read it, replacing whole words in any case."""
         if not self.spoken:
             return text
         # Longest first, so that "Offhook Pro" goes before "Offhook". The re module caches compiled patterns.

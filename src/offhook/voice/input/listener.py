@@ -101,7 +101,7 @@ class CallerListener:
 
     @property
     def _is_utterance(self) -> bool:
-        """The caller speaks, or has spoken and nothing final was recognized yet."""
+        """Returns whether the caller speaks, or has spoken and nothing final was recognized yet."""
         return self._detector.is_speaking or self._unheard_from is not None or bool(self._state.partial)
 
     @property
@@ -117,7 +117,7 @@ class CallerListener:
         return bool(self._state.text or self._state.partial)
 
     def set_expectation(self, expectation: Expectation) -> None:
-        """What the node expects, and the words of the workflow's dictionary behind that."""
+        """Sets what the node expects, followed by the words of the workflow's dictionary."""
         terms = self._config.dictionary.terms
         if terms:
             expectation = replace(expectation, phrases=tuple(dict.fromkeys((*expectation.phrases, *terms))))
@@ -171,7 +171,7 @@ class CallerListener:
                     await asyncio.sleep(REOPEN_PAUSE_S)
 
     def _attach_stream(self, stream: SttStream, *, replay: bool) -> None:
-        """Give a recognizer the call; after another one's failure with what the caller has said since its last final."""
+        """Attaches a recognizer; after a failure it gets what the caller has said since the last final transcript."""
         stream.set_expectation(self._expectation)
         if replay and self._is_utterance:
             self._state.partial = ""
@@ -193,7 +193,7 @@ class CallerListener:
         return True
 
     def _count_seconds(self) -> None:
-        """What was heard until now was the current recognizer's."""
+        """Counts the audio so far for the current recognizer."""
         ref, counted = self._circuit.current_ref, sum(self._seconds_by_ref.values())
         self._seconds_by_ref[ref] = self._seconds_by_ref.get(ref, 0.0) + self.seconds - counted
 
@@ -244,7 +244,7 @@ class CallerListener:
             self.evaluate_turn()
 
     def evaluate_turn(self) -> None:
-        """Ask the rules. Also called by the watchdog, because a muted far end may send no audio at all."""
+        """Applies the turn rules. The watchdog calls it too, because a muted far end may send no audio at all."""
         now = self._loop.time()
         if self._detector.is_speaking and now - self.last_audio_at > self._config.vad_stop_after_s:
             self._detector.is_speaking = False

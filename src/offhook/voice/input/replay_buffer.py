@@ -24,7 +24,7 @@ class ReplayBuffer:
             self._size -= len(self._parts.popleft())
 
     def clear(self) -> None:
-        """What was said so far has been understood."""
+        """Drops the audio that has been recognized."""
         self._parts.clear()
         self._size = 0
 

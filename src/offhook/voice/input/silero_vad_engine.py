@@ -31,7 +31,7 @@ class VadModelMissing(Exception):
 
 
 def model_path() -> Path:
-    """Where the wheel put the ONNX file; raises :class:`VadModelMissing` with what to do."""
+    """Returns the path of the ONNX file; raises :class:`VadModelMissing` with what to do."""
     spec = importlib.util.find_spec("silero_vad")
     for folder in (spec.submodule_search_locations or []) if spec else []:
         path = Path(folder) / "data" / "silero_vad.onnx"
@@ -75,7 +75,7 @@ class SileroVad:
         self._timer: asyncio.TimerHandle | None = None
 
     def load_model(self) -> None:
-        """Load the model now (80 ms) instead of with the first call."""
+        """Loads the model now (80 ms) instead of with the first call."""
         if self._session is not None:
             return
         self._session = onnx_session(self._path or model_path(), log_level=3)

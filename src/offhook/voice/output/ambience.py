@@ -56,7 +56,7 @@ class AmbientLeg:
         self._sent = 0
 
     async def start_background(self, emit: Emit) -> None:
-        """Make or load the background and begin to play it, again and again."""
+        """Creates or loads the background and starts to play it in a loop."""
         ambience, rate = self._ambience, self._codec.sample_rate
         recording = None
         if ambience.recording_id is not None:
@@ -85,7 +85,7 @@ class AmbientLeg:
         Metronome.of_running_loop().add(self)
 
     def send_due_frames(self, beat: float) -> bool:
-        """The :class:`Metronome`'s beat: fill what no voice has filled."""
+        """Fills the frames of this beat that no voice has filled."""
         if self._first_beat is None:
             self._first_beat = beat
         due = self._count_due_frames(beat)
@@ -160,7 +160,7 @@ def _white_noise(random: np.random.Generator) -> FloatArray:
 
 
 def _slow_swell(random: np.random.Generator, fastest_hz: float, depth: float) -> FloatArray:
-    """A slow rise and fall around 1 that repeats without a seam."""
+    """Returns a slow rise and fall around 1 that repeats without a seam."""
     slow = _apply_spectrum_gain(_white_noise(random), lambda hz: (hz <= fastest_hz).astype(float))
     swell: FloatArray = 1 + depth * slow / np.abs(slow).max()
     return swell

@@ -9,7 +9,7 @@ from offhook.kit.audio import FRAME_S
 
 class FramePlayer(Protocol):
     def send_due_frames(self, beat: float) -> bool:
-        """Send what is due at the beat of this loop time; return False when there is nothing left to send."""
+        """Sends the frames that are due at this beat (loop time); returns False when nothing is left to send."""
         ...
 
 

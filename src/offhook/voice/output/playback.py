@@ -29,7 +29,7 @@ class QueuedSentence:
     on_start: Callable[[], None] | None = None
 
     def heard_text(self, now: float, bytes_per_s: float) -> str:
-        """The words that have been played by ``now``, cut at a word's end, by the share of the audio that left."""
+        """Returns the words that were played by ``now``, cut at a word's end, by the share of the audio that left."""
         if self.first_frame_at is None:
             return ""
         played = min(self.sent_bytes, (now - self.first_frame_at) * bytes_per_s)
@@ -81,7 +81,7 @@ class Playback:
         return sentence
 
     def push_audio(self, sentence: QueuedSentence, payload: bytes) -> None:
-        """Add codec bytes to a sentence that was begun; ignored after :meth:`clear`."""
+        """Adds codec bytes to a sentence; ignored after :meth:`drop_unheard`."""
         if sentence not in self._queue:
             return
         sentence.buffer += payload
@@ -89,7 +89,7 @@ class Playback:
         self._resume_sending()
 
     def truncate_sentence(self, sentence: QueuedSentence, total: int) -> None:
-        """Drop what lies behind ``total`` bytes of a sentence, as far as it has not been sent."""
+        """Drops what follows the first ``total`` bytes of a sentence, unless it was already sent."""
         keep = max(total // self._frame * self._frame - sentence.sent_bytes, 0)
         sentence.queued_bytes -= max(len(sentence.buffer) - keep, 0)
         del sentence.buffer[keep:]
@@ -99,7 +99,7 @@ class Playback:
         self._resume_sending()
 
     def pause(self) -> None:
-        """Stop where we are and keep what waits; :meth:`resume` goes on and :meth:`clear` drops it."""
+        """Pauses and keeps what waits; :meth:`resume` continues and :meth:`drop_unheard` drops it."""
         self.is_paused = True
         self._is_running = False
         self._metronome.remove(self)
@@ -141,7 +141,7 @@ class Playback:
         self._changed.set()
 
     def send_due_frames(self, beat: float) -> bool:
-        """Send the frames that are due at this beat; False when nothing is left (:class:`Metronome` forgets us)."""
+        """Sends the frames that are due at this beat; returns False when nothing is left to send."""
         if self._first_beat is None:
             self._first_beat = beat
         return self._send_until(self._count_due_frames(beat))
@@ -186,7 +186,7 @@ class Playback:
         head.last_frame_at = heard_at + FRAME_S
 
     def drop_unheard(self) -> int:
-        """Drop everything that was not heard, here and at the far end; return the dropped milliseconds."""
+        """Drops everything that was not heard, here and at the far end; returns the dropped milliseconds."""
         dropped = sum(len(sentence.buffer) for sentence in self._queue)
         left = max(0.0, self._audible_until - self._loop.time())
         self._queue.clear()
@@ -206,7 +206,7 @@ class Playback:
             self._changed.set()
 
     async def wait_played(self) -> None:
-        """Return when the far end has played everything: by its marks, or by the clock when marks do not come."""
+        """Returns when the far end has played everything: by its marks, or by the clock when marks do not come."""
         while self._queue:
             self._changed.clear()
             await self._changed.wait()

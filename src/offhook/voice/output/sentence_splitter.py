@@ -30,7 +30,7 @@ class SentenceSplitter:
         return done
 
     def flush(self) -> list[str]:
-        """What is left at the end of the turn."""
+        """Returns what is left at the end of the turn."""
         rest, self._text = self._text.strip(), ""
         self._is_first = True
         return [rest] if rest else []
@@ -50,7 +50,7 @@ class SentenceSplitter:
 
 
 def common_prefix(text: str, heard: str) -> str:
-    """The part of ``text`` that ``heard`` begins with, by words: the splitter may have changed white space."""
+    """Returns the part of ``text`` that ``heard`` begins with, by words: the splitter may change white space."""
     words, heard_words = text.split(), heard.split()
     count = 0
     for word, other in zip(words, heard_words, strict=False):

@@ -49,7 +49,7 @@ class CannedSpeech:
         return None if samples is None else self._codec.encode(samples)
 
     async def prepare(self, texts: Sequence[str]) -> None:
-        """Synthesize what is missing; a vendor that fails now is tried again by the next call."""
+        """Synthesizes missing phrases; a vendor that fails now is tried again by the next call."""
         for text in texts:
             key = f"{self._codec.sample_rate}:{text}"
             if key in self._cache:
@@ -89,7 +89,7 @@ class CallSpeaker:
     async def say(
         self, text: str, into: list[QueuedSentence], *, on_byte: Callable[[], None], on_start: Callable[[], None]
     ) -> None:
-        """Synthesize one stretch into the playback queue; returns when all of it is queued, not played.
+        """Synthesizes one stretch into the playback queue; returns when all of it is queued, not played.
 
         What is queued is appended to ``into`` at once. A voice that dies half-way leaves an entry with the words that it
         got out, and the next voice says the rest.
@@ -119,7 +119,7 @@ class CallSpeaker:
                 self._playback.complete_sentence(sentence)
 
     def _truncate_to_spoken(self, sentence: QueuedSentence) -> str:
-        """Shorten a sentence whose voice died to the whole words that it got out, and return these.
+        """Shortens a sentence whose voice failed to the whole words that were spoken, and returns them.
 
         Voices do not say where their words are: the place is reckoned by how long this voice takes for a character.
         """
@@ -158,14 +158,14 @@ class CallSpeaker:
                 await aclose()
 
     def play_sound(self, sound: RecordedSound, on_start: Callable[[], None]) -> QueuedSentence:
-        """Queue a recording; it is played, interrupted and counted like a sentence of its transcript."""
+        """Queues a recording, which is played, interrupted and counted like a sentence of its transcript."""
         sentence = self._playback.begin_sentence(sound.transcript, on_start)
         self._playback.push_audio(sentence, self._codec.encode(sound.samples))
         self._playback.complete_sentence(sentence)
         return sentence
 
     def say_canned(self, text: str, on_start: Callable[[], None]) -> QueuedSentence:
-        """Queue a phrase without asking anyone: from the cache, or the attention tone when it is not there."""
+        """Queues a phrase from the cache, or the attention tone when it is not cached; needs no vendor."""
         audio = self.canned.get(text)
         sentence = self._playback.begin_sentence(text if audio is not None else "", on_start)
         self._playback.push_audio(sentence, audio if audio is not None else attention_tone(self._codec))

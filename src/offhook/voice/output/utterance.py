@@ -39,21 +39,21 @@ class Utterance:
     # -- text in --------------------------------------------------------------------------------------------------
 
     def add_text(self, text: str) -> None:
-        """A piece of a model's stream."""
+        """Adds a piece of a model's stream."""
         if self.timing.first_token is None:
             self.timing.first_token = self._now()
         for sentence in self._splitter.push(text):
             self._queue_sentence(sentence)
 
     def add_scripted(self, text: str, sound: RecordedSound | None = None) -> None:
-        """A written sentence, or the recording of it."""
+        """Adds a written sentence, or its recording."""
         self.flush()
         if self.timing.first_token is None:
             self.timing.first_token = self._now()
         self._queue_sentence(text if sound is None else sound)
 
     def flush(self) -> None:
-        """Speak what waits for the end of its sentence (a node was left, a tool runs, the turn is over)."""
+        """Speaks text that waits for the end of its sentence (a node was left, a tool runs, the turn is over)."""
         for sentence in self._splitter.flush():
             self._queue_sentence(sentence)
 
@@ -65,7 +65,7 @@ class Utterance:
         self._waiting.put_nowait(sentence)
 
     def say_canned(self, text: str, *, is_answer: bool = True) -> None:
-        """A phrase that asks no vendor. A filler is no answer: the turn's timing goes on."""
+        """Says a phrase that needs no vendor. A filler is no answer: the turn's timing continues."""
 
         started = partial(self._on_sentence_start, text, is_answer=is_answer)
         self._sentences.append(self._speaker.say_canned(text, started))
@@ -96,12 +96,12 @@ class Utterance:
         self._emit(events.AGENT_SPEAKING, {"text": text})
 
     async def raise_if_failed(self) -> None:
-        """Raise what the voice raised, if it did: nobody should go on generating for a dead voice."""
+        """Raises what the voice raised, so that no more text is generated for a failed voice."""
         if self._task is not None and self._task.done():
             await self._task
 
     async def finish(self) -> None:
-        """Wait until everything was synthesized and played."""
+        """Waits until everything was synthesized and played."""
         self.flush()
         if self._task is not None:
             self._waiting.put_nowait(None)
@@ -116,13 +116,13 @@ class Utterance:
     # -- what was heard -------------------------------------------------------------------------------------------
 
     def freeze_heard(self, now: float) -> str:
-        """The caller interrupts at loop time ``now``: what was heard until then is what :meth:`heard` returns."""
+        """Fixes what :meth:`heard_text` returns to what was heard by loop time ``now``, when the caller interrupts."""
         if self._frozen is None:
             self._frozen = self.heard_text(now)
         return self._frozen
 
     def heard_text(self, now: float) -> str:
-        """The words that left for the caller by loop time ``now``."""
+        """Returns the words that left for the caller by loop time ``now``."""
         if self._frozen is not None:
             return self._frozen
         rate = self._playback.bytes_per_s

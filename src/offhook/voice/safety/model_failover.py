@@ -39,12 +39,12 @@ class ModelFailover:
 
     @property
     def next_ref(self) -> ModelRef | None:
-        """Who would take over now."""
+        """Returns the model that would take over now."""
         index = self._next_available()
         return None if index is None else self._refs[index]
 
     def should_retry(self, error: ModelError, *, even_slow: bool) -> bool:
-        """Whether the current model is asked once more first: it may work, and only the offline ones are behind it.
+        """Returns whether to retry the current model first: it may work, and only offline models could take over.
 
         ``even_slow``: also when it was too slow and there is nobody behind it at all.
         """
@@ -57,7 +57,7 @@ class ModelFailover:
         return True
 
     def report_failure(self, error: ModelError) -> None:
-        """Say what happened; the model stays the current one."""
+        """Emits the failure; the model stays the current one."""
         ref = self.current_ref
         self._emit(
             events.MODEL_FAILED,
@@ -72,7 +72,7 @@ class ModelFailover:
         )
 
     def fail_over(self, error: ModelError) -> None:
-        """Close the current model and go to the next one. AllModelsFailed when there is none."""
+        """Closes the current model and switches to the next one. AllModelsFailed when there is none."""
         self._has_retried = False
         failed, now = self.current, self._loop.time()
         count = self._failures[failed] = self._failures.get(failed, 0) + 1
@@ -89,14 +89,14 @@ class ModelFailover:
         self._emit_failover(before)
 
     def return_to_preferred(self) -> None:
-        """Go back to a better model whose time has come."""
+        """Returns to a better model that may be tried again."""
         index = self._next_available()
         if index is not None and index < self.current:
             before, self.current = self.current_ref, index
             self._emit_failover(before)
 
     def mark_success(self) -> None:
-        """The current model has answered."""
+        """Notes that the current model has answered."""
         self._has_retried = False
         if self._failures.pop(self.current, None) is not None:
             self._closed_until.pop(self.current, None)

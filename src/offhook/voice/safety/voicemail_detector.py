@@ -122,7 +122,7 @@ class VoicemailDetector:
             self._on_found(by)
 
     async def wait_until_recording(self) -> None:
-        """Return when a message may be left: after the beep, or when the machine has said nothing for a while."""
+        """Returns when a message may be left: after the beep, or when the machine has been silent for a while."""
         found_at = self._now()
         while self._now() - found_at < MAX_WAIT_S:
             if self.beep_at is not None and self.beep_at >= found_at - 3:

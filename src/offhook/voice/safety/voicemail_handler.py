@@ -40,7 +40,7 @@ class VoicemailHandler:
 
     @property
     def audio_tap(self) -> Callable[[Samples], None] | None:
-        """Who wants to hear the caller's audio at 8 kHz; None when the question is settled."""
+        """Returns the consumer of the caller's audio at 8 kHz; None once detection is over."""
         return self._watch.feed_audio if self._is_outbound and self._watch.is_listening else None
 
     def on_caller_speaking(self) -> None:
@@ -52,7 +52,7 @@ class VoicemailHandler:
             self._watch.on_turn_ended(text, llm)
 
     def on_detected(self, by: str) -> None:
-        """A machine took the call; ``by`` says who noticed (carrier, or as in :class:`VoicemailDetector`). Idempotent."""
+        """Handles a detected machine; ``by`` says who noticed (carrier, or as in :class:`VoicemailDetector`). Idempotent."""
         if self.is_detected:
             return
         self._watch.is_detected = True

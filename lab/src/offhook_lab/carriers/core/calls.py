@@ -140,7 +140,7 @@ class EmulatedCall:
         asyncio.get_running_loop().call_soon(self._stop_tasks, asyncio.current_task())
 
     def _stop_tasks(self, but: "asyncio.Task[Any] | None") -> None:
-        self._tasks.cancel(but=but)
+        self._tasks.cancel(excluded=but)
 
     def _hung_up_by_phone(self) -> None:
         self.end(

@@ -26,7 +26,7 @@ class TurnRules:
 
 
 def choose_turn_rules(config: CallConfig, *, has_endpointing: bool) -> TurnRules:
-    """The rules of a call. A recognizer without endpointing of its own always needs the silence rule."""
+    """Returns the rules of a call. A recognizer without endpointing always needs the silence rule."""
     return TurnRules(_turn_end_rules(config, has_endpointing), *_interrupt_rules(config))
 
 
@@ -44,7 +44,7 @@ def _turn_end_rules(config: CallConfig, has_endpointing: bool) -> tuple[TurnEndR
 
 
 def _interrupt_rules(config: CallConfig) -> tuple[InterruptRule, InterruptRule]:
-    """What interrupts, and what only pauses."""
+    """Returns the rule that interrupts and the rule that only pauses."""
     speech = SpeechInterrupts(config.interrupt_after_s, config.interrupt_min_level_db)
     if config.turn_start == "never":
         return NeverInterrupts(), NeverInterrupts()

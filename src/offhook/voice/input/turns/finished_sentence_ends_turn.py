@@ -20,7 +20,7 @@ _LAST_WORD: Final = re.compile(r"([\w'\u2019]+)[^\w]*$")
 
 
 def is_unfinished(text: str) -> bool:
-    """Whether more is likely to come, by the last word and by a comma, dash or ellipsis at the end."""
+    """Returns whether more is likely to come, by the last word and by a comma, dash or ellipsis at the end."""
     text = text.strip()
     if text.endswith("?"):
         return False

@@ -34,7 +34,7 @@ class InterruptRule(Protocol):
         ...
 
     def should_cut_off(self, words: int) -> bool:
-        """Whether a whole turn of so many words, which did not interrupt while it was spoken, may do so at its end.
+        """Returns whether a whole turn of this many words, which did not interrupt before, may do so at its end.
 
         What may not is answered when the agent has finished.
         """
