@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from offhook.orgs.do_not_call import do_not_call_list
+from offhook.orgs.do_not_call import repository as do_not_call
+from offhook.orgs.tables import DoNotCallEntry
 from offhook.root import Root
 from offhook.runs import EventWriter, LiveCallRegistry, RunSweeper
 from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
@@ -87,9 +88,9 @@ def test_a_long_utterance_is_looked_at_in_no_time() -> None:
     assert not asks_not_to_be_called("do not call " * 5000)
 
 
-async def listed(root: Root, run: Run) -> list[do_not_call_list.DoNotCallEntry]:
+async def listed(root: Root, run: Run) -> list[DoNotCallEntry]:
     async with root.db.transaction() as session:
-        entries, _ = await do_not_call_list.list_entries(session, run.organization_id, search=None, limit=10, offset=0)
+        entries, _ = await do_not_call.list_entries(session, run.organization_id, search=None, limit=10, offset=0)
         return list(entries)
 
 

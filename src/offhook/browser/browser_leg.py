@@ -1,7 +1,8 @@
 """The caller's end of a browser call: PCM16 at 16 kHz in binary messages, everything else as JSON text."""
 
 import json
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 from offhook.kit.audio import PCM16_16K
 from offhook.kit.media_sockets.sockets import GOING_AWAY, NORMAL
@@ -61,7 +62,7 @@ class BrowserLeg(SocketLeg):
     def send_error(self, code: str, detail: str) -> None:
         self.send_json({"type": "error", "code": code, "detail": detail})
 
-    def send_json(self, message: dict[str, Any]) -> None:
+    def send_json(self, message: Mapping[str, object]) -> None:
         if self._socket is not None and self._end_reason is None:
             self._socket.send_text(json.dumps(message, default=str).encode())
 

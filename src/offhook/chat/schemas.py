@@ -1,7 +1,8 @@
 """What the endpoints of text chats take and answer."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
@@ -54,7 +55,7 @@ class ChatTurn(BaseModel):
     assistant_message: ChatWords | None
     messages: list[ChatMessage]
     node_id: str
-    variables: dict[str, Any]
+    variables: Mapping[str, object]
     created_at: datetime
 
 

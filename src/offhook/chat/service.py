@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
 from offhook.chat.errors import ChatTimedOut, WorkflowChanged
 from offhook.kit.database.outage import DATABASE_ERRORS
+from offhook.kit.json_values import JsonObject
 from offhook.knowledge import PassageLookup
 from offhook.models.ports import ModelSource
 from offhook.orgs import Caller
@@ -19,7 +20,7 @@ from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.chats import chat_store, chat_turns
 from offhook.runs.chats.chat_store import ChatAnswer, ChatClaim
-from offhook.runs.chats.chat_turns import NewTurn
+from offhook.runs.chats.chat_turns import NewTurn, StoredMessage
 from offhook.runs.events import RunStarted
 from offhook.runs.live.call_knowledge import CallKnowledge
 from offhook.runs.live.call_sounds import CallSounds
@@ -44,7 +45,7 @@ class SpokenTurn:
 
     by_caller: str | None
     by_agent: list[str]
-    snapshot: dict[str, Any]
+    snapshot: JsonObject
 
 
 Exchange = Callable[[TextSession], Awaitable[list[SpokenTurn]]]
@@ -66,7 +67,7 @@ class TextChatService:
     def __init__(self, root: Root) -> None:
         self._root = root
 
-    async def start(self, caller: Caller, workflow_id: int, *, name: str | None, context: dict[str, Any]) -> Run:
+    async def start(self, caller: Caller, workflow_id: int, *, name: str | None, context: JsonObject) -> Run:
         """A new chat with the agent's first messages. Raises what ``runs.service.create_run`` raises."""
         async with self._root.db.transaction() as session:
             run = await runs.create_run(
@@ -199,8 +200,10 @@ async def _end_session(engine: TextSession) -> list[SpokenTurn]:
     return []
 
 
-def _new_turn(said: SpokenTurn, asked_at: str, answered_at: str) -> NewTurn:
-    """Times are ISO 8601."""
-    asked = [] if said.by_caller is None else [{"role": "caller", "text": said.by_caller, "created_at": asked_at}]
-    answered = [{"role": "agent", "text": text, "created_at": answered_at} for text in said.by_agent]
-    return NewTurn([*asked, *answered], said.snapshot, asked_at)
+def _new_turn(spoken: SpokenTurn, asked_at: str, answered_at: str) -> NewTurn:
+    """Builds a turn; times are ISO 8601."""
+    messages: list[StoredMessage] = []
+    if spoken.by_caller is not None:
+        messages.append({"role": "caller", "text": spoken.by_caller, "created_at": asked_at})
+    messages += [{"role": "agent", "text": text, "created_at": answered_at} for text in spoken.by_agent]
+    return NewTurn(messages, spoken.snapshot, asked_at)

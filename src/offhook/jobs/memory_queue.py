@@ -3,14 +3,15 @@
 import heapq
 import itertools
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.jobs.queue import TWIN
 from offhook.jobs.registry import JobRegistry
+from offhook.kit.json_values import JsonObject
 
 MAX_RETRIES = 5
 
@@ -31,7 +32,7 @@ class MemoryJobQueue:
     def __init__(self, registry: JobRegistry) -> None:
         self.registry = registry
         self.now_s = 0.0
-        self.failed: list[tuple[str, dict[str, Any], Exception]] = []
+        self.failed: list[tuple[str, JsonObject, Exception]] = []
         self._waiting: list[_MemoryJob] = []
         self._uncommitted: list[_MemoryJob] = []
         self._ids = itertools.count(1)
@@ -43,7 +44,7 @@ class MemoryJobQueue:
         event.listen(session.sync_session, "after_commit", lambda _: self.commit())
         event.listen(session.sync_session, "after_rollback", lambda _: self.rollback())
 
-    def add(self, name: str, payload: dict[str, Any], delay_s: float, dedupe_key: str | None) -> int | None:
+    def add(self, name: str, payload: Mapping[str, object], delay_s: float, dedupe_key: str | None) -> int | None:
         """Put a job into the open transaction; None when a job with this key waits."""
         if dedupe_key is not None and dedupe_key in {j.dedupe_key for j in (*self._waiting, *self._uncommitted)}:
             return None

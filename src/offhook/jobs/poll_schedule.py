@@ -1,34 +1,43 @@
 """Asking somebody who does not know yet: a job that comes back after each of its pauses, and then no more."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.jobs.queue import enqueue
+from offhook.jobs.registry import read_number
+from offhook.kit.json_values import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class PollSchedule:
-    """``job`` is the job's name, ``pauses_s`` what passes before each time. ``about``, unique among what is asked by this
-    job, names the thing: of one thing no two questions of the same turn wait."""
+    """Runs the job ``job`` after pauses until it has its answer or the pauses are used up.
+
+    ``dedupe_key`` is unique among the things that this job polls: no two tries with the same number wait for one thing.
+    """
 
     job: str
     pauses_s: Sequence[float]
 
-    async def start(self, session: AsyncSession, about: object, payload: dict[str, Any]) -> None:
-        """Ask for the first time after the first pause. The job's payload is this one with ``tries`` in it."""
-        await self._enqueue_try(session, about, {**payload, "tries": 0})
+    async def start(self, session: AsyncSession, dedupe_key: object, payload: Mapping[str, object]) -> None:
+        """Enqueues the first try after the first pause; its payload is ``payload`` with ``tries``."""
+        await self._enqueue_try(session, dedupe_key, payload, 0)
 
-    async def reschedule(self, session: AsyncSession, about: object, payload: dict[str, Any]) -> bool:
-        """From the job, with the payload that it was given: ask again after the next pause; False after the last."""
-        return await self._enqueue_try(session, about, {**payload, "tries": payload["tries"] + 1})
+    async def reschedule(self, session: AsyncSession, dedupe_key: object, payload: JsonObject) -> bool:
+        """Enqueues the next try from the payload of the last one; returns False after the last pause."""
+        return await self._enqueue_try(session, dedupe_key, payload, read_number(payload, "tries") + 1)
 
-    async def _enqueue_try(self, session: AsyncSession, about: object, payload: dict[str, Any]) -> bool:
-        tries: int = payload["tries"]
+    async def _enqueue_try(
+        self, session: AsyncSession, dedupe_key: object, payload: Mapping[str, object], tries: int
+    ) -> bool:
         if tries >= len(self.pauses_s):
             return False
-        key = f"{self.job}:{about}:{tries}"
-        await enqueue(session, self.job, payload, delay_s=self.pauses_s[tries], dedupe_key=key)
+        await enqueue(
+            session,
+            self.job,
+            {**payload, "tries": tries},
+            delay_s=self.pauses_s[tries],
+            dedupe_key=f"{self.job}:{dedupe_key}:{tries}",
+        )
         return True

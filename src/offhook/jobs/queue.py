@@ -1,15 +1,17 @@
 """Putting jobs into the queue and looking at it; running them is ``worker``'s part."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Protocol
 
 from pgqueuer.adapters.persistence.qb import QueryQueueBuilder
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
+from offhook.kit.json_values import JsonObject
 
 MAX_OVERDUE_S = 60
 TWIN = "offhook.jobs.twin"
@@ -19,7 +21,7 @@ _ENQUEUE = QueryQueueBuilder().build_enqueue_query("skip")
 class QueueTwin(Protocol):
     """What stands in for the queue table where a session carries one (see ``memory``)."""
 
-    def add(self, name: str, payload: dict[str, Any], delay_s: float, dedupe_key: str | None) -> int | None: ...
+    def add(self, name: str, payload: Mapping[str, object], delay_s: float, dedupe_key: str | None) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class FailedJob:
 
     id: int
     name: str
-    payload: dict[str, Any]
+    payload: Mapping[str, object]
     attempts: int
     error: str | None
     created_at: datetime
@@ -37,7 +39,7 @@ class FailedJob:
 async def enqueue(
     session: AsyncSession,
     name: str,
-    payload: dict[str, Any],
+    payload: Mapping[str, object],
     *,
     delay_s: float = 0,
     dedupe_key: str | None = None,
@@ -103,7 +105,7 @@ async def requeue_failed_job(session: AsyncSession, job_id: int) -> bool:
     return done.first() is not None
 
 
-async def prune_queue(db: Database, _: dict[str, Any]) -> None:
+async def prune_queue(db: Database, _: JsonObject) -> None:
     """A job: forget finished jobs after two weeks, failed jobs after a month and statistics after three."""
     async with db.transaction() as session:
         await session.execute(text("DELETE FROM pgqueuer_log WHERE created < now() - interval '14 days'"))

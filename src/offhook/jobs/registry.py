@@ -1,15 +1,18 @@
-"""Which handler runs which job; domains register theirs in ``tasks.py`` through ``root.jobs``."""
+"""The handlers of jobs by name; domains register theirs through ``root.jobs``."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-JobHandler = Callable[[dict[str, Any]], Awaitable[None]]
+from offhook.kit.json_values import JsonObject
+
+# Each handler declares the fields of its own payload, a JSON object.
+JobHandler = Callable[[Any], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduledJob:
-    """A job that the worker starts by itself every ``every_s`` seconds, once across all workers."""
+    """A job that starts every ``every_s`` seconds, once across all workers."""
 
     name: str
     every_s: float
@@ -23,8 +26,17 @@ class JobRegistry:
         self.schedules: list[ScheduledJob] = []
 
     def add(self, name: str, handler: JobHandler, *, every_s: float | None = None) -> None:
+        """Registers the handler; ``every_s`` also starts the job by itself."""
         if name in self.handlers:
             raise ValueError(f"job {name!r} is registered twice")
         self.handlers[name] = handler
         if every_s is not None:
             self.schedules.append(ScheduledJob(name, every_s))
+
+
+def read_number(payload: JsonObject, name: str) -> int:
+    """Returns a whole number of a job's payload. Raises ValueError if it is something else."""
+    value = payload.get(name)
+    if not isinstance(value, int):
+        raise ValueError(f"the payload of the job has no number {name!r}")
+    return value

@@ -1,10 +1,10 @@
 """Runs: one conversation on any channel, from its creation to its transcript, recording and cost."""
 
 from collections.abc import Collection
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject
 from offhook.models.prices import BillingPolicy
 from offhook.root import Root
 from offhook.runs import endpoints
@@ -87,7 +87,7 @@ def register(root: Root) -> None:
     root.jobs.add(reviews.JOB, ReviewJob(root).run_review)
     root.jobs.add("run.sweep", sweeper.handle_job, every_s=root.settings.sweep_interval_s)
 
-    async def fold_counts(_: dict[str, Any]) -> None:
+    async def fold_counts(_: JsonObject) -> None:
         await run_count_queries.fold_count_changes(root.db)
 
     root.jobs.add("run.fold_counts", fold_counts, every_s=run_count_queries.FOLD_INTERVAL_S)

@@ -2,13 +2,26 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from sqlalchemy import ARRAY, BigInteger, Text, bindparam, func, literal, select, text, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.states import INITIATED, LIVE_STATES, TEXT_CHAT
 from offhook.runs.tables import Run, RunCostLine
+
+
+class CostLineValues(TypedDict):
+    """A cost line as clients see it."""
+
+    kind: str
+    provider: str
+    model: str
+    unit: str
+    quantity: float
+    unit_price_cents: float
+    cost_cents: float
+    price_date: str
 
 
 async def by_id(session: AsyncSession, organization_id: int, run_id: int) -> Run | None:
@@ -56,8 +69,8 @@ async def find_chat_run(
     return (await session.execute(query.execution_options(populate_existing=True))).scalar_one_or_none()
 
 
-async def cost_lines(session: AsyncSession, organization_id: int, run_id: int) -> list[dict[str, Any]]:
-    """What the run cost, line by line, as it is shown."""
+async def cost_lines(session: AsyncSession, organization_id: int, run_id: int) -> list[CostLineValues]:
+    """Returns what the run cost, line by line, as clients see it."""
     lines = await session.execute(
         select(RunCostLine)
         .where(RunCostLine.run_id == run_id, RunCostLine.organization_id == organization_id)

@@ -1,8 +1,9 @@
 """What the endpoints of runs take and answer."""
 
 import json
+from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, Field, JsonValue, StringConstraints
 
@@ -40,7 +41,7 @@ class CreateWorkflowRunResponse(BaseModel):
     status: str
     created_at: datetime
     definition_id: int
-    initial_context: dict[str, Any]
+    initial_context: Mapping[str, object]
     media_url: str | None = None
     media_token: str | None = None
 
@@ -76,11 +77,11 @@ class RunRecord(BaseModel):
     duration: float | None = Field(description="Seconds of conversation")
     cost_cents: int
     end_reason: str | None
-    initial_context: dict[str, Any]
-    gathered_context: dict[str, Any]
+    initial_context: Mapping[str, object]
+    gathered_context: Mapping[str, object]
     transcript_url: str | None = Field(description="A signed link, valid for a day")
     recording_url: str | None = Field(description="A signed link, valid for a day; plays while the call runs")
-    usage: dict[str, Any]
+    usage: Mapping[str, object]
     latency: Latency
     tags: list[str]
 
@@ -89,7 +90,7 @@ class RunEventItem(BaseModel):
     seq: int
     type: str
     at_ms: int
-    data: dict[str, Any]
+    data: Mapping[str, object]
     created_at: datetime
 
 
@@ -152,7 +153,7 @@ class RunDetail(RunRecord):
     cost_lines: list[CostLine]
     carrier_bill: CarrierBill | None
     unpriced: list[Unpriced]
-    annotations: dict[str, Any] = Field(
+    annotations: Mapping[str, object] = Field(
         description="By QA node: its status (pending, done, skipped, failed), and score, passed, summary and issues"
     )
 

@@ -1,13 +1,14 @@
 """Creating runs and moving them through their states; everyone who has news of a run comes here."""
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack, cast
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject
 from offhook.kit.phone_numbers import is_e164
 from offhook.orgs import Caller, write_audit_entry
 from offhook.orgs.do_not_call import do_not_call_list
@@ -37,7 +38,7 @@ class RunDetails(TypedDict, total=False):
     called_number: str | None
     call_id: str | None
     campaign_id: int | None
-    initial_context: dict[str, Any] | None
+    initial_context: Mapping[str, object] | None
     created_by: int | None
 
 
@@ -77,7 +78,7 @@ async def create_run(
         called_number=details.get("called_number"),
         call_id=details.get("call_id"),
         campaign_id=details.get("campaign_id"),
-        initial_context=details.get("initial_context") or {},
+        initial_context=cast(JsonObject, details.get("initial_context") or {}),
         created_by=details.get("created_by"),
     )
     session.add(run)
@@ -173,7 +174,7 @@ async def _apply_batch(session: AsyncSession, news: Sequence[StatusChange], ende
     return results
 
 
-def _status_event(run: Run, kind: str, at: datetime, data: dict[str, Any]) -> NewEvent:
+def _status_event(run: Run, kind: str, at: datetime, data: Mapping[str, object]) -> NewEvent:
     """Its time is on the run's audio clock as seen from outside of the call: milliseconds since the answer."""
     since = (at - run.answered_at).total_seconds() if run.answered_at else 0
     at_ms = min(max(0, round(since * 1000)), 2**31 - 1)
@@ -187,7 +188,7 @@ async def take_for_dialing(
     *,
     to_number: str,
     from_number: str,
-    context: dict[str, Any],
+    context: JsonObject,
 ) -> Run | None:
     """The run, which this transaction may dial and no other ever; None when it was dialled or connected before.
 

@@ -2,7 +2,6 @@
 
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
 
 from sqlalchemy import (
     ARRAY,
@@ -21,6 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import ASCII_COLUMN, Base
+from offhook.kit.json_values import JsonObject
 
 # What lists filter and sort by: carried by their indexes, so that 100,000 rows are counted and sorted without touching
 # the rows themselves, which are thirty times as wide.
@@ -106,17 +106,17 @@ class Run(Base):
         String(128, collation="C"), Computed('lower(call_id COLLATE "C")', persisted=True)
     )
     campaign_id: Mapped[int | None]
-    initial_context: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
-    gathered_context: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
-    usage: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
-    latency: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    initial_context: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
+    gathered_context: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
+    usage: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
+    latency: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     # The median answer time of its turns, where indexes can carry it.
     answer_ms: Mapped[int | None] = mapped_column(
         Computed("((latency ->> 'p50_ms')::numeric)::integer", persisted=True)
     )
     tags: Mapped[list[str]] = mapped_column(ARRAY(String(64)), server_default=text("'{}'"))
-    chat_state: Mapped[dict[str, Any] | None]
-    carrier_bill: Mapped[dict[str, Any] | None]
+    chat_state: Mapped[JsonObject | None]
+    carrier_bill: Mapped[JsonObject | None]
     recording_key: Mapped[str | None] = mapped_column(String(200))
     end_reason: Mapped[str | None] = mapped_column(String(64))
     cost_cents: Mapped[int] = mapped_column(server_default=text("0"))
@@ -205,7 +205,7 @@ class RunEvent(Base):
     organization_id: Mapped[int]
     type: Mapped[str] = mapped_column(String(48))
     at_ms: Mapped[int]
-    data: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    data: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
@@ -251,7 +251,7 @@ class RunReview(Base):
     node_id: Mapped[str] = mapped_column(String(200))
     status: Mapped[str] = mapped_column(String(16), server_default="pending")
     attempts: Mapped[int] = mapped_column(server_default=text("0"))
-    result: Mapped[dict[str, Any] | None]
+    result: Mapped[JsonObject | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     updated_at: Mapped[datetime | None]
 
@@ -268,7 +268,7 @@ class NodeWebhookDelivery(Base):
     node_id: Mapped[str] = mapped_column(String(200))
     status: Mapped[str] = mapped_column(String(16), server_default="pending")
     attempts: Mapped[int] = mapped_column(server_default=text("0"))
-    payload: Mapped[dict[str, Any] | None]
+    payload: Mapped[JsonObject | None]
     response_status: Mapped[int | None]
     error: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())

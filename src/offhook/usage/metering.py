@@ -135,7 +135,7 @@ def _counted_amounts(known: RunUsage | None) -> dict[str, int]:
     return {"calls": 1, **{name: getattr(known, name) for name in _BUCKET_COLUMNS}}
 
 
-def _by_model(rows: Any) -> list[dict[str, Any]]:
+def _by_model(rows: Any) -> list[dict[str, object]]:
     """In one order, so that transactions never wait for each other crosswise; names are cut to their columns."""
     cut = [row | {"provider": row["provider"][:32], "model": row["model"][:64]} for row in rows]
     return sorted(cut, key=_model_key)
@@ -145,7 +145,9 @@ def _model_key(row: Mapping[str, Any]) -> tuple[str, str, str]:
     return row["kind"], row["provider"], row["model"]
 
 
-def _model_difference(after: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _model_difference(
+    after: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]
+) -> list[dict[str, object]]:
     """What to add to the sums so that they hold ``after`` where they held ``before``; nothing where nothing changed."""
     sums: dict[tuple[str, str, str], dict[str, Decimal]] = {}
     for sign, rows in ((1, after), (-1, before)):
@@ -160,5 +162,5 @@ def _model_difference(after: Sequence[Mapping[str, Any]], before: Sequence[Mappi
     ]
 
 
-def _as_columns(counted: Mapping[str, Decimal]) -> dict[str, Any]:
+def _as_columns(counted: Mapping[str, Decimal]) -> dict[str, Decimal | int]:
     return {name: value if name in {"seconds", "cost_cents"} else int(value) for name, value in counted.items()}

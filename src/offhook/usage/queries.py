@@ -30,7 +30,7 @@ def _period_conditions(table: type[UsageBucket] | type[OutcomeBucket]) -> list[C
     ]
 
 
-def _period_parameters(organization_id: int, boundaries: Sequence[datetime]) -> dict[str, Any]:
+def _period_parameters(organization_id: int, boundaries: Sequence[datetime]) -> dict[str, object]:
     return {
         "organization_id": organization_id,
         "boundaries": list(boundaries),

@@ -4,9 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypedDict
+
+from offhook.kit.json_values import JsonObject
 
 UNKNOWN: Final = "unknown"
+
+
+class ModelCounters(TypedDict):
+    """The counters of :class:`ModelUse`."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    characters: int
+    seconds: Decimal
+    calls: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +36,7 @@ class ModelUse:
     cost_cents: Decimal = Decimal(0)
     is_priced: bool = True
 
-    def as_sums(self) -> dict[str, Any]:
+    def as_sums(self) -> JsonObject:
         """As columns of the sums; numbers are JSON."""
         sums = asdict(self)
         is_priced = sums.pop("is_priced")
@@ -65,8 +77,8 @@ class RunCost:
     platform_cents_per_minute: Decimal
 
 
-def parse_counters(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The counters of one entry of a run's ``usage`` as arguments of :class:`ModelUse`."""
+def parse_counters(entry: Mapping[str, Any]) -> ModelCounters:
+    """Returns the counters of one entry of a run's ``usage`` as arguments of :class:`ModelUse`."""
     return {
         "prompt_tokens": int(entry.get("prompt_tokens") or 0),
         "completion_tokens": int(entry.get("completion_tokens") or 0),

@@ -15,10 +15,12 @@ from typing import Any, Final
 import structlog
 from standardwebhooks import Webhook
 
+from offhook.jobs.registry import read_number
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring, SecretUnreadable
 from offhook.kit.database.database import Database
 from offhook.kit.egress import EgressClient, EgressError, EgressResponse
+from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, write_audit_entry
 from offhook.webhooks import repository, service
 from offhook.webhooks.errors import WebhookDisabled, WebhookSecretUnreadable
@@ -76,9 +78,9 @@ class WebhookDeliverer:
         self._egress = egress
         self._under_way: Counter[int] = Counter()
 
-    async def handle_job(self, payload: dict[str, Any]) -> None:
+    async def handle_job(self, payload: JsonObject) -> None:
         """The job ``webhook.deliver``."""
-        delivery_id, in_round, attempts = payload["delivery_id"], payload["round"], payload["attempts"]
+        delivery_id, in_round, attempts = (read_number(payload, name) for name in ("delivery_id", "round", "attempts"))
         async with self._db.transaction() as session:
             due = await repository.find_delivery_of_job(session, delivery_id)
             if not _is_current(due, in_round, attempts):
@@ -104,7 +106,7 @@ class WebhookDeliverer:
             self._under_way[endpoint_id] -= 1
         await self._record_outcome(delivery_id, in_round, attempts, outcome)
 
-    async def sweep_overdue(self, _: dict[str, Any]) -> None:
+    async def sweep_overdue(self, _: JsonObject) -> None:
         """The job ``webhook.sweep``: deliveries whose attempt is long overdue lost their job and get another one."""
         async with self._db.transaction() as session:
             before = self._clock.now() - OVERDUE_AFTER

@@ -1,6 +1,6 @@
 """Queries for webhooks. All take the organization, except those of jobs, which know only a delivery's id or a date."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.http.pagination import PageRequest
+from offhook.kit.json_values import JsonObject
 from offhook.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndpoint, WebhookEvent
 
 
@@ -51,7 +52,7 @@ async def lock_order(session: AsyncSession, organization_id: int) -> None:
 
 
 async def insert_events(
-    session: AsyncSession, organization_id: int, events: Sequence[tuple[str, str, dict[str, Any]]], at: datetime
+    session: AsyncSession, organization_id: int, events: Sequence[tuple[str, str, Mapping[str, object]]], at: datetime
 ) -> dict[str, int]:
     """``(kind, key, data)`` of each, in their order; ids of the new events by key. Those told before are left out."""
     statement = (
@@ -115,7 +116,7 @@ async def events_after(
 
 async def list_deliveries(
     session: AsyncSession, organization_id: int, endpoint_id: int, *, status: str | None, page: PageRequest
-) -> tuple[list[dict[str, Any]], int]:
+) -> tuple[list[JsonObject], int]:
     """The newest first, each with its event's type; and how many there are in all."""
     conditions = [WebhookDelivery.organization_id == organization_id, WebhookDelivery.endpoint_id == endpoint_id]
     if status is not None:

@@ -1,7 +1,8 @@
 """The bodies and answers of webhooks, deliveries and events."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -117,7 +118,7 @@ class AttemptResponse(BaseModel):
 
 class DeliveryDetail(DeliveryResponse):
     attempt_log: list[AttemptResponse]
-    data: dict[str, Any]
+    data: Mapping[str, object]
 
 
 class ResentResponse(BaseModel):
@@ -131,7 +132,7 @@ class EventResponse(BaseModel):
     message_id: str
     type: str
     timestamp: datetime
-    data: dict[str, Any]
+    data: Mapping[str, object]
 
 
 class EventList(BaseModel):

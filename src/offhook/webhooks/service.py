@@ -2,10 +2,10 @@
 
 import base64
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -57,12 +57,12 @@ class OutgoingEvent:
     (``"run.completed:12"``): the same key again is told once, then and later."""
 
     event_type: str
-    data: dict[str, Any]
+    data: Mapping[str, object]
     key: str | None = None
 
 
 async def publish_event(
-    session: AsyncSession, organization_id: int, event_type: str, data: dict[str, Any], *, key: str | None = None
+    session: AsyncSession, organization_id: int, event_type: str, data: Mapping[str, object], *, key: str | None = None
 ) -> int | None:
     """Tell customers of one event as :func:`publish_events` does: its id, or None when it was told before."""
     return (await publish_events(session, organization_id, [OutgoingEvent(event_type, data, key)]))[0]
@@ -147,7 +147,7 @@ def _associated_data(organization_id: int) -> bytes:
 
 
 async def create_endpoint(
-    session: AsyncSession, keyring: Keyring, caller: Caller, values: dict[str, Any]
+    session: AsyncSession, keyring: Keyring, caller: Caller, values: Mapping[str, object]
 ) -> NewEndpoint:
     """``values``: url, events, description, already checked. :class:`TooManyWebhooks` (409)."""
     # counted one after the other, or many who add at once would all be below the limit
@@ -179,7 +179,7 @@ async def get_endpoint(
 
 
 async def update_endpoint(
-    session: AsyncSession, caller: Caller, endpoint_id: int, values: dict[str, Any]
+    session: AsyncSession, caller: Caller, endpoint_id: int, values: dict[str, object]
 ) -> WebhookEndpoint:
     """Set what is in ``values``; ``is_enabled`` true also forgets a long failure."""
     record = await get_endpoint(session, caller.organization_id, endpoint_id, lock=True)

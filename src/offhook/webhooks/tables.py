@@ -1,12 +1,12 @@
 """Addresses of customers, the events of an organization, and every delivery of one to the other."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
+from offhook.kit.json_values import JsonObject
 
 
 class WebhookEndpoint(Base):
@@ -49,7 +49,7 @@ class WebhookEvent(Base):
     organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
     type: Mapped[str] = mapped_column(String(64))
     key: Mapped[str] = mapped_column(String(200))
-    data: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    data: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 

@@ -1,8 +1,8 @@
 """Jobs of webhooks: delivery attempts, the search for lost deliveries, and the deletion of old events."""
 
 from datetime import timedelta
-from typing import Any
 
+from offhook.kit.json_values import JsonObject
 from offhook.root import Root
 from offhook.webhooks import repository
 from offhook.webhooks.delivery import WebhookDeliverer
@@ -16,7 +16,7 @@ EVENT_RETENTION = timedelta(days=30)
 def add_jobs(root: Root, deliverer: WebhookDeliverer) -> None:
     """Registers the jobs of webhooks."""
 
-    async def prune_events(_: dict[str, Any]) -> None:
+    async def prune_events(_: JsonObject) -> None:
         async with root.db.transaction() as session:
             await repository.delete_events_before(session, root.clock.now() - EVENT_RETENTION)
 

@@ -8,13 +8,13 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs import repository
 from offhook.runs.chats import chat_turns
-from offhook.runs.chats.chat_turns import ChatState, NewTurn
+from offhook.runs.chats.chat_turns import ChatState, NewTurn, StoredClaim
 from offhook.runs.errors import ChatConflict, ChatIsFull, ChatIsOver, ChatTurnNotFound, RunNotFound
 from offhook.runs.finishing import call_end, webhook_events
 from offhook.runs.finishing.call_end import FinishedConversation
@@ -42,7 +42,7 @@ class ChatClaim:
 
     id: str
     run: Run
-    state: dict[str, Any]
+    state: ChatState
     idle: timedelta
 
 
@@ -78,7 +78,8 @@ async def claim_chat(
     if max_turns is not None and state["made"] >= max_turns:
         raise ChatIsFull(f"This chat has had {max_turns} turns, as many as a chat may have: start a new one.")
     token = secrets.token_hex(8)
-    run.chat_state = {**state, "claim": {"id": token, "until": (now + timedelta(seconds=CLAIM_TTL_S)).isoformat()}}
+    claim: StoredClaim = {"id": token, "until": (now + timedelta(seconds=CLAIM_TTL_S)).isoformat()}
+    _set_state(run, {**state, "claim": claim})
     run.status = "in_progress"
     is_new = run.started_at is None
     run.started_at = run.started_at or now
@@ -107,7 +108,7 @@ async def rewind_chat(
     run, state = await _lock_unclaimed(session, ids, expected_revision, now)
     if cursor is not None and all(turn["id"] != cursor for turn in state["turns"]):
         raise ChatTurnNotFound
-    run.chat_state = {**state, "cursor": cursor, "revision": state["revision"] + 1, "claim": None}
+    _set_state(run, {**state, "cursor": cursor, "revision": state["revision"] + 1, "claim": None})
     run.lease_until = now + await _idle_timeout(session, run) if run.lease_until is not None else None
     await session.flush()
     return run
@@ -118,8 +119,8 @@ async def store_answer(session: AsyncSession, held: ChatClaim, answer: ChatAnswe
     run = await _lock_claimed(session, held)
     if run is None:
         raise chat_conflict("The answer came too late: the chat has moved on.", held.state["revision"], None)
-    state = {**chat_turns.append_turns(held.state, answer.turns), "revision": held.state["revision"] + 1, "claim": None}
-    run.chat_state = event_queries.to_storable_json(state)
+    state = chat_turns.append_turns(held.state, answer.turns)
+    _set_state(run, {**state, "revision": held.state["revision"] + 1, "claim": None})
     run.lease_until = now + held.idle
     await session.flush()
     taken_back = [_rewind_event(run, held.state, now)] if chat_turns.is_rewound(held.state) else []
@@ -133,7 +134,11 @@ async def release_claim(session: AsyncSession, held: ChatClaim) -> None:
     """Give a claim back unused; does nothing when it was lost."""
     run = await _lock_claimed(session, held)
     if run is not None:
-        run.chat_state = {**held.state, "claim": None}
+        _set_state(run, {**held.state, "claim": None})
+
+
+def _set_state(run: Run, state: ChatState) -> None:
+    run.chat_state = event_queries.to_storable_json(state)
 
 
 async def _end(session: AsyncSession, run: Run, result: CallResult, now: datetime) -> None:
@@ -182,9 +187,8 @@ async def _idle_timeout(session: AsyncSession, run: Run) -> timedelta:
 
 async def _lock_claimed(session: AsyncSession, held: ChatClaim) -> Run | None:
     run = await _load_chat_run(session, held.run.organization_id, held.run.workflow_id, held.run.id, lock=True)
-    current = (run.chat_state or {}).get("claim")
-    is_mine = run.status in LIVE_STATES and current is not None and current["id"] == held.id
-    return run if is_mine else None
+    claim = chat_turns.state_of(run.chat_state)["claim"]
+    return run if run.status in LIVE_STATES and claim is not None and claim["id"] == held.id else None
 
 
 def _rewind_event(run: Run, state: ChatState, now: datetime) -> NewEvent:

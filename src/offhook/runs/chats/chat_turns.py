@@ -9,9 +9,66 @@ the turns behind it become ``discarded`` with the next message, and not before, 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypedDict, cast
 
-EMPTY_STATE: Final[dict[str, Any]] = {
+
+class StoredMessage(TypedDict):
+    """A message; ``role`` is ``caller`` or ``agent``, the time ISO 8601."""
+
+    role: str
+    text: str
+    created_at: str
+
+
+class StoredTurn(TypedDict):
+    """A turn; ``checkpoint`` is how the engine stood after it."""
+
+    id: str
+    messages: list[StoredMessage]
+    created_at: str
+    checkpoint: Mapping[str, Any]
+
+
+class StoredClaim(TypedDict):
+    """The right of one request to write an answer, and the time until which it holds."""
+
+    id: str
+    until: str
+
+
+class ChatState(TypedDict):
+    """The state of a chat as its run stores it."""
+
+    revision: int
+    turns: list[StoredTurn]
+    cursor: str | None
+    discarded: list[StoredTurn]
+    made: int
+    usage: object
+    claim: StoredClaim | None
+
+
+class TurnWords(TypedDict):
+    """What one side said in a turn."""
+
+    text: str
+    created_at: str
+
+
+class PresentedTurn(TypedDict):
+    """A turn as clients see it."""
+
+    id: str
+    status: str
+    user_message: TurnWords | None
+    assistant_message: TurnWords | None
+    messages: list[StoredMessage]
+    node_id: str
+    variables: Mapping[str, Any]
+    created_at: str
+
+
+_EMPTY_STATE: Final[ChatState] = {
     "revision": 0,
     "turns": [],
     "cursor": None,
@@ -24,38 +81,36 @@ EMPTY_STATE: Final[dict[str, Any]] = {
 # long chat would be stored once for each of its turns; and what was spent stays spent.
 _NOT_IN_CHECKPOINT: Final = frozenset({"history", "usage"})
 
-ChatState = dict[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class NewTurn:
     """One turn: messages ``{role, text, created_at}`` and the engine's snapshot after them."""
 
-    messages: Sequence[Mapping[str, Any]]
+    messages: Sequence[StoredMessage]
     snapshot: Mapping[str, Any]
     created_at: str
 
 
 def state_of(stored: Mapping[str, Any] | None) -> ChatState:
-    return {**EMPTY_STATE, **(stored or {})}
+    """Returns the state that a run stores; an empty one before the first message."""
+    return cast(ChatState, {**_EMPTY_STATE, **(stored or {})})
 
 
-def active_turns(state: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The turns that count: up to the cursor, if the chat was taken back."""
-    turns: list[dict[str, Any]] = state["turns"]
+def active_turns(state: ChatState) -> list[StoredTurn]:
+    """Returns the turns that count: up to the cursor, if the chat was rewound."""
+    turns = state["turns"]
     if state["cursor"] is None:
         return turns
     return turns[: 1 + next(index for index, turn in enumerate(turns) if turn["id"] == state["cursor"])]
 
 
-def active_messages(state: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Everything that was said in the turns that count."""
+def active_messages(state: ChatState) -> list[StoredMessage]:
+    """Returns the messages of the turns that count."""
     return [message for turn in active_turns(state) for message in turn["messages"]]
 
 
-def engine_snapshot(state: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What the engine goes on from: graph node, variables and history exactly as they were after the last turn that
-    counts; None before the first."""
+def engine_snapshot(state: ChatState) -> Mapping[str, Any] | None:
+    """Returns the engine's node, variables and history after the last turn that counts; None before the first turn."""
     turns = active_turns(state)
     if not turns:
         return None
@@ -64,7 +119,7 @@ def engine_snapshot(state: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def append_turns(state: ChatState, new: Sequence[NewTurn]) -> ChatState:
-    """The state with further turns; what was taken back before is discarded now, and kept to look at."""
+    """Returns the state with further turns; turns after the cursor are discarded, and kept to look at."""
     turns = list(active_turns(state))
     dropped = state["turns"][len(turns) :]
     made, usage = state["made"], state["usage"]
@@ -80,7 +135,7 @@ def append_turns(state: ChatState, new: Sequence[NewTurn]) -> ChatState:
         turns.append(
             {
                 "id": f"turn_{made}",
-                "messages": [dict(message) for message in turn.messages],
+                "messages": list(turn.messages),
                 "created_at": turn.created_at,
                 "checkpoint": checkpoint,
             }
@@ -96,11 +151,12 @@ def append_turns(state: ChatState, new: Sequence[NewTurn]) -> ChatState:
     }
 
 
-def is_rewound(state: Mapping[str, Any]) -> bool:
+def is_rewound(state: ChatState) -> bool:
+    """Returns whether turns were taken back that the next message discards."""
     return len(active_turns(state)) < len(state["turns"])
 
 
-def _rebuild_history(turns: Sequence[Mapping[str, Any]]) -> list[Any]:
+def _rebuild_history(turns: Sequence[StoredTurn]) -> list[Any]:
     history: list[Any] = []
     for turn in turns:
         history = [*history[: turn["checkpoint"]["same"]], *turn["checkpoint"]["history"]]
@@ -116,23 +172,23 @@ def _common_prefix_length(before: Sequence[Any], after: Sequence[Any]) -> int:
     return count
 
 
-def _without_checkpoint(turn: Mapping[str, Any]) -> dict[str, Any]:
-    """As :func:`present_turn` reads it, without what only a way back would need."""
+def _without_checkpoint(turn: StoredTurn) -> StoredTurn:
+    """Returns what :func:`present_turn` needs, without what only a rewind would need."""
     checkpoint = turn["checkpoint"]
     seen = {"node_id": checkpoint["node_id"], "values": checkpoint["values"]}
     return {**turn, "checkpoint": seen}
 
 
-def present_turn(turn: Mapping[str, Any]) -> dict[str, Any]:
-    """One turn for people: ``{id, status, user_message, assistant_message, active_messages, node_id, variables, created_at}``."""
-    said: dict[str, list[Mapping[str, Any]]] = {"caller": [], "agent": []}
+def present_turn(turn: StoredTurn) -> PresentedTurn:
+    """Returns a turn as clients see it."""
+    by_role: dict[str, list[StoredMessage]] = {"caller": [], "agent": []}
     for message in turn["messages"]:
-        said[message["role"]].append(message)
+        by_role[message["role"]].append(message)
     return {
         "id": turn["id"],
         "status": "completed",
-        "user_message": _join_messages(said["caller"]),
-        "assistant_message": _join_messages(said["agent"]),
+        "user_message": _join_messages(by_role["caller"]),
+        "assistant_message": _join_messages(by_role["agent"]),
         "messages": turn["messages"],
         "node_id": turn["checkpoint"]["node_id"],
         "variables": turn["checkpoint"]["values"],
@@ -140,7 +196,7 @@ def present_turn(turn: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _join_messages(said: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    if not said:
+def _join_messages(messages: Sequence[StoredMessage]) -> TurnWords | None:
+    if not messages:
         return None
-    return {"text": "\n".join(message["text"] for message in said), "created_at": said[0]["created_at"]}
+    return {"text": "\n".join(message["text"] for message in messages), "created_at": messages[0]["created_at"]}

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject
 from offhook.runs import service
 from offhook.runs.finishing import finalization, repository
 from offhook.runs.finishing.repository import RunEndValues
@@ -24,9 +25,9 @@ class FinishedConversation:
     """A conversation's result and what its events add up to; ``gathered``, ``usage`` and ``latency`` as stored."""
 
     result: CallResult
-    gathered_context: dict[str, Any]
-    usage: dict[str, Any]
-    latency: dict[str, Any]
+    gathered_context: JsonObject
+    usage: JsonObject
+    latency: JsonObject
     ended_at: datetime
     has_opted_out: bool = False
 

@@ -1,13 +1,14 @@
 """What a carrier says that a call lasted and cost: kept with the run, and what its telephony line is made of."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Final, cast
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject
 from offhook.runs.finishing import costs, repository
+from offhook.runs.finishing.carrier_bills import CarrierBillData, LegBillData, bill_of
 from offhook.runs.states import FINAL_STATES
 from offhook.usage import service as usage_service
 
@@ -63,34 +64,37 @@ async def record_carrier_bill(
     run = await repository.lock_run(session, organization_id, run_id)
     if run is None:
         return False
-    known = run.carrier_bill or {}
-    bill = _merge_bill(known, said) if leg is None else _merge_leg(known, leg, said)
+    known = bill_of(run)
+    bill: CarrierBillData = {**known, **_merge_bill(known, said)} if leg is None else _merge_leg(known, leg, said)
     if bill == run.carrier_bill:
         return False
-    run.carrier_bill = bill
-    if bill["duration_s"] is not None and run.status in FINAL_STATES and run.worker_id is None:
+    run.carrier_bill = cast(JsonObject, bill)
+    duration_s = bill.get("duration_s")
+    if duration_s is not None and run.status in FINAL_STATES and run.worker_id is None:
         # nobody talked on it, so that the carrier knows better than our clock between two of its requests
-        run.duration = Decimal(bill["duration_s"])
+        run.duration = Decimal(duration_s)
     await session.flush()
     if await usage_service.is_counted(session, organization_id, run_id):
         await costs.charge_run(session, run)
     return True
 
 
-def _merge_leg(known: Mapping[str, Any], leg: str, said: CarrierCallBill) -> dict[str, Any]:
-    legs: dict[str, Any] = known.get("legs", {})
+def _merge_leg(known: CarrierBillData, leg: str, said: CarrierCallBill) -> CarrierBillData:
+    legs = known.get("legs", {})
     if leg not in legs and len(legs) >= MAX_LEGS:
-        return dict(known)
-    # The call's own bill has all its names before anything is said of it.
-    return {**_merge_bill(known, CarrierCallBill()), "legs": {**legs, leg: _merge_bill(legs.get(leg, {}), said)}}
+        return known
+    # The call's own bill has all its names before the carrier reports it.
+    call_bill: CarrierBillData = {**known, **_merge_bill(known, CarrierCallBill())}
+    return {**call_bill, "legs": {**legs, leg: _merge_bill(legs.get(leg, {}), said)}}
 
 
-def _merge_bill(known: Mapping[str, Any], said: CarrierCallBill) -> dict[str, Any]:
-    merged: dict[str, Any] = dict(known)
-    for name in ("duration_s", "billed_s"):
-        merged[name] = _larger_amount(known.get(name), getattr(said, name))
-    is_comparable = known.get("cost") is None or said.cost is None or known["currency"] == said.currency
-    if is_comparable:
+def _merge_bill(known: LegBillData, said: CarrierCallBill) -> LegBillData:
+    merged: LegBillData = {
+        **known,
+        "duration_s": _larger_amount(known.get("duration_s"), said.duration_s),
+        "billed_s": _larger_amount(known.get("billed_s"), said.billed_s),
+    }
+    if known.get("cost") is None or said.cost is None or known["currency"] == said.currency:
         merged["cost"] = _larger_amount(known.get("cost"), said.cost)
         merged["currency"] = said.currency if said.cost is not None else known.get("currency", said.currency)
     return merged

@@ -1,17 +1,19 @@
 """What a run cost: one line for each counted thing, at the price of the day of the call."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject
 from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone_number
 from offhook.models import prices
 from offhook.models.prices import PricedUsage, PriceList, UnpricedUsage
 from offhook.runs.artifacts.links import BROWSER
 from offhook.runs.finishing import repository
+from offhook.runs.finishing.carrier_bills import CarrierBillData, bill_of
 from offhook.runs.states import TEXT_CHAT
 from offhook.runs.tables import Run
 from offhook.usage import service as usage_service
@@ -83,22 +85,24 @@ def _price_run(run: Run, price_list: PriceList, called_at: datetime) -> list[Pri
 
 def _carrier_lines(run: Run, price_list: PriceList, on: date) -> list[PricedUsage | UnpricedUsage]:
     """What the carrier itself has charged, in our currency; else its seconds, or ours, at the price of the table."""
-    bill, country = run.carrier_bill or {}, _country_of(run.called_number)
+    bill, country = bill_of(run), _country_of(run.called_number)
     legs = _transfer_leg_lines(run, bill, on)
-    if bill.get("cost") is not None and bill["currency"] == CURRENCY:
+    cost = bill.get("cost")
+    if cost is not None and bill["currency"] == CURRENCY:
         model = f"{run.direction}/{country}" if country else run.direction
-        cents = (Decimal(bill["cost"]) * 100).quantize(_EXACT)
+        cents = (Decimal(cost) * 100).quantize(_EXACT)
         return [PricedUsage("carrier", run.mode, model, "call", Decimal(1), cents, on), *legs]
     connected_s = bill.get("duration_s")
     seconds = Decimal(run.duration or 0) if connected_s is None else Decimal(connected_s)
     return [*price_list.price_call(run.mode, run.direction, country, seconds, on), *legs]
 
 
-def _transfer_leg_lines(run: Run, bill: dict[str, Any], on: date) -> list[PricedUsage]:
+def _transfer_leg_lines(run: Run, bill: CarrierBillData, on: date) -> list[PricedUsage]:
     """Destinations of transfers, one line for all of them: no table has their price."""
-    told = [leg for leg in bill.get("legs", {}).values() if leg.get("cost") is not None and leg["currency"] == CURRENCY]
-    cents = sum((Decimal(leg["cost"]) * 100 for leg in told), Decimal(0)).quantize(_EXACT)
-    return [PricedUsage("carrier", run.mode, "transfer", "call", Decimal(len(told)), cents, on)] if told else []
+    legs = [leg for leg in bill.get("legs", {}).values() if leg.get("currency") == CURRENCY]
+    costs = [Decimal(cost) for leg in legs if (cost := leg.get("cost")) is not None]
+    cents = (sum(costs, Decimal(0)) * 100).quantize(_EXACT)
+    return [PricedUsage("carrier", run.mode, "transfer", "call", Decimal(len(costs)), cents, on)] if costs else []
 
 
 def _country_of(number: str | None) -> str | None:
@@ -110,7 +114,7 @@ def _country_of(number: str | None) -> str | None:
         return None
 
 
-def _model_uses(usage: dict[str, Any], lines: Sequence[PricedUsage | UnpricedUsage]) -> list[ModelUse]:
+def _model_uses(usage: Mapping[str, Any], lines: Sequence[PricedUsage | UnpricedUsage]) -> list[ModelUse]:
     """Every model that was used, with the sum of its lines."""
     used = []
     for kind in _KINDS:
@@ -124,12 +128,12 @@ def _model_uses(usage: dict[str, Any], lines: Sequence[PricedUsage | UnpricedUsa
     return used
 
 
-def _with_unpriced(usage: dict[str, Any], unpriced: Sequence[UnpricedUsage]) -> dict[str, Any]:
+def _with_unpriced(usage: JsonObject, unpriced: Sequence[UnpricedUsage]) -> JsonObject:
     rest = {name: value for name, value in usage.items() if name != UNPRICED}
     return {**rest, UNPRICED: [line.as_dict() for line in unpriced]} if unpriced else rest
 
 
-def _cost_line_row(run: Run, line: PricedUsage) -> dict[str, Any]:
+def _cost_line_row(run: Run, line: PricedUsage) -> dict[str, object]:
     return {
         "run_id": run.id,
         "organization_id": run.organization_id,
@@ -143,7 +147,7 @@ def _cost_line_row(run: Run, line: PricedUsage) -> dict[str, Any]:
     }
 
 
-def _platform_fee_row(run: Run, charge: RunCost, called_at: datetime) -> dict[str, Any]:
+def _platform_fee_row(run: Run, charge: RunCost, called_at: datetime) -> dict[str, object]:
     return {
         "run_id": run.id,
         "organization_id": run.organization_id,

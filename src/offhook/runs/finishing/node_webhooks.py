@@ -3,14 +3,15 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook import jobs
+from offhook.jobs.registry import read_number
 from offhook.kit.crypto import Keyring
-from offhook.kit.json_values import nonblank_text
+from offhook.kit.json_values import JsonObject, nonblank_text
 from offhook.kit.template import render_json
 from offhook.root import Root
 from offhook.runs import repository as runs
@@ -64,9 +65,9 @@ class NodeWebhookJob:
     def __init__(self, root: Root) -> None:
         self._root = root
 
-    async def deliver(self, payload: dict[str, Any]) -> None:
+    async def deliver(self, payload: JsonObject) -> None:
         """One attempt. A job that runs twice repeats its own attempt and never an earlier one."""
-        delivery_id, attempt = int(payload["id"]), int(payload["attempt"])
+        delivery_id, attempt = read_number(payload, "id"), read_number(payload, "attempt")
         claimed = await self._claim_delivery(delivery_id, attempt)
         if claimed is None:
             return
@@ -98,7 +99,7 @@ class NodeWebhookJob:
                     return None
         return delivery, run, node
 
-    def _build_body(self, run: Run, workflow_name: str, node: Node, rated: dict[str, Any]) -> dict[str, Any]:
+    def _build_body(self, run: Run, workflow_name: str, node: Node, rated: JsonObject) -> JsonObject:
         base = self._root.settings.public_url or f"http://{self._root.settings.host}:{self._root.settings.port}"
         links = RunLinks(base.rstrip("/"), self._root.get(Keyring), self._root.clock)
         has_audio = run.recording_key is not None
@@ -174,7 +175,7 @@ class NodeWebhookJob:
             if row is None or row.status != "pending" or row.attempts != attempt:
                 return
             row.response_status, row.error, row.updated_at = status, error, self._root.clock.now()
-            data: dict[str, Any] = {"node_id": node.id, "name": node.name, "attempt": attempt, "status_code": status}
+            data: JsonObject = {"node_id": node.id, "name": node.name, "attempt": attempt, "status_code": status}
             if error is None:
                 row.status = "delivered"
             else:

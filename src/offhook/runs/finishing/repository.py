@@ -10,6 +10,7 @@ from sqlalchemy import case, delete, func, insert, literal, select, update
 from sqlalchemy.dialects.postgresql import insert as insert_or_skip
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject
 from offhook.runs.records.repository import outcome_or_voicemail
 from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import NodeWebhookDelivery, Run, RunCostLine, RunReview
@@ -24,9 +25,9 @@ class RunEndValues:
     end_reason: str
     ended_at: datetime
     duration: Decimal
-    gathered_context: dict[str, Any]
-    usage: dict[str, Any]
-    latency: dict[str, Any]
+    gathered_context: JsonObject
+    usage: JsonObject
+    latency: JsonObject
     tags: list[str]
 
 

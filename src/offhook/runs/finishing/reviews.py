@@ -11,6 +11,8 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook import jobs
+from offhook.jobs.registry import read_number
+from offhook.kit.json_values import JsonObject, JsonValue
 from offhook.models.ports import Llm, LlmMessage, LlmRequest, ModelSource
 from offhook.root import Root
 from offhook.runs import repository as runs
@@ -45,7 +47,7 @@ ANSWER_FORMAT: Final = (
     "whole number from 0, useless, to 100, perfect), passed (whether the conversation was good enough), summary (two "
     "sentences at most) and issues (what went wrong, one sentence each, empty when nothing did)."
 )
-SCHEMA: Final[dict[str, Any]] = {
+SCHEMA: Final[JsonObject] = {
     "type": "object",
     "properties": {
         "score": {"type": "integer"},
@@ -76,7 +78,7 @@ class _ReviewVerdict:
     """``status``: done, skipped or failed, with ``facts`` for people; only a failure ``may_repeat``."""
 
     status: str
-    facts: dict[str, Any]
+    facts: JsonObject
     usage: Mapping[str, Any]
     may_repeat: bool = False
 
@@ -107,7 +109,7 @@ def sample_percentile(run_id: int) -> float:
     return int.from_bytes(hashlib.sha256(str(run_id).encode()).digest()[:4], "big") % 10_000 / 100
 
 
-async def load_annotations(session: AsyncSession, organization_id: int, run_id: int) -> dict[str, Any]:
+async def load_annotations(session: AsyncSession, organization_id: int, run_id: int) -> JsonObject:
     """By QA node: ``{status, …}`` with the result, the reason or the error; empty when nobody reviews the run."""
     rows = await repository.list_reviews(session, organization_id, run_id)
     return {row.node_id: {"status": row.status, **(row.result or {})} for row in rows}
@@ -119,9 +121,9 @@ class ReviewJob:
     def __init__(self, root: Root) -> None:
         self._root = root
 
-    async def run_review(self, payload: dict[str, Any]) -> None:
+    async def run_review(self, payload: JsonObject) -> None:
         """One attempt. A job that runs twice repeats its own attempt and never an earlier one."""
-        case = await self._claim_review(int(payload["id"]), int(payload["attempt"]))
+        case = await self._claim_review(read_number(payload, "id"), read_number(payload, "attempt"))
         if case is not None:
             await self._record_verdict(case, await self._judge_conversation(case))
 
@@ -197,9 +199,9 @@ class ReviewJob:
             if verdict.status == "failed":
                 event["attempt"] = case.attempt
             if verdict.may_repeat and case.attempt < MAX_ATTEMPTS:
-                event["retry_in_s"] = MIN_RETRY_DELAY_S * 2 ** (case.attempt - 1)
-                again = {"id": review.id, "attempt": case.attempt + 1}
-                await jobs.enqueue(session, JOB, again, delay_s=event["retry_in_s"])
+                delay_s = MIN_RETRY_DELAY_S * 2 ** (case.attempt - 1)
+                event["retry_in_s"] = delay_s
+                await jobs.enqueue(session, JOB, {"id": review.id, "attempt": case.attempt + 1}, delay_s=delay_s)
             else:
                 review.status = verdict.status
             kind = {"done": QA_RESULT, "skipped": QA_SKIPPED}.get(verdict.status, QA_FAILED)
@@ -228,7 +230,7 @@ def _own_model(node: Node) -> dict[str, str] | None:
     return {"provider": provider, **named}
 
 
-def _with_model(configurations: Mapping[str, Any], llm: Mapping[str, str]) -> dict[str, Any]:
+def _with_model(configurations: Mapping[str, Any], llm: Mapping[str, str]) -> JsonObject:
     own = configurations.get("models")
     return {**configurations, "models": {**(own if isinstance(own, Mapping) else {}), "llm": dict(llm)}}
 
@@ -239,7 +241,7 @@ def _is(llm: Llm, wanted: Mapping[str, str]) -> bool:
     )
 
 
-def _parse_judgment(text: str) -> dict[str, Any]:
+def _parse_judgment(text: str) -> JsonObject:
     """The judgment in a model's answer. ValueError: one sentence on what it is not."""
     start, end = text.find("{"), text.rfind("}")
     try:
@@ -253,11 +255,11 @@ def _parse_judgment(text: str) -> dict[str, Any]:
         raise ValueError("The model gave no score from 0 to 100.")
     if not isinstance(passed, bool) or not isinstance(summary, str):
         raise ValueError("The model did not say whether the conversation passed, and why.")
-    listed = [str(issue)[:500] for issue in issues][:20] if isinstance(issues, list) else []
+    listed: list[JsonValue] = [str(issue)[:500] for issue in issues[:20]] if isinstance(issues, list) else []
     return {"score": round(score), "passed": passed, "summary": summary[:2000], "issues": listed}
 
 
-def _add_usage(usage: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+def _add_usage(usage: Mapping[str, Any], more: Mapping[str, Any]) -> JsonObject:
     """A run's usage with that of a review; both as ``UsageCounter.as_dict`` returns it."""
     llm = [dict(entry) for entry in usage.get("llm") or ()]
     for entry in more.get("llm", ()):

@@ -1,10 +1,11 @@
 """What customers' webhooks are told of runs, in the transaction that changes the run: told once, or not at all."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.json_values import JsonObject
 from offhook.runs.records import event_queries
 from offhook.runs.states import COMPLETED
 from offhook.runs.tables import Run
@@ -37,7 +38,7 @@ async def publish_runs_finished(session: AsyncSession, runs: Sequence[Run]) -> N
     await webhooks.publish_events(session, runs[0].organization_id, news)
 
 
-def run_payload(run: Run) -> dict[str, Any]:
+def run_payload(run: Run) -> JsonObject:
     """The run as an event shows it; the rest of it is one request away."""
     times = {name: getattr(run, name) for name in ("created_at", "started_at", "answered_at", "ended_at")}
     return {

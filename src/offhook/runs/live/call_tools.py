@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from offhook.kit.json_values import JsonObject, JsonValue
 from offhook.models.ports import ToolSpec
 from offhook.tools import ToolRunner
 from offhook.tools.calculator import evaluate_expression
@@ -111,7 +112,7 @@ class McpFunctionTool(_SilentTool):
     text: ToolText
     config: McpConfig
     function: str
-    parameters: dict[str, Any]
+    parameters: JsonObject
     tool_runner: ToolRunner
     has_side_effects: bool = True
 
@@ -212,12 +213,12 @@ class TransferTool(_SilentTool):
         places = self.config.all_destinations
         schema = _parameters_schema([])
         if len(places) > 1:
-            about = "; ".join(
+            description = "; ".join(
                 f"{place.name}: {place.description}" if place.description else place.name for place in places
             )
-            names = [place.name for place in places]
-            schema["properties"]["destination"] = {"type": "string", "enum": names, "description": about}
-            schema["required"] = ["destination"]
+            names: list[JsonValue] = [place.name for place in places]
+            destination: JsonObject = {"type": "string", "enum": names, "description": description}
+            schema |= {"properties": {"destination": destination}, "required": ["destination"]}
         return ToolSpec(self.text.name, self.text.description or "Transfer the call to a person.", schema)
 
     @property
@@ -275,16 +276,16 @@ def _announcement_for(kind: MessageType, text: str | None, recording: str | None
     return ToolAnnouncement(recording=recording) if kind == "audio" and recording else NO_ANNOUNCEMENT
 
 
-def _parameters_schema(parameters: list[ToolParameter]) -> dict[str, Any]:
-    properties: dict[str, Any] = {}
+def _parameters_schema(parameters: list[ToolParameter]) -> JsonObject:
+    properties: JsonObject = {}
     for parameter in parameters:
-        about: dict[str, Any] = {"type": parameter.type}
+        schema: JsonObject = {"type": parameter.type}
         if parameter.type == "array":
-            about["items"] = {}
+            schema["items"] = {}
         if parameter.description:
-            about["description"] = parameter.description
-        properties[parameter.name] = about
-    required = [parameter.name for parameter in parameters if parameter.required]
+            schema["description"] = parameter.description
+        properties[parameter.name] = schema
+    required: list[JsonValue] = [parameter.name for parameter in parameters if parameter.required]
     return {"type": "object", "properties": properties, **({"required": required} if required else {})}
 
 

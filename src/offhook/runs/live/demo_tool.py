@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from offhook.kit.json_values import JsonObject
 from offhook.models.ports import ToolSpec
 from offhook.voice.ports import NO_ANNOUNCEMENT, ToolAnnouncement, ToolError
 
@@ -49,7 +50,7 @@ class DemoOrderStatusTool:
             },
         )
 
-    async def call(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def call(self, arguments: Mapping[str, Any]) -> JsonObject:
         digits = "".join(char for char in str(arguments.get("order_number") or "") if char.isdigit())
         if not 4 <= len(digits) <= 10:
             raise ToolError("An order number has four to ten digits. Ask the caller to say it again, digit by digit.")

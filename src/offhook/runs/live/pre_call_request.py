@@ -8,7 +8,7 @@ from typing import Any, Final
 import structlog
 
 from offhook.kit.database.outage import DATABASE_ERRORS
-from offhook.kit.json_values import nonblank_text
+from offhook.kit.json_values import JsonObject, JsonValue, nonblank_text
 from offhook.root import Root
 from offhook.runs.live import repository
 from offhook.runs.records import event_queries
@@ -40,8 +40,8 @@ log = structlog.get_logger(__name__)
 class PreCallResult:
     """``event`` is the data of PRE_CALL_FETCHED, None when nothing was to be asked."""
 
-    variables: dict[str, Any] = field(default_factory=dict)
-    event: dict[str, Any] | None = None
+    variables: JsonObject = field(default_factory=dict)
+    event: JsonObject | None = None
 
 
 class PreCallFetch:
@@ -126,7 +126,7 @@ class PreCallFetch:
             found = extract_variables(parse_answer(answer))
         except ToolCallFailed as error:
             return PreCallResult(event={"ok": False, "ms": _elapsed_ms(began), "error": str(error)})
-        return PreCallResult(found, {"ok": True, "ms": _elapsed_ms(began), "variables": sorted(found)})
+        return PreCallResult(found, {"ok": True, "ms": _elapsed_ms(began), "variables": list[JsonValue](sorted(found))})
 
 
 def is_due(start: Node, direction: str) -> bool:
@@ -137,7 +137,7 @@ def is_due(start: Node, direction: str) -> bool:
     return mode in {"always", direction} and nonblank_text(start.data.get("pre_call_fetch_url")) is not None
 
 
-def extract_variables(answer: Any) -> dict[str, Any]:
+def extract_variables(answer: Any) -> JsonObject:
     """``initial_context`` or ``dynamic_variables`` of the answer, at its top or under ``call_inbound``/``call_outbound``."""
     if not isinstance(answer, dict):
         raise ToolCallFailed("The service's answer is not a JSON object.")

@@ -2,7 +2,7 @@
 
 import asyncio
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -11,6 +11,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.event_bus import EventBus
 from offhook.kit.files.file_store import FileStore
+from offhook.kit.json_values import JsonObject
 from offhook.runs import service
 from offhook.runs.events import RunFinished
 from offhook.runs.finishing import finalization
@@ -46,7 +47,7 @@ class RunSweeper:
         self._grace = timedelta(seconds=grace_s)
         self._seen: dict[int, tuple[datetime, datetime]] = {}
 
-    async def handle_job(self, _: dict[str, Any]) -> None:
+    async def handle_job(self, _: JsonObject) -> None:
         """The job ``run.sweep``."""
         await self.sweep()
 
@@ -136,7 +137,7 @@ def run_finished_event(run: Run) -> RunFinished:
     )
 
 
-def _final_values(run: Run, *, ended_at: datetime) -> dict[str, Any]:
+def _final_values(run: Run, *, ended_at: datetime) -> dict[str, str | datetime]:
     """Returns how a run ends whose worker is gone: an abandoned chat is complete, a call has failed, and final stays final."""
     if run.status not in LIVE_STATES:
         return {"status": run.status, "outcome": run.outcome or ("answered" if run.answered_at else run.status)}

@@ -1,17 +1,16 @@
-"""What templates of a run may use: the run's own facts, the workflow's defaults and what the run was started with."""
+"""The variables that templates of a run may use."""
 
-from typing import Any
-
+from offhook.kit.json_values import JsonObject
 from offhook.runs.tables import Run
 from offhook.workflows.service import VersionToRun
 
 
-def call_context(run: Run, version: VersionToRun) -> dict[str, Any]:
-    """Later ones win: facts of the run, template variables of the workflow, the run's ``initial_context``.
+def call_context(run: Run, version: VersionToRun) -> JsonObject:
+    """Merges facts of the run, template variables of the workflow and the run's ``initial_context``; later ones win.
 
-    Only ``direction`` is always the run's own, because the voice loop decides by it.
+    Only ``direction`` is always the run's own, because the voice loop depends on it.
     """
-    facts = {
+    facts: JsonObject = {
         "workflow_run_id": run.id,
         "workflow_run_name": run.name,
         "workflow_id": run.workflow_id,
@@ -27,7 +26,7 @@ def call_context(run: Run, version: VersionToRun) -> dict[str, Any]:
     return {**known, **version.template_context_variables, **run.initial_context, "direction": run.direction}
 
 
-def call_configurations(run: Run, version: VersionToRun) -> dict[str, Any]:
-    """The workflow's configurations, and over them what the platform has set for this run (a campaign's voicemail)."""
+def call_configurations(run: Run, version: VersionToRun) -> JsonObject:
+    """Returns the workflow's configurations with what the platform has set for this run, such as a campaign's voicemail."""
     own = run.initial_context.get("runtime_configuration")
     return {**version.configurations, **(own if isinstance(own, dict) else {})}

@@ -12,6 +12,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import BigInteger, DateTime, Integer, Text
 
+from offhook.kit.json_values import JsonObject
 from offhook.runs.tables import RunEvent
 from offhook.voice.events import AGENT_SAID, CALLER_SAID
 
@@ -26,7 +27,7 @@ class StoredEvent(TypedDict):
     seq: int
     type: str
     at_ms: int
-    data: dict[str, Any]
+    data: JsonObject
     created_at: datetime
 
 
@@ -36,7 +37,7 @@ class Utterance(TypedDict):
     run_id: int
     type: str
     at_ms: int
-    data: dict[str, Any]
+    data: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,9 @@ def encode_event_data(data: Mapping[str, Any]) -> str:
     return encoded
 
 
-def to_storable_json(value: dict[str, Any]) -> dict[str, Any]:
+def to_storable_json(value: Mapping[str, object]) -> JsonObject:
     """A copy of plain JSON that a JSONB column takes: models and callers may say anything, NUL characters included."""
-    copy: dict[str, Any] = json.loads(encode_event_data(value))
+    copy: JsonObject = json.loads(encode_event_data(value))
     return copy
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from offhook.kit.json_values import JsonObject
 from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED
 from offhook.voice.events import (
     AGENT_SAID,
@@ -31,7 +32,7 @@ class TranscriptLine:
     interrupted: bool = False
     node_id: str | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         return {
             "role": self.role,
             "text": self.text,
@@ -56,8 +57,8 @@ class RunTally:
 
     responses_ms: list[float] = field(default_factory=list)
     nodes_visited: list[str] = field(default_factory=list)
-    extracted: dict[str, Any] = field(default_factory=dict)
-    usage: dict[str, Any] = field(default_factory=dict)
+    extracted: JsonObject = field(default_factory=dict)
+    usage: JsonObject = field(default_factory=dict)
     last_at_s: float = 0.0
     has_opted_out: bool = False
 
@@ -80,7 +81,7 @@ class RunTally:
         elif kind == DO_NOT_CALL_REQUESTED:
             self.has_opted_out = True
 
-    def latency_summary(self) -> dict[str, Any]:
+    def latency_summary(self) -> JsonObject:
         """``{p50_ms, p95_ms, turns}``: caller stopped → first frame of the answer."""
         return {
             "p50_ms": nearest_rank_percentile(self.responses_ms, 0.5),
@@ -88,7 +89,7 @@ class RunTally:
             "turns": len(self.responses_ms),
         }
 
-    def gathered_context(self, extra: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def gathered_context(self, extra: Mapping[str, Any] | None = None) -> JsonObject:
         """Extracted variables at the top (``gathered.<name>`` filters find them), and the way through the graph."""
         values = {**self.extracted, **(extra or {})}
         return {**values, "extracted_variables": values, "nodes_visited": list(self.nodes_visited)}
@@ -137,7 +138,7 @@ def format_transcript(lines: Iterable[TranscriptLine]) -> str:
     return "".join(rendered)
 
 
-def summarize_progress(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summarize_progress(events: Sequence[Mapping[str, Any]]) -> JsonObject:
     """Where a run stands: ``{node, turns, last_at_ms, events}``."""
     node, turns = None, 0
     for event in events:
