@@ -29,9 +29,7 @@ LONG_CLASSES: Exceptions = {}
 STATEMENTS_ELSEWHERE: Exceptions = {}
 
 # Modules with routes that open transactions themselves: they are emptied one by one.
-TRANSACTIONS_IN_ENDPOINTS: Exceptions = {
-    "src/offhook/recordings/endpoints.py": ("2026-11-22", "its transactions move to a service in the next round"),
-}
+TRANSACTIONS_IN_ENDPOINTS: Exceptions = {}
 
 # Repository functions that read or write without an organization.
 WITHOUT_ORGANIZATION: Exceptions = {

@@ -119,7 +119,7 @@ class TestSaving:
             ({"llm": {**OPENAI, "max_tokens": 0}}, "greater than or equal to 1"),
             ({"llm": {**OPENAI, "api_key": "***"}}, "mask"),
             ({"llm": {**OPENAI, "api_key": "line\nbreak"}}, "match pattern"),
-            ({"llm": {**OPENAI, "base_url": "ftp://models.example"}}, "address"),
+            ({"llm": {**OPENAI, "base_url": "ftp://models.example"}}, "must be a URL"),
             ({"llm": {**OPENAI, "base_url": "http://10.0.0.1/v1"}}, "not public"),
             ({"llm": {**OPENAI, "base_url": "http://127.0.0.1:11434/v1"}}, "not public"),
             ({"llm": {**OPENAI, "base_url": "http://169.254.169.254/latest"}}, "not public"),

@@ -63,7 +63,7 @@ class TestVoicePreview:
             ({"provider": "builtin", "surprise": 1}, "Hi.", "Extra inputs"),
             ({"provider": "openai", "api_key": "k", "base_url": "http://10.0.0.1/v1"}, "Hi.", "not public"),
             ({"provider": "builtin"}, "", "at least 1"),
-            ({"provider": "builtin"}, "?!…", "nothing to say"),
+            ({"provider": "builtin"}, "?!…", "must not be blank"),
             ({"provider": "builtin"}, "x" * 201, "at most 200"),
             (None, "Hi.", "valid dictionary"),
         ],

@@ -92,7 +92,7 @@ class TestArguments:
         )
         sent = request(made, {"order": "7", "caller": "+15550000", "x": "y"}, {"phone_number": "+14155550100"})
         assert sent.body == {"order": "7", "caller": "+14155550100", "source": "phone"}
-        with pytest.raises(ToolCallFailed, match="'caller' is not known"):
+        with pytest.raises(ToolCallFailed, match="'caller' is not available"):
             request(made, {"order": "7"})
 
 

@@ -29,7 +29,9 @@ def register(root: Root) -> None:
     try:
         registry.installed_models()
     except UnknownModel as error:
-        raise SettingsError(f"The model settings (OFFHOOK_LLM_*, _TTS_*, _STT_*) do not fit: {error.message}") from None
+        raise SettingsError(
+            f"The model settings (OFFHOOK_LLM_*, _TTS_*, _STT_*) are invalid: {error.message}"
+        ) from None
     configurations = ModelConfigurationStore(registry, root.get(Keyring), egress)
     configuring = ModelSettingsService(
         settings=settings, registry=registry, configurations=configurations, db=root.db, clock=root.clock

@@ -23,7 +23,7 @@ Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f
 def _web_address(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None or parts.fragment:
-        raise ValueError("base_url is an address such as https://models.example.com/v1")
+        raise ValueError("base_url must be a URL such as https://models.example.com/v1")
     _ = parts.port  # raises ValueError when it is no port
     return value.rstrip("/")
 
@@ -274,7 +274,7 @@ class ModelCheckResponse(BaseModel):
 
 def _require_speakable(text: str) -> str:
     if not any(char.isalnum() for char in text):
-        raise ValueError("there is nothing to say")
+        raise ValueError("text must not be blank")
     return text
 
 

@@ -1,4 +1,4 @@
-"""Recordings: fixed speech of an organization, for greetings, transitions and messages."""
+"""Recordings: prerecorded speech for greetings, transitions and messages."""
 
 from offhook.kit.crypto import Keyring
 from offhook.recordings import endpoints, tasks
@@ -10,7 +10,7 @@ __all__ = ["RecordingLibrary", "RecordingUploads", "register"]
 
 
 def register(root: Root) -> None:
-    """Add the routes and the services; the workflows domain provides ``ports.RecordingUsers``."""
+    """Adds the routes and the services; the workflows domain provides ``ports.RecordingUsers``."""
     root.provide(RecordingLibrary, RecordingLibrary(root.db, root.storage))
     keyring = root.get(Keyring)
     root.provide(

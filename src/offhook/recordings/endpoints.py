@@ -15,6 +15,7 @@ from offhook.models.ports import ModelSource
 from offhook.orgs import CurrentOrg, RequireMember
 from offhook.recordings import service
 from offhook.recordings.errors import RecordingNotFound
+from offhook.recordings.library import RecordingLibrary
 from offhook.recordings.ports import RecordingUsers
 from offhook.recordings.schemas import (
     MAX_FILE_BYTES,
@@ -39,6 +40,7 @@ router = APIRouter(prefix=PREFIX, tags=["recordings"])
 
 Name = Annotated[str, Path(min_length=1, max_length=64, description="The recording_id")]
 UploadsOf = Annotated[RecordingUploads, Depends(use_service(RecordingUploads))]
+Library = Annotated[RecordingLibrary, Depends(use_service(RecordingLibrary))]
 Users = Annotated[RecordingUsers, Depends(use_service(RecordingUsers))]
 Filter = Annotated[str | None, Query(max_length=128)]
 # a multipart body is its file and some words around it
@@ -155,15 +157,9 @@ async def update_recording(
 
 
 @router.delete("/{recording_id}", response_model=RecordingDeletedResponse, operation_id="delete_recording")
-async def delete_recording(recording_id: Name, org: RequireMember, request: Request) -> RecordingDeletedResponse:
+async def delete_recording(recording_id: Name, org: RequireMember, library: Library) -> RecordingDeletedResponse:
     """Deletes a recording. Agents that still refer to it speak its text instead."""
-    root: Root = request.app.state.root
-    # a transaction of its own: a file that was removed before the commit would be missed by a row that stayed
-    async with root.db.transaction() as session:
-        key = await service.delete_recording(session, org, recording_id)
-    if key is not None:
-        async with root.db.transaction() as session:
-            await service.remove_file(session, root.storage, org.organization_id, key)
+    await library.delete_recording(org, recording_id)
     return RecordingDeletedResponse(success=True, message="Recording deleted successfully")
 
 

@@ -1,4 +1,4 @@
-"""Recordings as samples, for the calls of one process: read once, kept while they are used."""
+"""The recordings of one process: samples for calls, read once and kept while they are used."""
 
 import asyncio
 import wave
@@ -13,21 +13,22 @@ import soxr
 from offhook.kit.audio import Samples
 from offhook.kit.database.database import Database
 from offhook.kit.files.file_store import FileStore
-from offhook.recordings import repository
+from offhook.orgs import Caller
+from offhook.recordings import repository, service
 
 MAX_CACHE_BYTES: Final = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedRecording:
-    """``samples`` are int16 mono at the rate that was asked for."""
+    """``samples`` are int16 mono at the requested rate."""
 
     transcript: str
     samples: Samples
 
 
 class RecordingLibrary:
-    """Finds recordings of an organization by the ids that definitions name."""
+    """Loads the recordings that definitions name, and deletes them with their files."""
 
     def __init__(self, db: Database, storage: FileStore) -> None:
         self._db = db
@@ -35,8 +36,17 @@ class RecordingLibrary:
         self._cache: OrderedDict[tuple[str, int], Samples] = OrderedDict()
         self._bytes = 0
 
+    async def delete_recording(self, caller: Caller, recording_id: str) -> None:
+        """Deletes a recording and, after the commit, its file; raises ``RecordingNotFound`` (404)."""
+        # A file that is removed before the commit would be missed by a row that stays.
+        async with self._db.transaction() as session:
+            key = await service.delete_recording(session, caller, recording_id)
+        if key is not None:
+            async with self._db.transaction() as session:
+                await service.remove_file(session, self._storage, caller.organization_id, key)
+
     async def load_recording(self, organization_id: int, recording_id: str, sample_rate: int) -> LoadedRecording | None:
-        """None when there is no such recording; FileGone, OSError or wave.Error when its file is not readable."""
+        """Returns None for an unknown recording; raises FileGone, OSError or wave.Error when its file is not readable."""
         async with self._db.transaction() as session:
             row = await repository.find_by_recording_id(session, organization_id, recording_id)
         if row is None:

@@ -1,4 +1,4 @@
-"""Recordings: uploaded by link, decoded at once, named by their organization, copied and renamed with workflows."""
+"""The rules of recordings: creating them of uploads, renaming, deleting and copying them with workflows."""
 
 import re
 import secrets
@@ -33,7 +33,7 @@ _ID_CHARACTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
 def new_recording_id() -> str:
-    """Eight characters that nobody mistakes for others."""
+    """Returns eight characters that are not mistaken for others."""
     return "".join(secrets.choice(_ID_CHARACTERS) for _ in range(8))
 
 
@@ -46,8 +46,8 @@ def is_key_of(organization_id: int, key: str) -> bool:
 
 
 async def check_unused(session: AsyncSession, organization_id: int, key: str) -> None:
-    """RecordingExists (409) when a recording stands on this file: it may not change under it, and until the transaction
-    ends none comes to stand on it."""
+    """Raises RecordingExists (409) when a recording uses this file, which must not change; none can start to use it until
+    the transaction ends."""
     await repository.lock_keys(session, organization_id, [key])
     if await repository.used_keys(session, organization_id, [key]):
         raise RecordingExists
@@ -62,9 +62,10 @@ async def create_recordings(
     *,
     now: datetime,
 ) -> list[WorkflowRecording]:
-    """Records of files that were uploaded; all of them or none.
+    """Creates recordings of uploaded files, all or none.
 
-    UploadNotFound (404, also for keys of others and of yesterday), RecordingExists, RecordingIdTaken (409), workflow_not_found (404).
+    Raises RecordingUploadNotFound (404, also for keys of others and expired uploads), RecordingExists and RecordingIdTaken
+    (409), WorkflowOfRecordingNotFound (404).
     """
     organization_id = caller.organization_id
     ids, keys = [item.recording_id for item in wanted], [item.storage_key for item in wanted]
@@ -72,7 +73,7 @@ async def create_recordings(
     taken = await repository.known_ids(session, organization_id, ids)
     for recording_id in ids:
         if recording_id in taken or ids.count(recording_id) > 1:
-            raise RecordingIdTaken(f"The recording_id {recording_id!r} is in use.")
+            raise RecordingIdTaken(f"The recording_id {recording_id!r} is already in use.")
     if len(set(keys)) < len(keys) or await repository.used_keys(session, organization_id, keys):
         raise RecordingExists
     for workflow_id in {item.workflow_id for item in wanted if item.workflow_id is not None}:
@@ -104,7 +105,7 @@ def _new_row(caller: Caller, item: RecordingCreate, length_s: Decimal) -> Workfl
 
 
 async def _upload_length(storage: FileStore, organization_id: int, key: str, now: datetime) -> Decimal:
-    """Seconds of an uploaded file, from its header (44 bytes, so no thread); UploadNotFound."""
+    """Returns the seconds of an uploaded file, from its header (44 bytes, so no thread); raises RecordingUploadNotFound."""
     if not is_key_of(organization_id, key):
         raise RecordingUploadNotFound
     try:
@@ -125,7 +126,7 @@ async def list_recordings(
     limit: int | None = None,
     offset: int = 0,
 ) -> tuple[list[WorkflowRecording], int]:
-    """Newest first and the total; ``filters`` by the names of columns, None lets everything through."""
+    """Returns recordings, newest first, and the total count; ``filters`` are by column, None matches everything."""
     return await repository.list_recordings(session, organization_id, filters, limit=limit, offset=offset)
 
 
@@ -137,14 +138,14 @@ async def get_recording(session: AsyncSession, organization_id: int, recording_i
 
 
 async def known_ids(session: AsyncSession, organization_id: int, recording_ids: Collection[str]) -> set[str]:
-    """Those of the ids that are recordings of the organization."""
+    """Returns those of the ids that are recordings of the organization."""
     return await repository.known_ids(session, organization_id, recording_ids) if recording_ids else set()
 
 
 async def rename_recording(
     session: AsyncSession, users: RecordingUsers, caller: Caller, row_id: int, recording_id: str
 ) -> WorkflowRecording:
-    """Give it another id, also wherever a workflow names it. RecordingNotFound (404), RecordingIdTaken (409)."""
+    """Changes the id, also in workflows; raises RecordingNotFound (404) and RecordingIdTaken (409)."""
     row = await repository.find_by_id(session, caller.organization_id, row_id)
     if row is None:
         raise RecordingNotFound
@@ -153,7 +154,7 @@ async def rename_recording(
         skip_audit_entry(session)
         return row
     if await repository.known_ids(session, caller.organization_id, [recording_id]):
-        raise RecordingIdTaken(f"The recording_id {recording_id!r} is in use.")
+        raise RecordingIdTaken(f"The recording_id {recording_id!r} is already in use.")
     row.recording_id = recording_id
     await session.flush()
     changed = await users.rename_recording(session, caller.organization_id, old, recording_id)
@@ -163,10 +164,10 @@ async def rename_recording(
 
 
 async def delete_recording(session: AsyncSession, caller: Caller, recording_id: str) -> str | None:
-    """Remove it; the key of its file when no copy of it is left, to be removed once this is committed.
+    """Deletes a recording; returns the key of its file if no copy uses it, to be deleted after the commit.
 
-    RecordingNotFound (404), also for all but the first of several who delete it at once. Workflows that still name it
-    speak the text beside it.
+    Raises RecordingNotFound (404), also for all but the first of several requests at once. Workflows that still name it
+    speak its text instead.
     """
     row = await repository.find_by_recording_id(session, caller.organization_id, recording_id, lock=True)
     if row is None:
@@ -182,7 +183,7 @@ async def delete_recording(session: AsyncSession, caller: Caller, recording_id: 
 async def copy_for_workflow(
     session: AsyncSession, organization_id: int, from_workflow_id: int, to_workflow_id: int
 ) -> dict[str, str]:
-    """Copy the recordings that belong to a workflow for its duplicate: old recording ids to new ones. Files are shared."""
+    """Copies the recordings of a workflow for its duplicate; returns old ids to new ones. Files are shared."""
     copies: dict[str, str] = {}
     for row in await repository.of_workflow(session, organization_id, from_workflow_id):
         copies[row.recording_id] = new_recording_id()
@@ -206,7 +207,7 @@ async def copy_for_workflow(
 
 
 async def remove_file(session: AsyncSession, storage: FileStore, organization_id: int, key: str) -> None:
-    """Remove a file whose recording is gone, unless somebody has made another recording of it since."""
+    """Deletes a file whose recording is gone, unless another recording uses it by now."""
     await repository.lock_keys(session, organization_id, [key])
     if not await repository.used_keys(session, organization_id, [key]):
         await storage.delete(key)

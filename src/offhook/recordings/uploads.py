@@ -1,4 +1,4 @@
-"""The way of a file in: a signed address, bytes counted as they come, decoded before anybody may name it."""
+"""Uploads of recordings: a signed URL, a size limit, and decoding before the file can be used."""
 
 import asyncio
 import secrets
@@ -23,7 +23,7 @@ _PURPOSE: Final = "recording-upload"
 
 @dataclass(frozen=True, slots=True)
 class UploadSlot:
-    """Where an upload goes; ``token`` is the right to send it."""
+    """The destination of an upload; ``token`` is the permission to send it."""
 
     upload_id: str
     storage_key: str
@@ -31,7 +31,7 @@ class UploadSlot:
 
 
 class RecordingUploads:
-    """One per process."""
+    """Takes uploads and decodes them."""
 
     def __init__(self, *, db: Database, storage: FileStore, keyring: Keyring, clock: Clock) -> None:
         self._db = db
@@ -47,9 +47,9 @@ class RecordingUploads:
         return UploadSlot(upload_id, service.storage_key(organization_id, upload_id), token)
 
     async def receive_upload(self, token: str, body: AsyncIterator[bytes]) -> tuple[str, float]:
-        """The storage key and the length in seconds of what was sent; sent again, the last one counts.
+        """Stores an upload, replacing an earlier one; returns its storage key and its length in seconds.
 
-        LinkRefused (401), RecordingExists (409), FileTooLarge (413), NotAudio (415), AudioUnusable (422).
+        Raises LinkRefused (401), RecordingExists (409), RecordingTooLarge (413), NotAudio (415), AudioUnusable (422).
         """
         purpose, _, rest = self._keyring.verify_link(token, self._clock.now().timestamp()).partition(":")
         organization_id, _, upload_id = rest.partition(":")
@@ -59,7 +59,7 @@ class RecordingUploads:
         async with self._db.transaction() as session:
             await service.check_unused(session, int(organization_id), key)
         async with self.decode_upload(await read_body(body)) as (draft, length_s), self._db.transaction() as session:
-            # again, because somebody may have named an earlier upload while this one came
+            # Again, because a recording of an earlier upload may have been created in the meantime.
             await service.check_unused(session, int(organization_id), key)
             draft.replace(self._storage.path_for(key))
             await self._storage.keep(key)
@@ -67,7 +67,7 @@ class RecordingUploads:
 
     @asynccontextmanager
     async def decode_upload(self, sent: bytes) -> AsyncIterator[tuple[Path, float]]:
-        """A WAV of what was sent, for as long as the block lasts, and its length in seconds."""
+        """Yields the path of a WAV of these bytes and its length in seconds."""
         name = secrets.token_hex(8)
         raw = self._storage.path_for(f"{service.DRAFTS_FOLDER}/{name}.upload")
         draft = self._storage.path_for(f"{service.DRAFTS_FOLDER}/{name}.wav")
@@ -80,7 +80,7 @@ class RecordingUploads:
 
 
 async def read_body(body: AsyncIterator[bytes]) -> bytes:
-    """The whole body. FileTooLarge (413), AudioUnusable (422) of nothing."""
+    """Returns the whole body; raises RecordingTooLarge (413), and AudioUnusable (422) when it is empty."""
     sent = bytearray()
     async for chunk in body:
         sent += chunk

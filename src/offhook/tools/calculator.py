@@ -29,10 +29,12 @@ def evaluate_expression(expression: str) -> str:
         try:
             return _format_result(_ExpressionParser(_split_tokens(text)).parse_all())
         except ZeroDivisionError:
-            raise ToolCallFailed("This divides by zero.") from None
+            raise ToolCallFailed("Division by zero.") from None
         except DecimalException as error:
             name = type(error).__name__
-            raise ToolCallFailed("The result is too large." if "Overflow" in name else "This has no result.") from None
+            raise ToolCallFailed(
+                "The result is too large." if "Overflow" in name else "The expression has no result."
+            ) from None
 
 
 def _split_tokens(text: str) -> list[str]:
@@ -51,7 +53,7 @@ def _split_tokens(text: str) -> list[str]:
 
 def _format_result(value: Decimal) -> str:
     if not value.is_finite():
-        raise ToolCallFailed("This has no result.")
+        raise ToolCallFailed("The expression has no result.")
     rounded = value.quantize(Decimal(1)) if value == value.to_integral_value() and abs(value) < 10**30 else +value
     text = format(rounded.normalize(Context(prec=28, traps=[])), "f") if abs(rounded) < 10**30 else f"{rounded:.15e}"
     return "0" if text in {"-0", ""} else text
@@ -68,7 +70,7 @@ class _ExpressionParser:
     def parse_all(self) -> Decimal:
         value = self._parse_sum()
         if self._at < len(self._tokens):
-            raise ToolCallFailed(f"{self._tokens[self._at]!r} was not expected there.")
+            raise ToolCallFailed(f"{self._tokens[self._at]!r} is unexpected here.")
         return value
 
     def _peek(self) -> str:
@@ -124,7 +126,7 @@ class _ExpressionParser:
         exponent = self._parse_signed()
         self._depth -= 1
         if abs(exponent) > MAX_EXPONENT:
-            raise ToolCallFailed(f"An exponent is at most {MAX_EXPONENT}.")
+            raise ToolCallFailed(f"Exponents are limited to {MAX_EXPONENT}.")
         if base == 0 and exponent < 0:
             raise ZeroDivisionError
         return base**exponent
@@ -142,7 +144,7 @@ class _ExpressionParser:
             return self._parse_function(part)
         if part and (part[0].isdecimal() or part[0] == "."):
             return Decimal(part)
-        raise ToolCallFailed("The expression ends too early." if not part else f"{part!r} was not expected there.")
+        raise ToolCallFailed("The expression is incomplete." if not part else f"{part!r} is unexpected here.")
 
     def _parse_function(self, name: str) -> Decimal:
         if not self._accept("("):
@@ -158,7 +160,7 @@ class _ExpressionParser:
 
     def _expect_close(self) -> None:
         if not self._accept(")"):
-            raise ToolCallFailed("A bracket is not closed.")
+            raise ToolCallFailed("A bracket is missing.")
 
 
 def _round_half_up(value: Decimal, digits: Decimal = Decimal(0)) -> Decimal:

@@ -87,7 +87,7 @@ def read_data(kind: str, data: Mapping[str, Any]) -> CredentialData:
         ]
         raise CredentialDataInvalid(detail=problems) from None
     except (HeaderInvalid, UnicodeError) as error:
-        raise CredentialDataInvalid(f"This cannot be sent in a header: {error}") from None
+        raise CredentialDataInvalid(f"This value is not allowed in a header: {error}") from None
     return read
 
 

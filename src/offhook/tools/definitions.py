@@ -62,17 +62,17 @@ class PresetParameter(_StrictConfig):
 def _check_names(parameters: list[ToolParameter], presets: list[PresetParameter]) -> None:
     names = [item.name for item in parameters] + [item.name for item in presets]
     if len(names) > MAX_PARAMETERS:
-        raise ValueError(f"a tool has at most {MAX_PARAMETERS} parameters")
+        raise ValueError(f"a tool is limited to {MAX_PARAMETERS} parameters")
     doubled = {name for name in names if names.count(name) > 1}
     if doubled:
-        raise ValueError(f"parameter names must differ: {', '.join(sorted(doubled))}")
+        raise ValueError(f"parameter names must be unique: {', '.join(sorted(doubled))}")
 
 
 def check_endpoint(url: str) -> str:
     """An http(s) address whose scheme, host and port have no variables: what a caller says must not choose a server."""
     origin = re.match(r"[a-z]+://[^/?#]*", url.strip(), re.IGNORECASE)
     if origin is None or "{{" in origin[0] or "}}" in origin[0]:
-        raise ValueError("an address begins with http:// or https:// and a host without variables")
+        raise ValueError("a URL must begin with http:// or https:// and a host without variables")
     try:
         host_of(url)
     except UrlInvalid as error:
@@ -145,9 +145,9 @@ class HttpApiConfig(_StrictConfig):
         _check_names(self.parameters, self.preset_parameters)
         if self.body_template is not None:
             if self.method in {"GET", "DELETE"}:
-                raise ValueError("a body_template needs the method POST, PUT or PATCH")
+                raise ValueError("a body_template requires the method POST, PUT or PATCH")
             if len(json.dumps(self.body_template)) > MAX_BODY_TEMPLATE:
-                raise ValueError(f"a body_template has at most {MAX_BODY_TEMPLATE} bytes")
+                raise ValueError(f"a body_template is limited to {MAX_BODY_TEMPLATE} bytes")
         return self
 
     @property
@@ -174,7 +174,7 @@ class Destination(_StrictConfig):
     @classmethod
     def _is_number(cls, value: str) -> str:
         if not is_e164(value):
-            raise ValueError("a destination is a phone number in E.164 form, +14155550100")
+            raise ValueError("a destination must be a phone number in E.164 format, such as +14155550100")
         return value
 
 
@@ -194,12 +194,12 @@ class TransferCallConfig(_StrictConfig):
     @model_validator(mode="after")
     def _has_destination(self) -> "TransferCallConfig":
         if any(find_variables(self.destination)) or (self.destination and not is_e164(self.destination)):
-            raise ValueError("a destination is a fixed phone number in E.164 form, without variables")
+            raise ValueError("a destination must be a fixed phone number in E.164 format, without variables")
         names = [item.name.casefold() for item in self.all_destinations]
         if not names:
-            raise ValueError("a transfer needs a destination, or a list of destinations")
+            raise ValueError("a transfer requires a destination or a list of destinations")
         if len(names) != len(set(names)):
-            raise ValueError("the names of destinations must differ")
+            raise ValueError("the names of destinations must be unique")
         return self
 
     @property

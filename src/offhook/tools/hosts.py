@@ -19,7 +19,7 @@ def host_of(url: str) -> str:
     """The host of an address, or of a template of one, in ASCII and lower case. Raises UrlInvalid."""
     host = _ANY_URL.parse_url(re.sub(r"\{\{[^{}]*\}\}", "x", url.strip())).host
     if len(host) > MAX_HOST_CHARS:
-        raise UrlInvalid(f"A host has at most {MAX_HOST_CHARS} characters.")
+        raise UrlInvalid(f"Hosts are limited to {MAX_HOST_CHARS} characters.")
     return host
 
 
@@ -32,17 +32,17 @@ def _normalize_host(entry: str) -> str:
     prefix = "*." if entry.startswith("*.") else ""
     name = entry.removeprefix("*.")
     if prefix and "." not in name:
-        raise ValueError("a whole top-level domain is too much: name a domain, as *.example.com does")
+        raise ValueError("a top-level domain is too broad; use a domain such as *.example.com")
     with suppress(ValueError):
         return str(ip_address(entry.strip("[]")))
     if re.search(r"[/?#@:\s{}\[\]]", name):
-        raise ValueError("a host without scheme, port and path, as crm.example.com or *.example.com")
+        raise ValueError("must be a host without scheme, port and path, such as crm.example.com or *.example.com")
     try:
         host = host_of(f"https://{name}/")
     except UrlInvalid as error:
         raise ValueError(error.message) from None
     if len(prefix + host) > MAX_HOST_CHARS:
-        raise ValueError(f"a host has at most {MAX_HOST_CHARS} characters")
+        raise ValueError(f"a host is limited to {MAX_HOST_CHARS} characters")
     return prefix + host
 
 

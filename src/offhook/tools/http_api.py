@@ -98,11 +98,11 @@ def render_address(template: str, context: Mapping[str, Any]) -> str:
     """
     origin = re.match(r"[a-z]+://[^/?#]*", template, re.IGNORECASE)
     if origin is None or "{{" in origin[0]:
-        raise ToolCallFailed("An address begins with http:// or https:// and a host without variables.")
+        raise ToolCallFailed("The URL must begin with http:// or https:// and a host without variables.")
     url = _SLOT.sub(lambda slot: quote(sanitize_text(render_template(slot[0], context)), safe=""), template)
     path = url[origin.end() :].partition("?")[0].partition("#")[0]
     if any(part in {".", ".."} for part in path.split("/")):
-        raise ToolCallFailed("One of the values cannot stand in the address.")
+        raise ToolCallFailed("One of the values is not allowed in the URL.")
     return url
 
 
@@ -129,7 +129,7 @@ def resolve_arguments(
         value = filled if filled is not None else render_template(preset.value_template, context)
         if value is None or value == "":
             if preset.required:
-                raise ToolCallFailed(f"The value {preset.name!r} is not known in this call, so this cannot be done.")
+                raise ToolCallFailed(f"The value {preset.name!r} is not available in this call.")
             continue
         arguments[preset.name] = coerce_argument(preset.name, preset.type, value)
     return arguments
@@ -185,7 +185,7 @@ def build_request(
         for name, value in headers.items():
             check_header(name, value)
     except EgressError:
-        raise ToolCallFailed("One of the values cannot stand in a header.") from None
+        raise ToolCallFailed("One of the values is not allowed in a header.") from None
     body: Any = None
     query: dict[str, str] = {}
     rest = {name: value for name, value in arguments.items() if name not in values.used_names}
@@ -242,7 +242,7 @@ async def send_request(egress: EgressClient, config: HttpApiConfig, request: Htt
             if not (answer.status in _RETRYABLE_STATUSES and may_repeat and ends_at - loop.time() > _RETRY_PAUSE_S):
                 return HttpResult(answer.status, _map_answer(config, answer), answer.elapsed_ms)
         await asyncio.sleep(_RETRY_PAUSE_S)
-    raise ToolCallFailed("The other server could not be reached.")
+    raise ToolCallFailed("The server could not be reached.")
 
 
 def _map_answer(config: HttpApiConfig, answer: EgressResponse) -> Any:

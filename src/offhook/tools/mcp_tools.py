@@ -70,7 +70,7 @@ async def _connect_client(
             async with sdk.Client(wire, read_timeout_seconds=timeout_s) as client:
                 yield client
     except TimeoutError:
-        raise ToolCallFailed(f"The MCP server did not answer within {timeout_s:g} s.") from None
+        raise ToolCallFailed(f"The MCP server did not respond within {timeout_s:g} s.") from None
     except ToolCallFailed:
         raise
     except EgressError as error:

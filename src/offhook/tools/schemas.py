@@ -1,4 +1,4 @@
-"""Bodies and answers of tools and credentials, in the shapes of Dograh's clients."""
+"""Requests and responses of tools and credentials, compatible with Dograh's clients."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -17,7 +17,7 @@ Icon = Annotated[str, StringConstraints(max_length=50)]
 
 
 class CreateToolRequest(BaseModel):
-    """``category`` may be left out: it is ``definition.type``."""
+    """``category`` is optional and defaults to ``definition.type``."""
 
     name: Name
     description: Description | None = None
@@ -41,7 +41,7 @@ class CreateToolRequest(BaseModel):
 
 
 class UpdateToolRequest(BaseModel):
-    """What is left out stays."""
+    """Omitted fields keep their value."""
 
     name: Name | None = None
     description: Description | None = None
@@ -99,7 +99,7 @@ class ToolArchivedResponse(BaseModel):
 
 
 class McpRefreshResponse(BaseModel):
-    """``error`` says why the catalogue could not be read; the one that was known stays."""
+    """``error`` says why the catalog could not be read; the known catalog is kept."""
 
     tool_uuid: str
     discovered_tools: list[dict[str, Any]]
@@ -107,7 +107,7 @@ class McpRefreshResponse(BaseModel):
 
 
 class ToolTestRequest(BaseModel):
-    """``llm_params`` is what the model would give (``arguments`` is another name of it), ``preset_params`` what the call would."""
+    """``llm_params`` (alias ``arguments``) are the model's parameters, ``preset_params`` those of the call."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -123,7 +123,7 @@ class ToolTestRequest(BaseModel):
 
 
 class ToolTestResponse(BaseModel):
-    """The request as it was sent, with secrets masked, and what came of it."""
+    """The request as it was sent, with secrets masked, and its result."""
 
     status: Literal["success", "error"]
     status_code: int | None = None
@@ -139,8 +139,8 @@ class ToolTestResponse(BaseModel):
 
 
 class CreateCredentialRequest(BaseModel):
-    """``allowed_hosts``: the servers it may be sent to (``crm.example.com``, ``*.example.com``); left out, the first one
-    that a tool or an agent uses it for."""
+    """``allowed_hosts`` lists the servers that may receive it (``crm.example.com``, ``*.example.com``); by default, the
+    first server that a tool or an agent uses it for."""
 
     name: Name
     description: Description | None = None
@@ -150,8 +150,8 @@ class CreateCredentialRequest(BaseModel):
 
 
 class UpdateCredentialRequest(BaseModel):
-    """What is left out stays; a new type needs its data. ``allowed_hosts`` without ``credential_data`` needs an admin; null
-    binds it to the next server that it is used for."""
+    """Omitted fields keep their value; a new type requires its data. ``allowed_hosts`` without ``credential_data`` requires
+    the admin role; null binds the credential to the next server that it is used for."""
 
     name: Name | None = None
     description: Description | None = None
@@ -169,7 +169,7 @@ class UpdateCredentialRequest(BaseModel):
 
 
 class CredentialResponse(BaseModel):
-    """Never with its secret. ``allowed_hosts`` is null until it is used for the first time."""
+    """A credential without its secret. ``allowed_hosts`` is null until the first use."""
 
     uuid: str
     name: str

@@ -183,7 +183,7 @@ async def update_credential(
     Errors as :func:`create_credential`, and Forbidden.
     """
     if "allowed_hosts" in values and data is None and caller.role not in ADMINS:
-        raise Forbidden("Only an admin sends a secret elsewhere that he does not enter again.")
+        raise Forbidden("Only admins can change the allowed hosts without re-entering the secret.")
     credential = await repository.find_credential(session, caller.organization_id, credential_uuid, for_update=True)
     if credential is None:
         raise CredentialNotFound

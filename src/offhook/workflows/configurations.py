@@ -74,7 +74,7 @@ class VoicemailDetection(_OpenModel):
     @model_validator(mode="after")
     def _check_has_message(self) -> "VoicemailDetection":
         if self.action == "message" and not ((self.message or "").strip() or self.message_recording_id):
-            raise ValueError("The action message needs a message or a message_recording_id.")
+            raise ValueError("The action message requires a message or a message_recording_id.")
         return self
 
 

@@ -1,4 +1,4 @@
-"""What the server does to a definition before it is stored and before it is shown. Pure."""
+"""Changes of a definition before it is stored and before it is shown. Pure."""
 
 import json
 import uuid
@@ -23,32 +23,38 @@ class DefinitionRefused(ValueError):
 
 
 def check_storable(definition: Mapping[str, Any]) -> None:
-    """Raise :class:`DefinitionRefused` unless it is ``{nodes: […], edges: […]}`` of a size that can be worked with."""
+    """Raises :class:`DefinitionRefused` unless it is ``{nodes: […], edges: […]}`` within the limits."""
     nodes, edges = definition.get("nodes"), definition.get("edges")
     if not isinstance(nodes, list) or not isinstance(edges, list):
-        raise DefinitionRefused("definition_invalid", 'A definition is an object {"nodes": [...], "edges": [...]}')
+        raise DefinitionRefused("definition_invalid", 'A definition must be an object {"nodes": [...], "edges": [...]}')
     if not all(isinstance(item, Mapping) for item in (*nodes, *edges)):
-        raise DefinitionRefused("definition_invalid", "Every node and every edge of a definition is an object")
+        raise DefinitionRefused("definition_invalid", "Every node and every edge of a definition must be an object")
     if len(nodes) > MAX_NODES:
-        raise DefinitionRefused("definition_too_large", f"A definition has at most {MAX_NODES} nodes, not {len(nodes)}")
+        raise DefinitionRefused(
+            "definition_too_large", f"Definitions are limited to {MAX_NODES} nodes; this one has {len(nodes)}"
+        )
     if len(edges) > MAX_EDGES:
-        raise DefinitionRefused("definition_too_large", f"A definition has at most {MAX_EDGES} edges, not {len(edges)}")
+        raise DefinitionRefused(
+            "definition_too_large", f"Definitions are limited to {MAX_EDGES} edges; this one has {len(edges)}"
+        )
     if any(
         node.get("type") == "qa" and not _is_blank(data.get("qa_api_key"))
         for node, data in _nodes_with_data(definition)
     ):
-        reason = "A definition keeps no key for QA: put the vendor's key into the model configuration, and leave qa_api_key out"
+        reason = (
+            "Definitions cannot store an API key for QA. Put the key into the model configuration and omit qa_api_key"
+        )
         raise DefinitionRefused("qa_api_key_refused", reason)
     check_size(definition)
 
 
 def check_size(value: Any) -> None:
     if len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise DefinitionRefused("definition_too_large", "At most 1 MB of JSON can be stored here")
+        raise DefinitionRefused("definition_too_large", "JSON values are limited to 1 MB")
 
 
 def complete_definition(definition: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> JsonObject:
-    """The definition as it is stored: blank trigger paths are filled, masks are replaced by the secrets they hide.
+    """Returns the definition as it is stored: blank trigger paths are filled, masks are replaced by their secrets.
 
     A trigger that had a path under the same node id in ``stored`` keeps it.
     """
@@ -69,7 +75,7 @@ def complete_definition(definition: Mapping[str, Any], stored: Mapping[str, Any]
 
 
 def without_trigger_paths(definition: Mapping[str, Any]) -> JsonObject:
-    """The definition for a copy of its workflow: paths belong to one workflow, so the copy's are made anew."""
+    """Returns the definition for a copy of its workflow, without trigger paths, which belong to one workflow."""
 
     def drop_trigger_path(kind: str, node_id: Any, data: Mapping[str, Any]) -> JsonObject:
         return {key: value for key, value in data.items() if kind != "trigger" or key != "trigger_path"}
@@ -78,7 +84,7 @@ def without_trigger_paths(definition: Mapping[str, Any]) -> JsonObject:
 
 
 def replace_references(definition: Mapping[str, Any], new_ids: Mapping[str, str]) -> JsonObject:
-    """The definition with other recordings: every ``…recording_id`` of a node or an edge that ``new_ids`` names."""
+    """Returns the definition with other recordings: every ``…recording_id`` that ``new_ids`` names is replaced."""
 
     def replace_ids(data: Mapping[str, Any]) -> JsonObject:
         return {
@@ -102,7 +108,7 @@ def replace_references(definition: Mapping[str, Any], new_ids: Mapping[str, str]
 
 
 def mask_secrets(definition: Mapping[str, Any]) -> JsonObject:
-    """The definition as it is shown: of secrets, only the last four characters."""
+    """Returns the definition as it is shown: of secrets, only the last four characters."""
 
     def mask_node(kind: str, node_id: Any, data: Mapping[str, Any]) -> JsonObject:
         return {**data, **{key: mask_secret(data[key]) for key in _secret_keys(kind) if isinstance(data.get(key), str)}}
@@ -111,7 +117,7 @@ def mask_secrets(definition: Mapping[str, Any]) -> JsonObject:
 
 
 def mask_secret(secret: str) -> str:
-    """``*`` for every character but the last four; a secret so short that this would show it is hidden altogether."""
+    """Replaces all characters but the last four by ``*``; short secrets are hidden completely."""
     if len(secret) <= 2 * _VISIBLE_CHARS:
         return "*" * len(secret)
     return "*" * (len(secret) - _VISIBLE_CHARS) + secret[-_VISIBLE_CHARS:]
@@ -137,7 +143,7 @@ def _nodes_with_data(definition: Mapping[str, Any]) -> Iterator[tuple[Mapping[st
 
 
 def _map_node_data(definition: Mapping[str, Any], change: Any) -> JsonObject:
-    """A copy in which the data of nodes of a known kind was changed; nothing else is touched."""
+    """Returns a copy with changed data of nodes that have a type; nothing else is touched."""
     nodes = definition.get("nodes")
     if not isinstance(nodes, list):
         return dict(definition)

@@ -1,4 +1,4 @@
-"""Workflows, their versions and the kinds of nodes over HTTP."""
+"""Workflows and their versions over HTTP."""
 
 from typing import Annotated
 
@@ -37,7 +37,7 @@ Models = Annotated[ModelConfigurationStore, Depends(use_service(ModelConfigurati
 Tools = Annotated[ToolCatalog, Depends(use_service(ToolCatalog))]
 Hooks = Annotated[WorkflowHooks, Depends(use_service(WorkflowHooks))]
 Status = Annotated[str | None, Query(description="`active`, `archived` or both, separated by a comma")]
-Number = Annotated[Id, Path(description="Number of the version")]
+Number = Annotated[Id, Path(description="Version number")]
 
 router = APIRouter(prefix="/workflow", tags=["workflows"])
 
@@ -51,7 +51,7 @@ router = APIRouter(prefix="/workflow", tags=["workflows"])
 async def create_workflow(
     body: CreateWorkflowRequest, org: RequireMember, session: Session, runs: Runs, response: Response
 ) -> WorkflowResponse:
-    """Creates a workflow whose version 1 is a draft; incomplete is fine."""
+    """Creates a workflow whose version 1 is a draft, which may be incomplete."""
     workflow = await service.create_workflow(session, org, body.name, body.workflow_definition)
     return await _workflow_response(session, runs, org.organization_id, workflow.id, response)
 
@@ -70,7 +70,7 @@ async def count_workflows(org: CurrentOrg, session: Session) -> WorkflowCountRes
 async def list_workflows(
     org: CurrentOrg, session: Session, runs: Runs, part: SliceParams, status: Status = None
 ) -> Response:
-    """Newest first, without definitions; `X-Total-Count` is the length of the whole list."""
+    """Lists workflows, newest first, without definitions. The `X-Total-Count` header holds the total count."""
     statuses = service.parse_statuses(status)
     rows, total = await service.list_workflows(
         session, runs, org.organization_id, statuses, limit=part.limit, offset=part.offset
@@ -89,13 +89,13 @@ async def list_workflows(
 async def get_workflow(
     workflow_id: Id, org: CurrentOrg, session: Session, runs: Runs, response: Response
 ) -> WorkflowResponse:
-    """With the draft's content if there is a draft, else with the published version's."""
+    """Returns a workflow with the content of its draft or, without a draft, of its published version."""
     return await _workflow_response(session, runs, org.organization_id, workflow_id, response)
 
 
 @router.get("/summary", response_model=list[WorkflowSummaryResponse], operation_id="summarize_workflows")
 async def summarize_workflows(org: CurrentOrg, session: Session, part: SliceParams, status: Status = None) -> Response:
-    """Names by id, newest first; `X-Total-Count` is the length of the whole list."""
+    """Lists ids and names, newest first. The `X-Total-Count` header holds the total count."""
     statuses = service.parse_statuses(status)
     rows, total = await service.list_names(session, org.organization_id, statuses, limit=part.limit, offset=part.offset)
     response = Response(WorkflowSummaryResponse.json_of(rows), media_type="application/json")
@@ -119,8 +119,8 @@ async def update_workflow(
     response: Response,
     if_match: IfMatch,
 ) -> WorkflowResponse:
-    """A name takes effect at once; everything else is saved as the draft. With `expected_revision` or `If-Match`: 409
-    when somebody else has changed the workflow since it was read."""
+    """Changes the name immediately and saves everything else as the draft. With `expected_revision` or `If-Match`,
+    returns 409 if the workflow was changed since it was read."""
     expected = if_match if body.expected_revision is None else body.expected_revision
     await models.check_override(session, org.organization_id, body.to_changes().configurations)
     await service.update_workflow(session, org, workflow_id, body.to_changes(), expected_revision=expected)
@@ -136,7 +136,7 @@ async def update_workflow_status(
     runs: Runs,
     response: Response,
 ) -> WorkflowResponse:
-    """An archived workflow answers no trigger, call or campaign until it is made active again."""
+    """Archives or activates a workflow. Archived workflows take no triggers, calls or campaigns."""
     await service.set_status(session, org, workflow_id, body.status)
     return await _workflow_response(session, runs, org.organization_id, workflow_id, response)
 
@@ -155,7 +155,7 @@ async def move_workflow_to_folder(
 async def duplicate_workflow(
     workflow_id: Id, org: RequireMember, session: Session, runs: Runs, hooks: Hooks, response: Response
 ) -> WorkflowResponse:
-    """Copies definition, configuration, recordings and triggers, which get new addresses; the copy is a draft."""
+    """Creates a draft copy with the definition, configuration, recordings and triggers, which get new URLs."""
     copy = await lifecycle.duplicate_workflow(session, hooks, org, workflow_id)
     return await _workflow_response(session, runs, org.organization_id, copy.id, response)
 
@@ -164,10 +164,10 @@ async def duplicate_workflow(
     "/{workflow_id}",
     response_model=DeletedResponse,
     operation_id="delete_workflow",
-    openapi_extra=sdk_method("delete_workflow", "Delete a workflow and its runs for ever."),
+    openapi_extra=sdk_method("delete_workflow", "Permanently delete a workflow and its runs."),
 )
 async def delete_workflow(workflow_id: Id, org: RequireMember, session: Session, hooks: Hooks) -> DeletedResponse:
-    """For good, with its versions and its runs; 409 while a run is live or a campaign runs with it."""
+    """Permanently deletes a workflow with its versions and runs. Returns 409 while a run is live or a campaign uses it."""
     await lifecycle.delete_workflow(session, hooks, org, workflow_id)
     return DeletedResponse(id=workflow_id)
 
@@ -182,8 +182,8 @@ async def create_draft(
     if_match: IfMatch,
     body: CreateDraftRequest | None = None,
 ) -> WorkflowVersionResponse:
-    """Without a body: the draft, made from the published version when there is none. `expected_revision` and `If-Match`
-    as of saving."""
+    """Saves the draft. Without a body, returns the draft, or creates it from the published version. `expected_revision`
+    and `If-Match` work as in `update_workflow`."""
     changes = body.to_changes() if body else WorkflowChanges()
     expected = if_match if body is None or body.expected_revision is None else body.expected_revision
     await models.check_override(session, org.organization_id, changes.configurations)
@@ -202,7 +202,7 @@ async def publish_workflow(
     response: Response,
     if_match: IfMatch,
 ) -> PublishWorkflowResponse:
-    """Validates the draft in full and makes it the version that answers calls. Of two who publish at once, one gets 409."""
+    """Validates the draft and makes it the version that takes calls. Of two requests at once, one gets 409."""
     version, revision = await publication.publish_draft(
         session, tools, org, workflow_id, models=models, expected_revision=if_match
     )
@@ -224,7 +224,7 @@ async def validate_workflow(
 async def list_workflow_versions(
     workflow_id: Id, org: CurrentOrg, session: Session, response: Response, part: SliceParams
 ) -> list[WorkflowVersionResponse]:
-    """Newest first; without `limit`, every version."""
+    """Lists versions, newest first; all of them without `limit`."""
     rows, total = await service.list_versions(
         session, org.organization_id, workflow_id, limit=part.limit, offset=part.offset
     )
@@ -240,7 +240,7 @@ async def list_workflow_versions(
 async def restore_workflow_version(
     workflow_id: Id, number: Number, org: RequireMember, session: Session
 ) -> WorkflowVersionResponse:
-    """Copies an old version into the draft."""
+    """Copies an earlier version into the draft."""
     return WorkflowVersionResponse.from_version(await service.restore_version(session, org, workflow_id, number))
 
 

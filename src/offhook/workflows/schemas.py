@@ -1,4 +1,4 @@
-"""What requests and answers about workflows look like."""
+"""Requests and responses of workflows."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -42,21 +42,21 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Definition = Annotated[
     dict[str, Any],
     AfterValidator(_require_storable),
-    Field(description="The graph: an object with `nodes` and `edges`; a draft may be incomplete."),
+    Field(description="The graph, an object with `nodes` and `edges`. A draft may be incomplete."),
 ]
 Variables = Annotated[dict[str, Any], AfterValidator(_require_small)]
 _DEFINITION_NAMES = AliasChoices("workflow_definition", "definition")
 
 
 class CreateWorkflowRequest(BaseModel):
-    """``definition`` is accepted as another name of ``workflow_definition``."""
+    """``definition`` is accepted as an alias of ``workflow_definition``."""
 
     name: Name
     workflow_definition: Definition = Field(validation_alias=_DEFINITION_NAMES)
 
 
 class CreateWorkflowTemplateRequest(BaseModel):
-    """What the agent is for; the organization's language model writes it."""
+    """Describes the agent that the organization's language model generates."""
 
     call_type: Literal["inbound", "outbound"]
     use_case: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
@@ -65,7 +65,7 @@ class CreateWorkflowTemplateRequest(BaseModel):
 
 ExpectedRevision = Annotated[
     WholeNumber | None,
-    Field(ge=1, le=2**31 - 1, description="Refuse (409) when the workflow is no longer at this `revision`"),
+    Field(ge=1, le=2**31 - 1, description="Fail with 409 if the workflow is no longer at this `revision`"),
 ]
 
 
@@ -105,7 +105,7 @@ class UpdateWorkflowStatusRequest(BaseModel):
 
 
 class MoveWorkflowToFolderRequest(BaseModel):
-    """``null`` takes the workflow out of its folder."""
+    """``null`` removes the workflow from its folder."""
 
     folder_id: WholeNumber | None
 

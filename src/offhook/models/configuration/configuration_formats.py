@@ -93,7 +93,9 @@ def keep_keys(sent: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, A
         elif service["api_key"] and _LOOKS_MASKED in service["api_key"]:
             service["api_key"] = _stored_key(place, service, stored, service["api_key"])
             if service["api_key"] is None:
-                raise KeyMasked(f"{place}.api_key is masked and is not the mask of a key stored for this provider.")
+                raise KeyMasked(
+                    f"{place}.api_key is masked and does not match the key stored for this provider. Send the full key."
+                )
         if not service["api_key"]:
             del service["api_key"]
     return result

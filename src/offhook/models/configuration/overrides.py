@@ -78,16 +78,16 @@ def parse_compatible_overrides(sent: Mapping[str, Any]) -> WorkflowModels:
         byok = sent.get("byok")
         services = byok.get("pipeline") if isinstance(byok, Mapping) else None
         if not isinstance(services, Mapping):
-            raise ValueError("only a pipeline of llm, tts and stt can be chosen (mode byok, byok.mode pipeline)")
+            raise ValueError("only a pipeline of llm, tts and stt is supported (mode byok, byok.mode pipeline)")
     if services.get("is_realtime") or services.get("realtime"):
-        raise ValueError("there is no real-time model here: choose llm, tts and stt")
+        raise ValueError("real-time models are not supported; choose llm, tts and stt")
     shape = {}
     for kind, model in _KINDS.items():
         service = services.get(kind)
         if service is None:
             continue
         if not isinstance(service, Mapping):
-            raise ValueError(f"{kind} is an object of provider, model …")
+            raise ValueError(f"{kind} must be an object with provider, model, …")
         if service.get("api_key") or service.get("base_url"):
             raise ValueError(f"{kind}: keys and addresses belong to the organization's model configuration")
         named = {"voice_id": service["voice"], **service} if kind == "tts" and "voice" in service else service

@@ -71,7 +71,7 @@ class ModelResolver:
         stt = self._merge_primary_service("stt", organization, workflow)
         language = stt.get("language") or self._settings.language
         if not isinstance(language, str) or len(language) > _MAX_LANGUAGE_CHARS:
-            raise UnknownModel("models.stt.language", "is a locale tag such as en-US.")
+            raise UnknownModel("models.stt.language", "must be a locale tag such as en-US.")
         by_kind = {kind: tuple(self._choices_of_kind(kind, organization, workflow, language)) for kind in KINDS}
         return ResolvedModels(by_kind, language)
 
@@ -152,7 +152,7 @@ def _apply_llm_options(vendor: AnyVendor, service: Mapping[str, Any], choice: Mo
     temperature = _number_option("llm", service, "temperature", 0.3, low, high)
     max_tokens = service.get("max_tokens")
     if max_tokens is not None and (isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1):
-        raise UnknownModel("models.llm.max_tokens", "is a whole number from 1 on.")
+        raise UnknownModel("models.llm.max_tokens", "must be a whole number of at least 1.")
     return replace(choice, temperature=temperature, max_tokens=max_tokens)
 
 
@@ -195,7 +195,7 @@ def _get_section(services: Services, name: str) -> Mapping[str, Any]:
 def _text_option(kind: Kind, service: Mapping[str, Any], name: str) -> str:
     value = service.get(name) or ""
     if not isinstance(value, str) or "\0" in value:
-        raise UnknownModel(f"models.{kind}.{name}", "is a text.")
+        raise UnknownModel(f"models.{kind}.{name}", "must be text.")
     return value
 
 
@@ -204,7 +204,7 @@ def _number_option(kind: Kind, service: Mapping[str, Any], name: str, default: f
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise UnknownModel(f"models.{kind}.{name}", f"is a number from {low:g} to {high:g}.")
+        raise UnknownModel(f"models.{kind}.{name}", f"must be a number from {low:g} to {high:g}.")
     return float(value)
 
 

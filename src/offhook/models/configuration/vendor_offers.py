@@ -102,7 +102,7 @@ class ModelSettingsService:
         TooManyRequests (429), VoiceFailed (502), VoiceTimedOut (504), errors as of ``put``.
         """
         if caller.role not in ADMINS and not ADMIN_ONLY_FIELDS.isdisjoint(service):
-            raise Forbidden("Only an admin may try a voice with another key or address.")
+            raise Forbidden("Only admins can test a voice with a different key or address.")
         self._previews.spend(str(caller.organization_id))
         async with self._db.transaction() as session:
             stored = await self.configurations.load_configuration(session, caller.organization_id)

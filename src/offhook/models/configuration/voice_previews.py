@@ -28,13 +28,13 @@ async def render_preview(tts: Tts, text: str) -> bytes:
                 if len(pcm) >= most:
                     break
     except ModelError as error:
-        raise VoiceFailed(f"{tts.model_ref.provider} did not speak: {error}") from error
+        raise VoiceFailed(f"{tts.model_ref.provider} failed: {error}") from error
     except TimeoutError:
         raise VoiceTimedOut from None
     finally:
         await _close(chunks)
     if not pcm:
-        raise VoiceFailed(f"{tts.model_ref.provider} answered without any sound.")
+        raise VoiceFailed(f"{tts.model_ref.provider} returned no audio.")
     return _encode_wav(bytes(pcm[:most]), tts.sample_rate)
 
 

@@ -42,7 +42,7 @@ class OwnPriceRequest(Amounts):
         given = {name for name in Amounts.model_fields if getattr(self, name) is not None}
         needed = set(PRICE_KEYS[self.kind])
         if given != needed:
-            raise ValueError(f"a price of kind {self.kind} has {' and '.join(PRICE_KEYS[self.kind])}, and nothing else")
+            raise ValueError(f"a price of kind {self.kind} must have exactly {' and '.join(PRICE_KEYS[self.kind])}")
         return self
 
     def amounts_by_key(self) -> dict[str, str]:

@@ -43,7 +43,7 @@ class SocketTtsVendor:
         try:
             heard = [piece async for piece in voice.speak(CHECK_TEXT)]
             if not heard:
-                raise ModelError("tts_malformed", "The vendor answered without audio.", retryable=True)
+                raise ModelError("tts_malformed", "The vendor returned no audio.", retryable=True)
         finally:
             await voice.close()
 

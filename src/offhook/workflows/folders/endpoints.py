@@ -16,7 +16,7 @@ router = APIRouter(prefix="/folder", tags=["workflows"])
 async def list_folders(
     org: CurrentOrg, session: Session, response: Response, part: SliceParams
 ) -> list[FolderResponse]:
-    """By name; `X-Total-Count` is the length of the whole list."""
+    """Lists folders by name. The `X-Total-Count` header holds the total count."""
     rows, total = await folders.list_folders(session, org.organization_id, limit=part.limit, offset=part.offset)
     set_total(response, total)
     return [FolderResponse.model_validate(row) for row in rows]
@@ -37,6 +37,6 @@ async def rename_folder(folder_id: Id, body: FolderRequest, org: RequireMember, 
 
 @router.delete("/{folder_id}", response_model=DeletedResponse, operation_id="delete_folder")
 async def delete_folder(folder_id: Id, org: RequireMember, session: Session) -> DeletedResponse:
-    """Its workflows stay, in no folder."""
+    """Deletes a folder; its workflows are kept without a folder."""
     await folders.delete_folder(session, org, folder_id)
     return DeletedResponse(id=folder_id)

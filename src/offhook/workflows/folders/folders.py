@@ -1,4 +1,4 @@
-"""The rules of folders, in which an organization files its workflows."""
+"""The rules of folders of workflows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,12 +16,12 @@ from offhook.workflows.tables import WorkflowFolder
 async def list_folders(
     session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[Row[Any]], int]:
-    """Folders by name, each with its number of workflows, and how many folders there are in all."""
+    """Returns folders by name, each with its number of workflows, and the total count."""
     return await repository.list_folders(session, organization_id, limit=limit, offset=offset)
 
 
 async def create_folder(session: AsyncSession, caller: Caller, name: str) -> WorkflowFolder:
-    """FolderNameTaken (409)."""
+    """Creates a folder; raises FolderNameTaken (409)."""
     folder = await repository.add_folder(session, caller.organization_id, name)
     if folder is None:
         raise FolderNameTaken
@@ -30,7 +30,7 @@ async def create_folder(session: AsyncSession, caller: Caller, name: str) -> Wor
 
 
 async def rename_folder(session: AsyncSession, caller: Caller, folder_id: int, name: str) -> WorkflowFolder:
-    """FolderNotFound (404), FolderNameTaken (409)."""
+    """Renames a folder; raises FolderNotFound (404) and FolderNameTaken (409)."""
     folder = await get_folder(session, caller.organization_id, folder_id)
     if not await repository.rename_folder(session, caller.organization_id, folder, name):
         raise FolderNameTaken
@@ -39,7 +39,7 @@ async def rename_folder(session: AsyncSession, caller: Caller, folder_id: int, n
 
 
 async def delete_folder(session: AsyncSession, caller: Caller, folder_id: int) -> None:
-    """Its workflows stay, in no folder. FolderNotFound (404)."""
+    """Deletes a folder and keeps its workflows; raises FolderNotFound (404)."""
     name = await repository.delete_folder(session, caller.organization_id, folder_id) if folder_id <= MAX_ID else None
     if name is None:
         raise FolderNotFound
@@ -47,7 +47,7 @@ async def delete_folder(session: AsyncSession, caller: Caller, folder_id: int) -
 
 
 async def get_folder(session: AsyncSession, organization_id: int, folder_id: int) -> WorkflowFolder:
-    """FolderNotFound (404)."""
+    """Returns a folder; raises FolderNotFound (404)."""
     folder = None
     if 0 < folder_id <= MAX_ID:
         folder = await repository.folder_by_id(session, organization_id, folder_id)

@@ -79,7 +79,7 @@ async def write_definition(llm: Llm, brief: AgentBrief) -> JsonObject:
             return definition
         told = "\n".join(problems[:_MAX_REPORTED_ERRORS])
         messages += [LlmMessage("assistant", text), LlmMessage("user", f"This cannot be used. Write it again:\n{told}")]
-    raise GenerationFailed(f"The language model wrote no usable workflow: {problems[0]}")
+    raise GenerationFailed(f"The language model did not generate a valid workflow: {problems[0]}")
 
 
 def _describe_brief(brief: AgentBrief) -> str:
