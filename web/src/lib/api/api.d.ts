@@ -635,7 +635,7 @@ export interface paths {
         };
         /**
          * List Folders
-         * @description By name; `X-Total-Count` is the length of the whole list.
+         * @description Lists folders by name. The `X-Total-Count` header holds the total count.
          */
         get: operations["list_folders"];
         put?: never;
@@ -660,7 +660,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Folder
-         * @description Its workflows stay, in no folder.
+         * @description Deletes a folder; its workflows are kept without a folder.
          */
         delete: operations["delete_folder"];
         options?: never;
@@ -2740,7 +2740,7 @@ export interface paths {
         put?: never;
         /**
          * Create Workflow
-         * @description Creates a workflow whose version 1 is a draft; incomplete is fine.
+         * @description Creates a workflow whose version 1 is a draft, which may be incomplete.
          */
         post: operations["create_workflow"];
         delete?: never;
@@ -2778,7 +2778,7 @@ export interface paths {
         };
         /**
          * List Workflows
-         * @description Newest first, without definitions; `X-Total-Count` is the length of the whole list.
+         * @description Lists workflows, newest first, without definitions. The `X-Total-Count` header holds the total count.
          */
         get: operations["list_workflows"];
         put?: never;
@@ -2798,7 +2798,7 @@ export interface paths {
         };
         /**
          * Get Workflow
-         * @description With the draft's content if there is a draft, else with the published version's.
+         * @description Returns a workflow with the content of its draft or, without a draft, of its published version.
          */
         get: operations["get_workflow"];
         put?: never;
@@ -2818,7 +2818,7 @@ export interface paths {
         };
         /**
          * Summarize Workflows
-         * @description Names by id, newest first; `X-Total-Count` is the length of the whole list.
+         * @description Lists ids and names, newest first. The `X-Total-Count` header holds the total count.
          */
         get: operations["summarize_workflows"];
         put?: never;
@@ -2839,14 +2839,14 @@ export interface paths {
         get?: never;
         /**
          * Update Workflow
-         * @description A name takes effect at once; everything else is saved as the draft. With `expected_revision` or `If-Match`: 409
-         *     when somebody else has changed the workflow since it was read.
+         * @description Changes the name immediately and saves everything else as the draft. With `expected_revision` or `If-Match`,
+         *     returns 409 if the workflow was changed since it was read.
          */
         put: operations["update_workflow"];
         post?: never;
         /**
          * Delete Workflow
-         * @description For good, with its versions and its runs; 409 while a run is live or a campaign runs with it.
+         * @description Permanently deletes a workflow with its versions and runs. Returns 409 while a run is live or a campaign uses it.
          */
         delete: operations["delete_workflow"];
         options?: never;
@@ -2865,8 +2865,8 @@ export interface paths {
         put?: never;
         /**
          * Create Draft
-         * @description Without a body: the draft, made from the published version when there is none. `expected_revision` and `If-Match`
-         *     as of saving.
+         * @description Saves the draft. Without a body, returns the draft, or creates it from the published version. `expected_revision`
+         *     and `If-Match` work as in `update_workflow`.
          */
         post: operations["create_draft"];
         delete?: never;
@@ -2886,7 +2886,7 @@ export interface paths {
         put?: never;
         /**
          * Duplicate Workflow
-         * @description Copies definition, configuration, recordings and triggers, which get new addresses; the copy is a draft.
+         * @description Creates a draft copy with the definition, configuration, recordings and triggers, which get new URLs.
          */
         post: operations["duplicate_workflow"];
         delete?: never;
@@ -2923,7 +2923,7 @@ export interface paths {
         put?: never;
         /**
          * Publish Workflow
-         * @description Validates the draft in full and makes it the version that answers calls. Of two who publish at once, one gets 409.
+         * @description Validates the draft and makes it the version that takes calls. Of two requests at once, one gets 409.
          */
         post: operations["publish_workflow"];
         delete?: never;
@@ -3073,7 +3073,7 @@ export interface paths {
         get?: never;
         /**
          * Update Workflow Status
-         * @description An archived workflow answers no trigger, call or campaign until it is made active again.
+         * @description Archives or activates a workflow. Archived workflows take no triggers, calls or campaigns.
          */
         put: operations["update_workflow_status"];
         post?: never;
@@ -3210,7 +3210,7 @@ export interface paths {
         };
         /**
          * List Workflow Versions
-         * @description Newest first; without `limit`, every version.
+         * @description Lists versions, newest first; all of them without `limit`.
          */
         get: operations["list_workflow_versions"];
         put?: never;
@@ -3232,7 +3232,7 @@ export interface paths {
         put?: never;
         /**
          * Restore Workflow Version
-         * @description Copies an old version into the draft.
+         * @description Copies an earlier version into the draft.
          */
         post: operations["restore_workflow_version"];
         delete?: never;
@@ -3999,8 +3999,8 @@ export interface components {
         };
         /**
          * CreateCredentialRequest
-         * @description ``allowed_hosts``: the servers it may be sent to (``crm.example.com``, ``*.example.com``); left out, the first one
-         *     that a tool or an agent uses it for.
+         * @description ``allowed_hosts`` lists the servers that may receive it (``crm.example.com``, ``*.example.com``); by default, the
+         *     first server that a tool or an agent uses it for.
          */
         CreateCredentialRequest: {
             /** Allowed Hosts */
@@ -4023,7 +4023,7 @@ export interface components {
         CreateDraftRequest: {
             /**
              * Expected Revision
-             * @description Refuse (409) when the workflow is no longer at this `revision`
+             * @description Fail with 409 if the workflow is no longer at this `revision`
              */
             expected_revision?: number | null;
             workflow_configurations?: components["schemas"]["WorkflowConfigurations"] | null;
@@ -4034,7 +4034,7 @@ export interface components {
         };
         /**
          * CreateToolRequest
-         * @description ``category`` may be left out: it is ``definition.type``.
+         * @description ``category`` is optional and defaults to ``definition.type``.
          */
         CreateToolRequest: {
             /**
@@ -4061,14 +4061,14 @@ export interface components {
         };
         /**
          * CreateWorkflowRequest
-         * @description ``definition`` is accepted as another name of ``workflow_definition``.
+         * @description ``definition`` is accepted as an alias of ``workflow_definition``.
          */
         CreateWorkflowRequest: {
             /** Name */
             name: string;
             /**
              * Workflow Definition
-             * @description The graph: an object with `nodes` and `edges`; a draft may be incomplete.
+             * @description The graph, an object with `nodes` and `edges`. A draft may be incomplete.
              */
             workflow_definition: {
                 [key: string]: unknown;
@@ -4125,7 +4125,7 @@ export interface components {
         };
         /**
          * CreateWorkflowTemplateRequest
-         * @description What the agent is for; the organization's language model writes it.
+         * @description Describes the agent that the organization's language model generates.
          */
         CreateWorkflowTemplateRequest: {
             /** Activity Description */
@@ -4158,7 +4158,7 @@ export interface components {
         };
         /**
          * CredentialResponse
-         * @description Never with its secret. ``allowed_hosts`` is null until it is used for the first time.
+         * @description A credential without its secret. ``allowed_hosts`` is null until the first use.
          */
         CredentialResponse: {
             /** Allowed Hosts */
@@ -5306,7 +5306,7 @@ export interface components {
         };
         /**
          * McpRefreshResponse
-         * @description ``error`` says why the catalogue could not be read; the one that was known stays.
+         * @description ``error`` says why the catalog could not be read; the known catalog is kept.
          */
         McpRefreshResponse: {
             /** Discovered Tools */
@@ -5503,7 +5503,7 @@ export interface components {
         };
         /**
          * MoveWorkflowToFolderRequest
-         * @description ``null`` takes the workflow out of its folder.
+         * @description ``null`` removes the workflow from its folder.
          */
         MoveWorkflowToFolderRequest: {
             /** Folder Id */
@@ -7361,7 +7361,7 @@ export interface components {
         };
         /**
          * ToolTestRequest
-         * @description ``llm_params`` is what the model would give (``arguments`` is another name of it), ``preset_params`` what the call would.
+         * @description ``llm_params`` (alias ``arguments``) are the model's parameters, ``preset_params`` those of the call.
          */
         ToolTestRequest: {
             /** Llm Params */
@@ -7375,7 +7375,7 @@ export interface components {
         };
         /**
          * ToolTestResponse
-         * @description The request as it was sent, with secrets masked, and what came of it.
+         * @description The request as it was sent, with secrets masked, and its result.
          */
         ToolTestResponse: {
             /** Data */
@@ -7578,8 +7578,8 @@ export interface components {
         };
         /**
          * UpdateCredentialRequest
-         * @description What is left out stays; a new type needs its data. ``allowed_hosts`` without ``credential_data`` needs an admin; null
-         *     binds it to the next server that it is used for.
+         * @description Omitted fields keep their value; a new type requires its data. ``allowed_hosts`` without ``credential_data`` requires
+         *     the admin role; null binds the credential to the next server that it is used for.
          */
         UpdateCredentialRequest: {
             /** Allowed Hosts */
@@ -7597,7 +7597,7 @@ export interface components {
         };
         /**
          * UpdateToolRequest
-         * @description What is left out stays.
+         * @description Omitted fields keep their value.
          */
         UpdateToolRequest: {
             /** Definition */
@@ -7617,7 +7617,7 @@ export interface components {
         UpdateWorkflowRequest: {
             /**
              * Expected Revision
-             * @description Refuse (409) when the workflow is no longer at this `revision`
+             * @description Fail with 409 if the workflow is no longer at this `revision`
              */
             expected_revision?: number | null;
             /** Name */
@@ -26780,7 +26780,7 @@ export interface operations {
             };
             path: {
                 workflow_id: number;
-                /** @description Number of the version */
+                /** @description Version number */
                 number: number;
             };
             cookie?: never;
