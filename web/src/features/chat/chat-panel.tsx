@@ -44,7 +44,7 @@ export function ChatPanel({ chat, agentId, agentName }: { chat: Chat; agentId: n
     return (
       <div className={classes.stage}>
         <Text c="dimmed" ta="center" maw={320}>
-          Write with {agentName} instead of talking. The same steps, without a microphone.
+          Chat with {agentName}. Same steps, no microphone.
         </Text>
         {chat.error !== null && <Problem error={chat.error} />}
         <Button variant="light" onClick={chat.start} loading={chat.isStarting}>

@@ -113,7 +113,7 @@ function State({ document }: { document: Document }) {
 }
 
 const MODES = [
-  { value: "auto", label: "Automatic: full text if short, best passages if long" },
+  { value: "auto", label: "Automatic, by length" },
   { value: "chunked", label: "Best passages only" },
   { value: "full_document", label: "Full text" },
 ];

@@ -21,10 +21,7 @@ export function KnowledgePage() {
   const mayHaveArchived = useHasArchived(isBare && !hasArchived);
   const { uploads, add, dismiss } = useUploads();
   return (
-    <Page
-      title="Knowledge"
-      about="Documents that agents can search during a conversation. Each step selects its own documents."
-    >
+    <Page title="Knowledge" about="Documents that agents search during calls. Each step selects its own.">
       {permissions.write && <Drop onFiles={add} />}
       {uploads.map((upload) => (
         <UploadLine key={upload.id} upload={upload} onDismiss={() => dismiss(upload.id)} />

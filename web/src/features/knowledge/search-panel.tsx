@@ -21,8 +21,8 @@ export function SearchPanel({ isEmpty }: { isEmpty: boolean }) {
         <form onSubmit={ask}>
           <Group wrap="nowrap">
             <TextInput
-              aria-label="What would a caller ask?"
-              placeholder="What would a caller ask?"
+              aria-label="Question"
+              placeholder="Ask a question"
               leftSection={<Search size={16} />}
               value={query}
               disabled={isEmpty}

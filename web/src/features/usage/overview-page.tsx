@@ -80,7 +80,7 @@ function Month({ insights }: { insights: Insights | undefined }) {
           <Figure
             name="Balance"
             value={formatMoney(data.balance_cents)}
-            note={data.is_unlimited ? "unlimited" : `${formatCount(Math.floor(data.minutes_remaining))} minutes left`}
+            note={data.is_unlimited ? "no limit" : `${formatCount(Math.floor(data.minutes_remaining))} minutes left`}
           />
         </Figures>
       )}

@@ -70,7 +70,7 @@ function Period() {
           <Figure
             name="Balance"
             value={formatMoney(data.balance_cents)}
-            note={data.is_enforced ? "used up, new calls are rejected" : "unlimited"}
+            note={data.is_enforced ? "calls are rejected at $0" : "no limit"}
           />
           <Figure
             name="Minutes left"
@@ -98,7 +98,7 @@ function Agents({ agents, days }: { agents: Insights["agents"]; days: number }) 
     <Panel title={`By agent, last ${days} days`}>
       {agents.length === 0 ? (
         <Empty isInside title="No runs">
-          No runs in this period.
+          Agents appear here once they have runs in this period.
         </Empty>
       ) : (
         <DataTable label="Usage by agent" columns={AGENT_COLUMNS} minWidth={780} isTight>

@@ -64,7 +64,7 @@ export function formatDateTime(iso: string | null | undefined): string {
     day: "numeric",
     month: "short",
     year: "numeric",
-    hour: "2-digit",
+    hour: "numeric",
     minute: "2-digit",
   });
 }

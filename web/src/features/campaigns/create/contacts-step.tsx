@@ -141,7 +141,7 @@ function FileField({
             {contacts.name} · {formatFileSize(contacts.size)} · {pluralize(contacts.look.rowCount, "contact")}
           </Text>
         )}
-        <Group gap="sm">
+        <Group gap="sm" justify="center">
           <FileButton
             resetRef={forget}
             accept=".csv,text/csv"

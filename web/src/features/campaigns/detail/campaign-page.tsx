@@ -63,7 +63,7 @@ function Shown({ campaign }: { campaign: Campaign }) {
             {campaign.workflow_name}
           </Anchor>
           <Text span fz="sm">
-            created {formatDateTime(campaign.created_at)}
+            Created {formatDateTime(campaign.created_at)}
           </Text>
         </Group>
       }

@@ -31,7 +31,7 @@ export default function TimelinePanel({ campaign, done }: { campaign: Campaign; 
       undefined,
       isLong
         ? { day: "numeric", month: "short" }
-        : { hour: "2-digit", minute: "2-digit", ...(hasSeconds ? { second: "2-digit" } : {}) },
+        : { hour: "numeric", minute: "2-digit", ...(hasSeconds ? { second: "2-digit" } : {}) },
     );
   const rows = steps.map((step) => ({ at: label(step.from_time), ...step.outcomes }));
   return (

@@ -43,7 +43,7 @@ export function ServiceFields({ kind, service, providers, isReadOnly, onChange, 
           <Autocomplete
             label="Voice"
             placeholder={vendor?.voices[0]?.title ?? ""}
-            description={vendor?.takes_other_voices ? "Or the ID of any voice in your account" : undefined}
+            description={vendor?.takes_other_voices ? "Or enter another voice ID" : undefined}
             data={vendor?.voices.map((voice) => voice.id) ?? []}
             renderOption={({ option }) =>
               vendor?.voices.find((voice) => voice.id === option.value)?.title ?? option.value

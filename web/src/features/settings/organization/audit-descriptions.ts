@@ -12,6 +12,7 @@ const THINGS: Record<string, string> = {
 };
 
 const ACTIONS: Record<string, string> = {
+  "workflow.demo_created": "Demo agents created",
   "user.followed_link": "Signed in with a link",
   "user.impersonated": "Impersonated a user",
   "user.logged_in": "Signed in",
