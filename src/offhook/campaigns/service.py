@@ -43,7 +43,7 @@ CARRIER_ACCOUNT: Final = "telephony_configuration_id"
 
 
 async def get_campaign(session: AsyncSession, organization_id: int, campaign_id: int) -> Campaign:
-    """CampaignNotFound (404)."""
+    """Returns a campaign of the organization. CampaignNotFound (404)."""
     campaign = await repository.find_campaign(session, organization_id, campaign_id)
     if campaign is None:
         raise CampaignNotFound
@@ -51,7 +51,7 @@ async def get_campaign(session: AsyncSession, organization_id: int, campaign_id:
 
 
 async def get_any_campaign(session: AsyncSession, campaign_id: int) -> Campaign:
-    """For commands, which look after every organization. CampaignNotFound (404)."""
+    """Returns a campaign of any organization, for commands. CampaignNotFound (404)."""
     campaign = await repository.find_any_campaign(session, campaign_id)
     if campaign is None:
         raise CampaignNotFound
@@ -59,19 +59,19 @@ async def get_any_campaign(session: AsyncSession, campaign_id: int) -> Campaign:
 
 
 async def refuse_while_running(session: AsyncSession, organization_id: int, workflow_id: int) -> None:
-    """CampaignRunsWithWorkflow (409): such a workflow is not deleted."""
+    """Refuses to delete a workflow that a running campaign uses. CampaignRunsWithWorkflow (409)."""
     if await repository.has_running_campaign(session, organization_id, workflow_id):
         raise CampaignRunsWithWorkflow
 
 
 async def refuse_removing_account(session: AsyncSession, organization_id: int, configuration_id: int) -> None:
-    """CampaignRunsByAccount (409): neither the account nor a number of it is removed."""
+    """Refuses to remove an account, or a number of it, that a running campaign uses. CampaignRunsByAccount (409)."""
     if await repository.has_running_with_account(session, organization_id, configuration_id):
         raise CampaignRunsByAccount
 
 
 class CampaignService:
-    """The transitions. Each opens its own transactions: a pause is more than one."""
+    """Changes campaigns. Each method opens its own transactions, because a pause needs more than one."""
 
     def __init__(
         self,
@@ -109,18 +109,18 @@ class CampaignService:
         return CampaignResponse.model_validate(answer)
 
     async def start(self, organization_id: int, campaign_id: int) -> Campaign:
-        """From draft to running; of two at once one gets CampaignNotStartable (409). CampaignNotFound (404)."""
+        """Starts a draft; of two starts at the same time one gets CampaignNotStartable (409). CampaignNotFound (404)."""
         now = self._clock.now()
         values = {"status": "running", "started_at": now, "running_since": now, "failure_reason": None}
         return await self._change_status(organization_id, campaign_id, "draft", values, CampaignNotStartable)
 
     async def resume(self, organization_id: int, campaign_id: int) -> Campaign:
-        """From paused to running, once; the circuit breaker starts afresh. CampaignNotResumable (409)."""
+        """Resumes a paused campaign and resets its circuit breaker. CampaignNotResumable (409)."""
         values = {"status": "running", "running_since": self._clock.now(), "failure_reason": None}
         return await self._change_status(organization_id, campaign_id, "paused", values, CampaignNotResumable)
 
     async def pause(self, organization_id: int, campaign_id: int, reason: str | None = None) -> Campaign:
-        """From running to paused. When this returns no new dial of it begins, in any process; calls go on.
+        """Pauses a running campaign. After the return no new dial begins in any process; calls in progress continue.
 
         The status changes under the lock that every reserving transaction takes. Dials that were committed before may
         still be on their way to the carrier: they are waited for, at most until they may not begin any more.
@@ -154,8 +154,8 @@ class CampaignService:
         return campaign
 
     async def update(self, organization_id: int, campaign_id: int, values: JsonObject) -> Campaign:
-        """Change columns (already checked, but for the carrier account) of a campaign that is not over; the next dial goes
-        by them. ConfigurationNotFound (404), CampaignNotUpdatable (409)."""
+        """Changes columns of a campaign that is not over; the next dial follows them. All but the carrier account are
+        already checked. ConfigurationNotFound (404), CampaignNotUpdatable (409)."""
         async with self._db.transaction() as session:
             if isinstance(account_id := values.get(CARRIER_ACCOUNT), int):
                 await self._outbound.load_capacity(session, organization_id, account_id)
@@ -182,8 +182,10 @@ class CampaignService:
         outcomes: Sequence[str],
         created_by: int | None = None,
     ) -> Campaign:
-        """A new draft with everything of the old one, for its contacts that ended in one of ``outcomes`` and were not
-        reached. CampaignNotRedialable (409) from draft and running, NothingToRedial (422)."""
+        """Creates a draft like the old campaign, for its unreached contacts that ended in one of ``outcomes``.
+
+        CampaignNotRedialable (409) from draft and running, NothingToRedial (422).
+        """
         async with self._db.transaction() as session:
             old = await get_campaign(session, organization_id, campaign_id)
             if old.status not in {"completed", "paused", "failed"}:
@@ -208,7 +210,7 @@ class CampaignService:
             return new
 
     async def why_not_now(self, organization_id: int, campaign_id: int, contact_id: int) -> WhyNotNow:
-        """The rule that holds a contact back. CampaignNotFound, ContactNotFound (404)."""
+        """Returns the rule that holds a contact back. CampaignNotFound, ContactNotFound (404)."""
         async with self._db.transaction() as session:
             campaign = await get_campaign(session, organization_id, campaign_id)
             contact = await repository.find_contact(session, organization_id, campaign_id, contact_id)

@@ -1,4 +1,4 @@
-"""Campaigns, their contacts (the truth) and every dial of a contact. There are no counters that could drift."""
+"""Campaigns, their contacts and every dial of a contact. There are no counters that could drift."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from offhook.kit.json_values import JsonObject
 
 
 class Campaign(Base):
-    """``status``: draft, running, paused, completed, failed. ``failure_reason`` also says why a campaign paused itself.
+    """A campaign. ``status``: draft, running, paused, completed, failed. ``failure_reason`` also says why a campaign paused itself.
 
     JSON columns hold what the rules of the same name read: ``calling_hours`` (None = any time), ``retry_config``,
     ``circuit_breaker``, ``destinations``, ``voicemail``. ``columns`` are the CSV's, in its order.
@@ -50,7 +50,7 @@ class Campaign(Base):
 
 
 class Contact(Base):
-    """``state``: pending (may be dialled from ``due_at`` on), calling (one attempt is not final), done (``outcome``).
+    """A contact. ``state``: pending (may be dialed from ``due_at`` on), calling (one attempt is not final), done (``outcome``).
 
     ``dials`` is how often the carrier was asked, written with the attempt; ``hold`` is what put ``due_at`` off.
     """
@@ -132,8 +132,8 @@ class DialBucket(Base):
 
 
 class DialPass(Base):
-    """Of an organization: dialling jobs that began since one last came to its end. A job that kills its worker never does,
-    and is taken over by the next worker: without a limit it would kill them all, again and again."""
+    """Counts an organization's dialing jobs since one last ended. A job that crashes its worker never ends and is taken
+    over by the next worker: without a limit it would crash them all."""
 
     __tablename__ = "campaign_dial_passes"
 

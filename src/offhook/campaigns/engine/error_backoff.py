@@ -1,4 +1,4 @@
-"""Whose handling raises, again and again: put off more and more, and after a few times the campaign is paused."""
+"""Backs off from items whose handling keeps raising; after a few errors their campaign is paused."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class _FailureCount:
 
 
 class ErrorBackoff:
-    """What this process saw fail; another one sees for itself. Times are monotonic seconds."""
+    """Failures that this process saw. Times are monotonic seconds."""
 
     def __init__(self) -> None:
         self._errors: dict[Hashable, _FailureCount] = {}
@@ -31,7 +31,7 @@ class ErrorBackoff:
         return found is not None and now < found.again_at
 
     def record_failure(self, what: Hashable, now: float) -> bool:
-        """Note an error; whether it was one too many."""
+        """Notes an error, and returns whether it was one too many."""
         before = self._errors.get(what)
         count = before.count + 1 if before is not None else 1
         if len(self._errors) >= MAX_TRACKED_KEYS:

@@ -1,4 +1,4 @@
-"""Contact files: uploaded to a signed address, kept under their organization's folder, handed out by signed links."""
+"""Contact files: uploaded to a signed URL, stored in their organization's folder, downloaded by signed links."""
 
 import asyncio
 import re
@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from fastapi import Response
 
@@ -19,10 +19,11 @@ from offhook.kit.crypto import Keyring, LinkRefused
 from offhook.kit.database.database import Database
 from offhook.kit.files.byte_ranges import range_response
 from offhook.kit.files.file_store import FileGone, FileStore
+from offhook.kit.json_values import JsonObject
 
 MAX_FILE_BYTES: Final = 50 * 1024 * 1024
 LINK_TTL_S: Final = 900
-# A file that no campaign names for so long was uploaded for nothing.
+# A file that no campaign uses after this time is removed.
 UNUSED_FILE_TTL_S: Final = 24 * 3600
 _UPLOAD: Final = "campaign-upload"
 _DOWNLOAD: Final = "campaign-download"
@@ -32,7 +33,7 @@ _MAX_NAME: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class ContactUpload:
-    """Where an upload goes; ``token`` is the right to send it."""
+    """The key of an upload; ``token`` is the right to send it."""
 
     key: str
     token: str
@@ -48,7 +49,7 @@ class ContactFiles:
         self._clock = clock
 
     def create_upload(self, organization_id: int, file_name: str, file_size: int) -> ContactUpload:
-        """FileTooLarge (413), NotCsv (415)."""
+        """Returns the key and token of an upload. ContactFileTooLarge (413), NotCsv (415)."""
         if file_size > MAX_FILE_BYTES:
             raise ContactFileTooLarge
         if not file_name.lower().endswith(".csv"):
@@ -58,9 +59,9 @@ class ContactFiles:
         return ContactUpload(key, self._sign_link(_UPLOAD, key))
 
     async def store_upload(self, token: str, body: AsyncIterator[bytes]) -> tuple[str, int]:
-        """Store what is sent, as it comes; the key and the bytes. Sent again, the last one counts.
+        """Stores the body as it arrives and returns the key and the size. A second upload replaces the first.
 
-        LinkRefused (401), FileTooLarge (413).
+        LinkRefused (401), ContactFileTooLarge (413).
         """
         key = self._verify_link(token, _UPLOAD)
         draft = self._storage.path_for(f"uploads/{secrets.token_hex(8)}.csv")
@@ -91,11 +92,11 @@ class ContactFiles:
             yield path
 
     def scratch_path(self) -> Path:
-        """A path of its own for the lines of one file; whoever asks for it removes it."""
+        """Returns a path for the lines of one file, which the caller removes."""
         return self._storage.path_for(f"uploads/{secrets.token_hex(8)}.lines")
 
     async def download_token(self, organization_id: int, key: str) -> str:
-        """The right to read a file for a quarter of an hour. ContactFileNotFound (404)."""
+        """Returns the right to read a file for 15 minutes. ContactFileNotFound (404)."""
         _check_owner(organization_id, key)
         try:
             await self._storage.find_file(key)
@@ -104,7 +105,7 @@ class ContactFiles:
         return self._sign_link(_DOWNLOAD, key)
 
     async def download_response(self, token: str, range_header: str | None) -> Response:
-        """The file behind a signed link. LinkRefused (401), ContactFileNotFound (404)."""
+        """Returns the file behind a signed link. LinkRefused (401), ContactFileNotFound (404)."""
         key = self._verify_link(token, _DOWNLOAD)
         name = original_file_name(key)
         try:
@@ -113,7 +114,7 @@ class ContactFiles:
             raise ContactFileNotFound from None
 
     async def remove_unused_files(self) -> int:
-        """Remove files that no campaign names any more, a day after they came; how many."""
+        """Removes files that no campaign uses, a day after their upload; returns how many."""
         before = self._clock.now() - timedelta(seconds=UNUSED_FILE_TTL_S)
         await asyncio.to_thread(self._remove_old_scratch, before.timestamp())
         names: dict[int, list[str]] = {}
@@ -131,8 +132,8 @@ class ContactFiles:
                 removed += 1
         return removed
 
-    async def handle_sweep(self, _: dict[str, Any]) -> None:
-        """The job ``campaign.sweep_files``."""
+    async def handle_sweep(self, _: JsonObject) -> None:
+        """Runs the job ``campaign.sweep_files``."""
         await self.remove_unused_files()
 
     def _remove_old_scratch(self, before: float) -> None:
@@ -156,5 +157,5 @@ def _check_owner(organization_id: int, key: str) -> None:
 
 
 def original_file_name(key: str) -> str:
-    """The name that the file had, as far as it was kept."""
+    """Returns the name of the uploaded file, as far as it was kept."""
     return key.rpartition("/")[2].partition("_")[2]

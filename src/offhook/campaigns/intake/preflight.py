@@ -32,7 +32,7 @@ PROGRAM: Final = Path(__file__).with_name("preflight_program.py")
 # A million numbers take half a minute; there are some thousand kinds of them.
 LIMITS: Final = ProcessLimits(timeout_s=120.0, cpu_s=90, memory_bytes=1 << 30, file_bytes=0, output_bytes=4 << 20)
 MAX_CONCURRENT: Final = 2
-# A phone rings, and somebody says hello; taken when the agent has not talked yet.
+# Ringing until the callee answers, and a typical call before the agent has had any.
 RINGING_S: Final = 10.0
 TALKING_S: Final = 60.0
 _BATCH: Final = 5000
@@ -105,7 +105,7 @@ class CampaignPreflight:
         return listed
 
     async def _seconds_per_contact(self, session: AsyncSession, campaign: Campaign) -> float | None:
-        """Seconds of open time for one contact; None when no call can be placed."""
+        """Returns the seconds of open time for one contact; None when no call can be placed."""
         capacity = await self._presenter.load_capacity(
             session, campaign.organization_id, campaign.telephony_configuration_id
         )

@@ -1,4 +1,4 @@
-"""Is what the database says of a campaign what the engine promises? Every invariant, asked afresh, with evidence."""
+"""Audits a campaign: checks every invariant of the engine against the database, with evidence."""
 
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -26,7 +26,7 @@ SETTLED_AFTER: Final = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class InvariantViolation:
-    """``evidence`` names the rows."""
+    """A broken rule; ``evidence`` names the rows."""
 
     rule: str
     evidence: str
@@ -34,7 +34,7 @@ class InvariantViolation:
 
 @dataclass(frozen=True, slots=True)
 class CampaignAudit:
-    """``checks`` are the rules that were asked; ``contacts`` and ``attempts`` how many rows they were asked of."""
+    """The result of an audit. ``checks`` are the rules; ``contacts`` and ``attempts`` count the checked rows."""
 
     campaign_id: int
     status: str
@@ -45,9 +45,9 @@ class CampaignAudit:
 
 
 async def audit_campaign(session: AsyncSession, campaign: Campaign, now: datetime) -> CampaignAudit:
-    """Ask every invariant of one campaign. Hours and caps are judged by what the campaign says today.
+    """Checks every invariant of one campaign. Hours and caps are judged by its current settings.
 
-    ``session`` is a :meth:`Database.snapshot`: a campaign that goes on meanwhile would not add up.
+    ``session`` is a :meth:`Database.snapshot`: counts of a running campaign would not add up otherwise.
     """
     found: list[InvariantViolation] = []
     for rule, (query, sentence) in INVARIANT_QUERIES.items():
@@ -76,7 +76,7 @@ _STREAMED: Final = (_HOURS, _CAP, _SLOT, _RUN, _SANDBOX)
 
 
 async def _iterate_attempts(session: AsyncSession, campaign: Campaign) -> AsyncIterator[Sequence[Any]]:
-    """All attempts in the order of their ids, a batch at a time."""
+    """Yields all attempts in the order of their ids, in batches."""
     after = 0
     while True:
         rows = await repository.attempts_after(session, campaign.organization_id, campaign.id, after, ATTEMPT_BATCH)
@@ -87,7 +87,7 @@ async def _iterate_attempts(session: AsyncSession, campaign: Campaign) -> AsyncI
 
 
 class _AttemptInvariants:
-    """What needs more than one statement: attempts against hours, runs, and what the sandbox saw."""
+    """Checks that need more than one statement: attempts against hours, runs and the sandbox's calls."""
 
     def __init__(self, campaign: Campaign) -> None:
         self._campaign = campaign

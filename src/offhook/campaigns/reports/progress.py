@@ -1,4 +1,4 @@
-"""Progress is a query over the contacts: nothing is counted along, so nothing can drift."""
+"""Progress, counted from the contacts on every read, so that no counter can drift."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ from offhook.campaigns.rules.outcomes import ANSWERED, OUTCOMES
 
 @dataclass(frozen=True, slots=True)
 class CampaignProgress:
-    """``total_contacts = pending + in_progress + completed``. ``dialled``: contacts whose phone was asked for at least
-    once. ``failed``: ended without an answer. ``outcomes``: ended contacts by outcome."""
+    """Contacts by state: ``total_contacts = pending + in_progress + completed``. ``dialled``: dialed at least once.
+    ``failed``: ended without an answer. ``outcomes``: ended contacts by outcome."""
 
     total_contacts: int = 0
     dialled: int = 0
@@ -25,14 +25,14 @@ class CampaignProgress:
 
 
 async def load_progress(session: AsyncSession, organization_id: int, campaign_id: int) -> CampaignProgress:
-    """Of one campaign of the organization; all zero for another's."""
+    """Returns the progress of one campaign; all zero if the organization has no such campaign."""
     return (await load_progress_by_campaign(session, organization_id, [campaign_id]))[campaign_id]
 
 
 async def load_progress_by_campaign(
     session: AsyncSession, organization_id: int, campaign_ids: Collection[int]
 ) -> dict[int, CampaignProgress]:
-    """Of several campaigns in one query (a page of the list)."""
+    """Returns the progress of several campaigns (a page of the list) in one query."""
     found: dict[int, list[tuple[str, str | None, bool, int]]] = {campaign_id: [] for campaign_id in campaign_ids}
     if campaign_ids:
         for row in await repository.count_contacts(session, organization_id, campaign_ids):
@@ -41,7 +41,7 @@ async def load_progress_by_campaign(
 
 
 def sum_counts(rows: Collection[tuple[str, str | None, bool, int]]) -> CampaignProgress:
-    """``(state, outcome, was_dialled, number)`` of disjoint groups of contacts."""
+    """Sums ``(state, outcome, was_dialled, number)`` of disjoint groups of contacts."""
 
     def sum_matching(state: str | None = None, outcome: str | None = None) -> int:
         return sum(
