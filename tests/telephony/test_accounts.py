@@ -121,7 +121,7 @@ async def test_numbers_of_an_account(
     number = made.json()
     assert (number["address_normalized"], number["address_type"]) == ("+12015550170", "pstn")
     assert number["inbound_workflow_name"] == "Front desk"
-    assert number["provider_sync"] == {"ok": True, "message": "Calls to this number come here."}
+    assert number["provider_sync"] == {"ok": True, "message": "Calls to this number are routed here."}
     assert fakecom.asked_for("point")[0]["inbound_url"] == "http://testserver/api/v1/telephony/inbound/run"
     assert (await desk.do("POST", path, {"address": "+12015550170"})).json()["code"] == "phone_number_taken"
     assert (await desk.do("POST", path, {"address": "no number!"})).json()["code"] == "address_invalid"

@@ -283,7 +283,7 @@ class TestARunThatWaits:
         assert await self.dial(run_id, phone_number=NUMBER) == (
             409,
             {
-                "detail": "This run has been started already, or was not made for a telephone call.",
+                "detail": "This run has already started, or is not a telephone call.",
                 "code": "run_not_dialable",
             },
         )

@@ -1,4 +1,4 @@
-"""What can be wrong with a request that places a call."""
+"""Errors of telephony: calls, carrier accounts, numbers and webhooks."""
 
 from offhook.errors import Conflict, DomainError, NotFound, Unauthorized, UnprocessableRequest
 
@@ -10,7 +10,7 @@ class ConfigurationNotFound(NotFound):
 
 
 class PhoneNumberNotFound(NotFound):
-    """Your organization has no phone number with this id to call from."""
+    """Caller ID not found: your organization has no phone number with this id."""
 
     code = "from_phone_number_not_found"
 
@@ -28,25 +28,25 @@ class CarrierCannotDial(UnprocessableRequest):
 
 
 class NumberMissing(UnprocessableRequest):
-    """phone_number is missing: give it in E.164, as in +12015550101, or save a test phone number in the preferences."""
+    """phone_number is required: use E.164, for example +12015550101, or save a test phone number in the preferences."""
 
     code = "phone_number_missing"
 
 
 class NumberOnDoNotCallList(Conflict):
-    """This number is on your do-not-call list: it is not dialled."""
+    """This number is on your do-not-call list."""
 
     code = "do_not_call"
 
 
 class RunNotDialable(Conflict):
-    """This run has been started already, or was not made for a telephone call."""
+    """This run has already started, or is not a telephone call."""
 
     code = "run_not_dialable"
 
 
 class NoTelephoneCall(Conflict):
-    """This run is a browser call or a text chat: there is no telephone call to end."""
+    """This run is not a telephone call."""
 
     code = "no_telephone_call"
 
@@ -59,25 +59,25 @@ class CarrierRefused(DomainError):
 
 
 class NoNumberToCallFrom(UnprocessableRequest):
-    """This carrier account has no active number to call from: add one."""
+    """This carrier account has no active phone number to call from. Add one first."""
 
     code = "no_number_to_call_from"
 
 
 class AccountUnreadable(Conflict):
-    """The secrets of this account cannot be opened with this installation's key: enter them again."""
+    """The secrets of this account cannot be decrypted with this installation's key. Enter them again."""
 
     code = "credential_unreadable"
 
 
 class WebhookRefused(Unauthorized):
-    """The request is not signed, or not by this account's carrier, or too old, or was seen before with another body."""
+    """The webhook's signature is missing, invalid, expired or already used."""
 
     code = "webhook_refused"
 
 
 class WebhookNotReadable(UnprocessableRequest):
-    """This is not what the carrier sends here."""
+    """Unexpected payload for this carrier webhook."""
 
     code = "webhook_unreadable"
 
@@ -89,45 +89,45 @@ class TransferNotFound(NotFound):
 
 
 class ConfigurationInvalid(UnprocessableRequest):
-    """The account's fields are not what this carrier needs."""
+    """The account's fields are invalid for this carrier."""
 
     code = "configuration_invalid"
 
 
 class CredentialsRefused(UnprocessableRequest):
-    """The carrier does not take this account."""
+    """The carrier rejected these credentials."""
 
     code = "credentials_refused"
 
 
 class CarrierCheckFailed(DomainError):
-    """The carrier could not be asked whether it takes this account: try again, or save with ?verify=false."""
+    """The credentials could not be checked with the carrier. Try again, or save with ?verify=false."""
 
     code = "carrier_check_failed"
     status = 502
 
 
 class ConfigurationNameTaken(Conflict):
-    """An account with this name exists."""
+    """An account with this name already exists."""
 
     code = "telephony_configuration_name_taken"
 
 
 class ManagedConfiguration(Conflict):
-    """This account is the platform's own: its numbers come and go with quick-connect."""
+    """This account is managed by the platform. Use quick-connect to add or release its numbers."""
 
     code = "managed_configuration"
 
 
 class ProviderChange(DomainError):
-    """An account stays with its carrier: make a new one."""
+    """An account's carrier cannot be changed. Create a new account instead."""
 
     code = "provider_change"
     status = 400
 
 
 class NumberNotOwned(DomainError):
-    """The carrier says that this account does not have this number."""
+    """The carrier reports that this account does not own this number."""
 
     code = "number_not_owned"
     status = 400
@@ -140,44 +140,44 @@ class NumberNotFound(NotFound):
 
 
 class NumberTaken(Conflict):
-    """This account has this number already."""
+    """This number has already been added to this account."""
 
     code = "phone_number_taken"
 
 
 class NumberRoutedElsewhere(Conflict):
-    """Calls to this number of this carrier account are routed elsewhere already."""
+    """Calls to this number are already routed elsewhere."""
 
     code = "phone_number_routing_conflict"
 
 
 class NumberIsManaged(Conflict):
-    """This number was bought by the platform: release it with managed-numbers."""
+    """This number is managed by the platform. Release it with managed-numbers."""
 
     code = "phone_number_managed"
 
 
 class NumberNotManaged(Conflict):
-    """This number was not bought by the platform: remove it from its carrier account."""
+    """This number is not managed by the platform. Remove it from its carrier account."""
 
     code = "phone_number_not_managed"
 
 
 class NoNumberForSale(Conflict):
-    """The carrier has no number to sell there: try another area or country."""
+    """No numbers are available there. Try another area code or country."""
 
     code = "no_number_available"
 
 
 class NumberNotBought(DomainError):
-    """The number was not bought, and nothing was charged that is not given back."""
+    """The number was not purchased and any charge was refunded."""
 
     code = "number_not_bought"
     status = 502
 
 
 class CarrierUnavailable(DomainError):
-    """The carrier did not answer, or refused."""
+    """The carrier did not respond or refused the request."""
 
     code = "carrier_failed"
     status = 502

@@ -1,4 +1,4 @@
-"""The phone numbers of a carrier account: which agent answers them, and which one calls come from."""
+"""Phone numbers of carrier accounts: the agent that answers each, and the one that calls come from."""
 
 import asyncio
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ SYNC_TIMEOUT_S: Final = 8.0
 
 @dataclass(frozen=True, slots=True)
 class ProviderSync:
-    """Whether the carrier sends calls to this number to us now."""
+    """The result of asking the carrier to route a number's calls to us."""
 
     ok: bool
     message: str
@@ -168,7 +168,7 @@ class AccountNumbers:
             )
 
     async def route_number(self, account: CarrierAccount, address: str) -> ProviderSync | None:
-        """Let calls to this number come to us; None where the carrier's addresses are set by hand."""
+        """Routes calls to this number to us; None where the carrier's addresses are set by hand."""
         spec = self._carriers.find(account.provider)
         if spec is None or spec.numbers.routing is None:
             return None
@@ -181,7 +181,7 @@ class AccountNumbers:
             return ProviderSync(False, failure.message)
         except TimeoutError:
             return ProviderSync(False, "The carrier took too long to answer.")
-        return ProviderSync(True, "Calls to this number come here.")
+        return ProviderSync(True, "Calls to this number are routed here.")
 
     # parts
 

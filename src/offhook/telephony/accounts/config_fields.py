@@ -1,4 +1,4 @@
-"""What is sent for an account, checked against the fields that its carrier names. Pure."""
+"""Checks the fields of an account against those that its carrier names. Pure."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -16,7 +16,7 @@ FROM_NUMBER: Final = "from_number"
 
 
 def mask_secret(secret: str) -> str:
-    """The last characters, and nothing of a short secret."""
+    """Returns the mask with the last characters, and with none of a short secret."""
     return MASKED + (secret[-_VISIBLE:] if len(secret) > 2 * _VISIBLE else "")
 
 
@@ -27,28 +27,28 @@ def field_problem(name: str, message: str, kind: str = "value_error") -> dict[st
 def read_fields(
     spec: ConfigSpec, raw: Mapping[str, Any], stored: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """(what is not secret, secrets). A secret that is left out or sent as its mask is the stored one.
+    """Returns what is not secret, and the secrets. A secret that is left out or sent as its mask is the stored one.
 
     ConfigurationInvalid (422) names every field that is wrong, and repeats no value.
     """
     config: dict[str, Any] = {}
     secrets: dict[str, str] = {}
     problems: list[dict[str, Any]] = []
-    for one in spec.fields:
-        value = raw.get(one.name)
-        if one.kind in _SECRETS:
-            _read_secret(one, value, stored, secrets, problems)
-        elif one.kind == "boolean":
-            _read_boolean(one, value, config, problems)
+    for field in spec.fields:
+        value = raw.get(field.name)
+        if field.kind in _SECRETS:
+            _read_secret(field, value, stored, secrets, problems)
+        elif field.kind == "boolean":
+            _read_boolean(field, value, config, problems)
         else:
-            _read_text(one, value, config, problems)
+            _read_text(field, value, config, problems)
     for name, limit in _LIMITS.items():
         _read_number(name, raw.get(name), limit, config, problems)
     if raw.get(FROM_NUMBER):
         config[FROM_NUMBER] = str(raw[FROM_NUMBER])[:32]
-    known = {one.name for one in spec.fields} | set(_LIMITS) | {"provider", FROM_NUMBER}
+    known = {field.name for field in spec.fields} | set(_LIMITS) | {"provider", FROM_NUMBER}
     problems += [
-        field_problem(name, "This carrier has no such field.", "extra_forbidden") for name in raw.keys() - known
+        field_problem(name, "This carrier does not have this field.", "extra_forbidden") for name in raw.keys() - known
     ]
     if problems:
         raise ConfigurationInvalid(detail=problems)
@@ -56,44 +56,48 @@ def read_fields(
 
 
 def _read_secret(
-    one: ConfigField,
+    field: ConfigField,
     value: object,
     stored: Mapping[str, str],
     secrets: dict[str, str],
     problems: list[dict[str, Any]],
 ) -> None:
-    kept = stored.get(one.name)
+    kept = stored.get(field.name)
     if value is None or (kept is not None and value == mask_secret(kept)):
         if kept is not None:
-            secrets[one.name] = kept
-        elif one.is_required:
-            problems.append(field_problem(one.name, "This field is required.", "missing"))
+            secrets[field.name] = kept
+        elif field.is_required:
+            problems.append(field_problem(field.name, "This field is required.", "missing"))
     elif not isinstance(value, str) or len(value) > _MAX_TEXT:
-        problems.append(field_problem(one.name, "This is a text.", "string_type"))
+        problems.append(field_problem(field.name, "This field must be a string.", "string_type"))
     elif MASKED in value:
-        problems.append(field_problem(one.name, "This is masked, and not the mask of the secret that is stored."))
+        problems.append(
+            field_problem(field.name, "This masked value does not match the stored secret. Enter the secret itself.")
+        )
     elif value.strip():
-        secrets[one.name] = value.strip()
-    elif one.is_required:
-        problems.append(field_problem(one.name, "This field is required.", "missing"))
+        secrets[field.name] = value.strip()
+    elif field.is_required:
+        problems.append(field_problem(field.name, "This field is required.", "missing"))
 
 
-def _read_boolean(one: ConfigField, value: object, config: dict[str, Any], problems: list[dict[str, Any]]) -> None:
+def _read_boolean(field: ConfigField, value: object, config: dict[str, Any], problems: list[dict[str, Any]]) -> None:
     if isinstance(value, bool):
-        config[one.name] = value
+        config[field.name] = value
     elif value is not None:
-        problems.append(field_problem(one.name, "This is true or false.", "bool_type"))
+        problems.append(field_problem(field.name, "This field must be true or false.", "bool_type"))
 
 
-def _read_text(one: ConfigField, value: object, config: dict[str, Any], problems: list[dict[str, Any]]) -> None:
+def _read_text(field: ConfigField, value: object, config: dict[str, Any], problems: list[dict[str, Any]]) -> None:
     if isinstance(value, str) and value.strip() and len(value) <= _MAX_TEXT:
-        config[one.name] = value.strip()
+        config[field.name] = value.strip()
     elif value is not None and not isinstance(value, str):
-        problems.append(field_problem(one.name, "This is a text.", "string_type"))
+        problems.append(field_problem(field.name, "This field must be a string.", "string_type"))
     elif isinstance(value, str) and len(value) > _MAX_TEXT:
-        problems.append(field_problem(one.name, f"This has at most {_MAX_TEXT} characters.", "string_too_long"))
-    elif one.is_required:
-        problems.append(field_problem(one.name, "This field is required.", "missing"))
+        problems.append(
+            field_problem(field.name, f"This field is limited to {_MAX_TEXT} characters.", "string_too_long")
+        )
+    elif field.is_required:
+        problems.append(field_problem(field.name, "This field is required.", "missing"))
 
 
 def _read_number(
@@ -110,4 +114,4 @@ def _read_number(
     if is_kind and low <= value <= high:  # type: ignore[operator]  # a number, as was just seen
         config[name] = value
     else:
-        problems.append(field_problem(name, f"This is a number from {low:g} to {high:g}."))
+        problems.append(field_problem(name, f"This field must be a number from {low:g} to {high:g}."))

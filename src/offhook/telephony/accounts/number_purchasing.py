@@ -1,4 +1,4 @@
-"""Numbers that the platform buys with its own carrier account for organizations, and gives back."""
+"""Numbers that the platform buys for organizations with its own carrier account, and returns."""
 
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -41,7 +41,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PurchaseRequest:
-    """What quick-connect was asked for. ``mode``: forward or new; numbers are E.164."""
+    """A request to quick-connect. ``mode``: forward or new; numbers are E.164."""
 
     mode: str
     country: str
@@ -70,9 +70,9 @@ _CONNECTED_NUMBER: Final = TypeAdapter(ConnectedNumber)
 
 
 class ManagedNumbers:
-    """A purchase is a row before the carrier is asked. What fails after the charge is finished when it can be, else given
-    back: at once, or by the job ``telephony.settle_purchases`` when the process died or the carrier was away. A number
-    whose buyer was told that it failed is always given back."""
+    """Writes each purchase before it asks the carrier. What fails after the charge is completed when it can be, else
+    returned: at once, or by the job ``telephony.settle_purchases`` when the process died or the carrier was away. A
+    number whose buyer got an error is always returned."""
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class ManagedNumbers:
             await write_audit_entry(session, caller, "phone_number.released", f"phone_number:{number_id}", data)
 
     async def settle_purchases(self, _: dict[str, Any]) -> None:
-        """The job: what was charged for and belongs to nobody is finished while it is wanted, else given back."""
+        """Completes purchases that were left behind while they are wanted, else returns the numbers: the job."""
         async with self._db.transaction() as session:
             left = await purchases.list_unfinished(session, self._clock.now() - PURCHASE_TIMEOUT)
         for purchase in left:
@@ -161,7 +161,7 @@ class ManagedNumbers:
                 await self._undo_purchase(account, purchase)
 
     async def _finish_purchase(self, account: CarrierAccount, purchase: NumberPurchase) -> bool:
-        """False for what is to be undone; else the number became the organization's, or the carrier is away."""
+        """Returns False for what is to be undone; else the number became the organization's, or the carrier is away."""
         found = _parse_request(purchase)
         if found is None:
             return False
@@ -194,12 +194,12 @@ class ManagedNumbers:
         try:
             return await self._get_catalog().search_numbers(account, country, area_code, number, MAX_OFFERED)
         except CarrierFailed as failure:
-            raise CarrierUnavailable(f"The carrier did not answer: {failure.message}") from None
+            raise CarrierUnavailable(f"The carrier did not respond: {failure.message}") from None
 
     def _get_catalog(self) -> NumberCatalog:
         spec = self._carriers.find(self._accounts.platform_carrier)
         if spec is None or spec.numbers.catalog is None:
-            raise CarrierUnavailable("The platform's carrier sells no numbers.")
+            raise CarrierUnavailable("The platform's carrier does not sell numbers.")
         return spec.numbers.catalog
 
     async def _pick_first_number(self, account: CarrierAccount, request: PurchaseRequest) -> str:
@@ -237,21 +237,21 @@ class ManagedNumbers:
                 await self._close_purchase(purchase, "failed", failure.message)
             if failure.code in NOT_FOR_SALE_CODES:
                 raise NoNumberForSale(failure.message) from None
-            raise NumberNotBought(f"The number was not bought: {failure.message}") from None
+            raise NumberNotBought(f"The number was not purchased: {failure.message}") from None
         async with self._db.transaction() as session:
             await purchases.change_state(session, purchase, {"buying"}, "bought", carrier_id=carrier_id)
         purchase.carrier_id = carrier_id
 
     async def _find_bought_id(self, account: CarrierAccount, purchase: NumberPurchase) -> str | None:
-        """The carrier's id of a number whose purchase came to no answer, when the carrier says that it is ours."""
+        """Returns the carrier's id of a number whose purchase got no response, when the carrier reports it as ours."""
         try:
             return await self._get_catalog().find_owned(account, purchase.phone_number)
         except CarrierFailed:
             return None
 
     async def _assign_number(self, caller: Caller, request: PurchaseRequest, purchase: NumberPurchase) -> PhoneNumber:
-        """The number becomes the organization's in one transaction; NumberNotBought when somebody has it, or the purchase
-        was settled by somebody else."""
+        """Makes the number the organization's in one transaction; NumberNotBought when it is assigned already, or the
+        purchase was settled elsewhere."""
         async with self._db.transaction() as session:
             await purchases.lock_number(session, purchase.phone_number)
             if await purchases.is_assigned(session, purchase.phone_number):
@@ -288,7 +288,7 @@ class ManagedNumbers:
     async def _platform_configuration(
         self, session: AsyncSession, organization_id: int, provider: str
     ) -> TelephonyConfiguration:
-        """The organization's row of the platform's own account, made by its first number."""
+        """Returns the organization's row of the platform's own account, which its first number creates."""
         found = await repository.find_managed(session, organization_id)
         if found is not None:
             return found
@@ -320,7 +320,7 @@ class ManagedNumbers:
         return row
 
     async def _route_number(self, number: PhoneNumber) -> None:
-        """Let calls to it come to us; where that fails now it is done again when the number is saved."""
+        """Routes its calls to us; where that fails now it is repeated when the number is saved."""
         async with self._db.transaction() as session:
             row = await repository.find_configuration(
                 session, number.organization_id, number.telephony_configuration_id
@@ -330,16 +330,15 @@ class ManagedNumbers:
             await self._numbers.route_number(account, number.address_normalized)
 
     async def _undo_purchase(self, account: CarrierAccount, purchase: NumberPurchase) -> None:
-        """Give back what the carrier says is ours; what cannot be asked now is asked by the job again. From now on it is
-        not wanted."""
+        """Returns to the carrier what it reports as ours; the job repeats what fails. The purchase is given up."""
         async with self._db.transaction() as session:
             await purchases.mark_given_up(session, purchase)
         try:
             carrier_id = await self._get_catalog().find_owned(account, purchase.phone_number)
             async with self._db.transaction() as session:
                 # another organization's, or an earlier purchase of the same number, is not given back
-                is_somebodys = await purchases.is_assigned(session, purchase.phone_number)
-            if carrier_id is not None and not is_somebodys:
+                is_taken = await purchases.is_assigned(session, purchase.phone_number)
+            if carrier_id is not None and not is_taken:
                 await self._get_catalog().release_number(account, purchase.phone_number, carrier_id)
         except CarrierFailed as failure:
             await self._note_failure(purchase, failure)
@@ -347,7 +346,7 @@ class ManagedNumbers:
         await self._close_purchase(purchase, "released" if carrier_id is not None else "failed", None)
 
     async def _note_failure(self, purchase: NumberPurchase, failure: CarrierFailed) -> None:
-        """What cannot be asked now is asked by the job again."""
+        """Leaves the purchase to the job, which tries again."""
         log.warning("purchase_settlement_failed", purchase_id=purchase.id, code=failure.code)
         async with self._db.transaction() as session:
             await purchases.note_attempt(session, purchase, failure.message[:500])
@@ -360,7 +359,7 @@ class ManagedNumbers:
 
 
 def _parse_request(purchase: NumberPurchase) -> tuple[Caller, PurchaseRequest] | None:
-    """Who wanted what; None when it is not wanted any more."""
+    """Returns the buyer and the request; None for a purchase that was given up."""
     request = purchase.request
     if not isinstance(request.get("wish"), dict) or request.get("is_given_up"):
         return None

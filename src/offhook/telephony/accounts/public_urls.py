@@ -1,4 +1,4 @@
-"""Where carriers reach us, as they see it: the addresses that they are given, and the address that they have called."""
+"""Public addresses: those that carriers are given, and the one that a carrier has called."""
 
 import json
 from typing import Final
@@ -15,7 +15,7 @@ PREFIX: Final = "/api/v1/telephony"
 
 
 class PublicAddressMissing(Conflict):
-    """Carriers cannot reach this server: set OFFHOOK_PUBLIC_URL to the https address under which it is open to them."""
+    """Carriers cannot reach this server. Set OFFHOOK_PUBLIC_URL to its public https address."""
 
     code = "public_url_missing"
 
@@ -56,22 +56,22 @@ class PublicAddress:
         return self._keyring.is_derived(f"callbacks of run {run_id}", token)
 
     def forward_url(self, provider: str, to_number: str, from_number: str, timeout_s: float, expires_at: int) -> str:
-        """Where a carrier fetches what sends a caller on: the address itself says whereto, signed by us."""
+        """Returns the signed address of the document that sends a caller to another number."""
         payload = json.dumps([to_number, from_number, timeout_s])
         return self.url_for(f"/forward/{provider}/{self._keyring.sign_link(payload, expires_at)}")
 
     def parse_forward_token(self, token: str, now_s: float) -> tuple[str, str, float]:
-        """(to, from, seconds) of :meth:`forward`. LinkRefused (401)."""
+        """Returns the numbers and the seconds of :meth:`forward_url`. LinkRefused (401)."""
         to_number, from_number, timeout_s = json.loads(self._keyring.verify_link(token, now_s))
         return str(to_number), str(from_number), float(timeout_s)
 
     def media_token(self, run_id: int) -> str:
-        """The token of the stream that a run's answer document names: the same however often it is fetched."""
+        """Returns the token of the stream that a run's answer document names: the same at every fetch."""
         return self._keyring.derive_token(f"media of run {run_id}")
 
 
 def read_webhook(connection: HTTPConnection, method: str, body: bytes, *, has_secret: bool = False) -> CarrierWebhook:
-    """The request as its sender signed it: the public address, the path byte for byte, the query as it came."""
+    """Returns the request as its sender signed it: the public address, the path byte for byte, the query as sent."""
     scope = connection.scope
     raw = scope.get("raw_path") or scope["path"].encode()
     path = raw.partition(b"?")[0].decode("latin-1")

@@ -31,7 +31,7 @@ RemovalCheck = Callable[[AsyncSession, int, int], Awaitable[None]]
 
 
 class AccountHooks:
-    """One a process, found at the root: domains above say when an account is in use."""
+    """Lets the domains above refuse the removal of an account that is in use."""
 
     def __init__(self) -> None:
         self.checks: list[RemovalCheck] = []
@@ -46,7 +46,7 @@ class AccountHooks:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationView:
-    """An account as it is shown. ``credentials``: every field, secrets masked."""
+    """An account as the API shows it. ``credentials``: every field, secrets masked."""
 
     id: int
     name: str
@@ -96,9 +96,8 @@ class CarrierConfigurations:
         self._hooks = hooks
 
     def list_configurable(self) -> list[CarrierSpec]:
-        """Carriers of which an organization can have accounts, by name."""
-        found = [self._carriers.find(name) for name in sorted(self._carriers.names)]
-        return [spec for spec in found if spec is not None and spec.account.config is not None]
+        """Returns the carriers that an organization can have accounts of, by name."""
+        return [spec for spec in self._carriers.specs if spec.account.config is not None]
 
     async def list_configurations(self, organization_id: int) -> list[ConfigurationView]:
         async with self._db.transaction() as session:
@@ -172,7 +171,7 @@ class CarrierConfigurations:
             return await self._load_view(session, row)
 
     async def delete(self, caller: Caller, configuration_id: int) -> None:
-        """Its numbers go with it. 409 while a campaign runs with it, and for the platform's own."""
+        """Deletes the account and its numbers. 409 while a running campaign uses it, and for the platform's own."""
         async with self._db.transaction() as session:
             row = await self._get_row(session, caller.organization_id, configuration_id, is_locked=True)
             _refuse_managed(row)
@@ -197,7 +196,7 @@ class CarrierConfigurations:
             return await self._load_view(session, row)
 
     async def reactivate(self, caller: Caller, configuration_id: int) -> ConfigurationView:
-        """An account that was switched off is used again, if the carrier takes it now."""
+        """Uses an account again that was switched off, if the carrier accepts its credentials."""
         async with self._db.transaction() as session:
             row = await self._get_row(session, caller.organization_id, configuration_id)
             account = await self._accounts.open_account(session, row)
@@ -212,7 +211,7 @@ class CarrierConfigurations:
             return await self._load_view(session, row)
 
     async def count_missing_fields(self, organization_id: int) -> dict[str, int]:
-        """``<carrier>_missing_<field>_count`` for every field without which something does not work."""
+        """Returns ``<carrier>_missing_<field>_count`` for every field that a feature needs."""
         found = {
             f"{spec.name}_missing_{one.name}_count": 0
             for spec in self.list_configurable()
@@ -276,8 +275,10 @@ class CarrierConfigurations:
             )
         except CarrierFailed as failure:
             if failure.retryable:
-                raise CarrierCheckFailed(f"The carrier could not be asked: {failure.message}") from None
-            raise CredentialsRefused(f"The carrier does not take this account: {failure.message}") from None
+                raise CarrierCheckFailed(
+                    f"The credentials could not be checked with the carrier: {failure.message}"
+                ) from None
+            raise CredentialsRefused(f"The carrier rejected these credentials: {failure.message}") from None
 
     async def _flush_unique_name(self, session: AsyncSession) -> None:
         try:
@@ -315,7 +316,7 @@ class CarrierConfigurations:
         )
 
     def _outbound_blocker(self, row: TelephonyConfiguration, can_call: int) -> str | None:
-        """A stable word for why calls cannot leave by this account."""
+        """Returns a stable word for why calls cannot leave by this account."""
         spec = self._carriers.find(row.provider)
         if spec is None or spec.calls.dialer is None:
             return "carrier_cannot_dial"

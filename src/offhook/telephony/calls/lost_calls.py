@@ -1,4 +1,4 @@
-"""Calls whose dial came to no answer that we saw: found at their carrier and adopted, never dialled again."""
+"""Finds calls whose dial lost its response at their carrier and adopts them. They are never dialed again."""
 
 from datetime import timedelta
 from typing import Any, Final
@@ -43,7 +43,7 @@ class LostCallFinder:
             await POLL_SCHEDULE.start(session, run.id, {"organization_id": run.organization_id, "run_id": run.id})
 
     async def find_call(self, organization_id: int, run_id: int) -> StatusUpdate | None:
-        """What the carrier knows of a run's call, which the run gets the id of; None when it surely never got it.
+        """Returns what the carrier knows of a run's call, and gives the run its id; None when the carrier never got it.
         CarrierFailed when it cannot say. RunNotFound (404)."""
         async with self._db.transaction() as session:
             run = await runs.get_run(session, organization_id, run_id)
@@ -64,7 +64,7 @@ class LostCallFinder:
         return update
 
     async def _pick_unclaimed(self, session: AsyncSession, run: Run, found: list[StatusUpdate]) -> StatusUpdate | None:
-        """Of calls between the same two numbers, the one that no other run or transfer has."""
+        """Returns the one call between the two numbers that no other run or transfer has."""
         ids = [update.call_id for update in found if update.call_id is not None]
         others = await carrier_call_queries.call_ids_of_other_runs(session, run.mode, ids, except_run_id=run.id)
         others |= await repository.find_destination_legs(session, run.mode, ids)
@@ -74,7 +74,7 @@ class LostCallFinder:
         return mine[0] if mine else None
 
     async def run_search(self, payload: dict[str, Any]) -> None:
-        """The job: of a run that somebody knows something of by now, nothing is asked."""
+        """Searches for the call of a run that is still unknown: the job."""
         organization_id, run_id = payload["organization_id"], payload["run_id"]
         try:
             async with self._db.transaction() as session:

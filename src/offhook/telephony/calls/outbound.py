@@ -1,4 +1,4 @@
-"""Placing one call: reserve a run, ask the carrier with no transaction open, write down what it said."""
+"""Places calls: reserves a run, asks the carrier with no transaction open, and records the response."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -115,7 +115,7 @@ class BatchCall:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCall:
-    """A call whose run exists; after the commit, :meth:`OutboundCalls.ask` rings the phone, once."""
+    """A call whose run exists; after the commit, :meth:`OutboundCalls.dial_prepared` rings the phone, once."""
 
     organization_id: int
     run_id: int
@@ -125,7 +125,7 @@ class PreparedCall:
 
 
 class OutboundCalls:
-    """``place``, and ``prepare`` with ``ask`` for many at once, are the only ways in which this process dials."""
+    """Dials: one call with ``place_call``, or many with ``prepare_calls`` and ``dial_prepared``."""
 
     def __init__(
         self,
@@ -251,7 +251,7 @@ class OutboundCalls:
         return await call.dialer.place_call(call.account, call.request)
 
     async def find_call(self, organization_id: int, run_id: int) -> StatusUpdate | None:
-        """What the carrier knows of a run's call; None when it surely never got it. CarrierFailed when it cannot say."""
+        """Returns what the carrier knows of a run's call; None when it never got it. CarrierFailed when it cannot say."""
         return await self._lost.find_call(organization_id, run_id)
 
     async def hang_up(self, organization_id: int, run_id: int) -> None:
@@ -359,7 +359,7 @@ class OutboundCalls:
 def call_context(
     account: CarrierAccount, wanted: dict[str, Any], platform: dict[str, Any], to_number: str, from_number: str
 ) -> dict[str, Any]:
-    """What the run of an outbound call is started with: nothing wished for replaces what the platform says."""
+    """Returns the initial context of an outbound call. The platform's values win over the request's."""
     return {
         **{key: value for key, value in wanted.items() if key not in RESERVED_CONTEXT},
         **platform,

@@ -1,4 +1,4 @@
-"""What carriers report of calls."""
+"""Applies what carriers report about calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 
 def not_connected_reason(status: str) -> str | None:
-    """Why a run ended, of final states that say it by themselves."""
+    """Returns the end reason of final states that are one by themselves."""
     return status if status in _NOT_CONNECTED else None
 
 
@@ -38,9 +38,9 @@ class _StatusReport:
 
 
 class CallReports:
-    """Where carriers' news of a call goes, whichever way it came (webhook or, for the sandbox, a function call).
+    """Applies status reports of calls, from webhooks or from carriers in this process.
 
-    News that come at the same time are written in one transaction; each is durable when its :meth:`report` returns.
+    Reports that arrive at the same time share one transaction; each is durable when :meth:`report_status` returns.
     """
 
     def __init__(self, db: Database, events: EventBus) -> None:
@@ -49,7 +49,7 @@ class CallReports:
         self._batch = GroupCommit(self._apply_batch)
 
     async def report_status(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
-        """Apply it; False when it came too late, twice or out of order. RunNotFound (404)."""
+        """Returns False for a report that is too late, repeated or out of order. RunNotFound (404)."""
         moved = await self._batch.submit(_StatusReport(organization_id, run_id, update, datetime.now(UTC)))
         if moved is None:
             raise RunNotFound

@@ -1,4 +1,4 @@
-"""Calls that come to our numbers: proven, brought to the number's agent, or refused in a sentence that the caller hears."""
+"""Inbound calls: verified, connected to the number's agent, or refused with a message that the caller hears."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -48,8 +48,8 @@ CALL_OVER_MESSAGE: Final = "This call is over. Goodbye."
 REFUSAL_MESSAGES: Final = {
     "phone_number_not_configured": "We are sorry, this number is not in service.",
     "configuration_inactive": "We are sorry, this number is not in service.",
-    "no_workflow": "We are sorry, nobody can take calls to this number yet.",
-    "workflow_not_found": "We are sorry, nobody can take calls to this number yet.",
+    "no_workflow": "We are sorry, this number cannot take calls yet.",
+    "workflow_not_found": "We are sorry, this number cannot take calls yet.",
     "workflow_archived": "We are sorry, this service is no longer available.",
     "workflow_not_published": "We are sorry, this service is not available yet.",
     "workflow_has_no_start": "We are sorry, this service is not available yet.",
@@ -62,7 +62,7 @@ _HANG_UP: Final = CarrierDocument("application/xml", b"<Response><Hangup/></Resp
 
 @dataclass(frozen=True, slots=True)
 class _VerifiedWebhook:
-    """A request that some accounts' carrier has signed."""
+    """A request that the carrier of some accounts has signed."""
 
     webhook: CarrierWebhook
     proof: WebhookProof
@@ -72,7 +72,7 @@ class _VerifiedWebhook:
 
 @dataclass(frozen=True, slots=True)
 class _InboundDecision:
-    """What is to be answered: connected when there is a token, else refused with the message."""
+    """The decision on a call: connected when there is a run, else refused with the message."""
 
     account: CarrierAccount
     message: str
@@ -113,7 +113,7 @@ class InboundCalls:
             return await self._refusals.refuse_without_database(spec, answerer, webhook)
 
     async def unavailable_document(self, webhook: CarrierWebhook) -> CarrierDocument:
-        """The fallback: needs no database, and says nothing that a stranger may not know."""
+        """Returns the fallback, which needs no database and discloses nothing."""
         try:
             spec, answerer = self._identify_carrier(webhook)
         except WebhookRefused:
@@ -132,7 +132,7 @@ class InboundCalls:
                 is_its = False
             if is_its:
                 return spec, spec.webhooks.answerer
-        raise WebhookRefused("No carrier that is known here sends this.")
+        raise WebhookRefused("No known carrier sends this request.")
 
     async def _answer_call(
         self, spec: CarrierSpec, answerer: CallAnswerer, webhook: CarrierWebhook, workflow_id: int | None
@@ -150,7 +150,7 @@ class InboundCalls:
         return await self._build_document(spec, answerer, taken, call)
 
     async def _verify_webhook(self, spec: CarrierSpec, webhook: CarrierWebhook) -> _VerifiedWebhook:
-        """Accounts of several organizations may be one at the carrier: all whose secrets fit are looked at."""
+        """Returns all accounts whose secrets fit: those of several organizations may be one at the carrier."""
         reference = self._callbacks.read_account_reference(spec, webhook)
         async with self._db.transaction() as session:
             found = await repository.accounts_at_carrier(session, spec.name, reference)
@@ -368,7 +368,7 @@ class AnswerDocuments:
 
 
 def _machine_verdict(spec: CarrierSpec, webhook: CarrierWebhook) -> MachineVerdict | None:
-    """Carriers that look for machines before they ask for the document say so there."""
+    """Returns what a carrier that detects machines before it fetches the document reports in that request."""
     if spec.webhooks.statuses is None:
         return None
     try:
