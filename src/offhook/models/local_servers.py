@@ -57,7 +57,7 @@ def kind_of_model(model: str) -> Kind:
 
 
 def are_allowed(settings: Settings) -> bool:
-    """Whether organizations may use model servers on this machine.
+    """Returns whether organizations may use model servers on this machine.
 
     ``auto``: only while nobody but this machine's own users can reach Offhook, that is when it listens on loopback and
     has no public address. A stranger's organization must not be able to reach what listens next to the server.

@@ -134,7 +134,7 @@ class ModelConfigurationStore:
     async def check_override(
         self, session: AsyncSession, organization_id: int, configurations: Mapping[str, Any] | None
     ) -> None:
-        """Whether calls of the organization could use a workflow's own choice (``models``). UnknownModel (422)."""
+        """Returns whether calls of the organization could use a workflow's own choice (``models``). UnknownModel (422)."""
         override = (configurations or {}).get("models")
         if isinstance(override, Mapping) and override:
             stored = await self.load_configuration(session, organization_id)

@@ -52,7 +52,7 @@ class ModelChoice:
 
     @property
     def is_guarded(self) -> bool:
-        """Whether the address is an organization's, to be connected to through the egress guard only."""
+        """Returns whether the address is an organization's, to be connected to through the egress guard only."""
         return self.base_url is not None and not self.is_own_network
 
 

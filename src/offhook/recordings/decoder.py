@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 
 class RecordingDecoder:
-    """One per process."""
+    """Decodes uploaded audio in a limited child process."""
 
     def __init__(self) -> None:
         self._programs = SandboxedProcessRunner(LIMITS, max_concurrent=MAX_CONCURRENT)

@@ -24,7 +24,7 @@ def host_of(url: str) -> str:
 
 
 def is_host_allowed(allowed: Sequence[str], host: str) -> bool:
-    """Whether one of ``allowed`` is the host itself, or ``*.`` and a domain that the host is below."""
+    """Returns whether one of ``allowed`` is the host itself, or ``*.`` and a domain that the host is below."""
     return any(host == entry or (entry.startswith("*.") and host.endswith(entry[1:])) for entry in allowed)
 
 

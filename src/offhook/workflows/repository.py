@@ -351,7 +351,7 @@ async def add_folder(session: AsyncSession, organization_id: int, name: str) -> 
 
 
 async def rename_folder(session: AsyncSession, organization_id: int, folder: WorkflowFolder, name: str) -> bool:
-    """Whether the name was free."""
+    """Returns whether the name was free."""
     try:
         async with session.begin_nested():
             await session.execute(

@@ -11,7 +11,7 @@ class BillingPolicy(Protocol):
     """Knows whose calls are paid from a balance."""
 
     async def is_enforced(self, session: AsyncSession, organization_id: int) -> bool:
-        """Whether an empty balance refuses calls of this organization."""
+        """Returns whether an empty balance refuses calls of this organization."""
         ...
 
 

@@ -31,7 +31,7 @@ async def upsert_own_price(session: AsyncSession, organization_id: int, values: 
 async def delete_own_price(
     session: AsyncSession, organization_id: int, kind: str, provider: str, model: str, valid_from: date
 ) -> bool:
-    """Whether there was one."""
+    """Returns whether there was one."""
     gone = await session.scalar(
         delete(OwnPrice)
         .where(

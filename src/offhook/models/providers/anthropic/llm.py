@@ -52,7 +52,7 @@ class AnthropicLlm:
         await self._sdk_client()
 
     async def check_access(self) -> None:
-        """Whether the key works and the model is there; costs nothing. ModelError."""
+        """Returns whether the key works and the model is there; costs nothing. ModelError."""
         client = await self._sdk_client()
         async with guard_vendor_call(_model_error, "answer", self._timeouts.first_token_s):
             await client.models.retrieve(self._choice.model)

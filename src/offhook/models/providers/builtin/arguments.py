@@ -78,7 +78,7 @@ def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: b
 
 
 def _is_in_range(value: float, described: str) -> bool:
-    """Whether a number lies on the scale that a description names ("from 1 to 5"); true when it names none."""
+    """Returns whether a number lies on the scale that a description names ("from 1 to 5"); true when it names none."""
     match = _RANGE.search(described)
     if match is None:
         return True

@@ -75,17 +75,17 @@ class EdgeMatch:
 
 
 def is_unconditional(edge: EdgeHint) -> bool:
-    """Whether the way is to be taken without asking anything: its condition is "always", "next" or the like."""
+    """Returns whether the way is to be taken without asking anything: its condition is "always", "next" or the like."""
     return _ALWAYS.search(edge.condition.strip()) is not None
 
 
 def takes_any_answer(edge: EdgeHint) -> bool:
-    """Whether the way is that of a person who has answered, whatever the answer is."""
+    """Returns whether the way is that of a person who has answered, whatever the answer is."""
     return _ANSWERED.search(edge.condition) is not None and not requires_wish(edge)
 
 
 def requires_wish(edge: EdgeHint) -> bool:
-    """Whether the way is that of a person who wants something, which must have been said."""
+    """Returns whether the way is that of a person who wants something, which must have been said."""
     return _WISH.search(f"{edge.label}. {edge.condition}") is not None
 
 
@@ -101,7 +101,7 @@ def fallback_edge(edges: Sequence[EdgeHint]) -> EdgeHint | None:
 
 
 def edge_polarity(edge: EdgeHint) -> Polarity | None:
-    """Whether an edge stands for a yes or a no; examples tell best, then the label, then the condition."""
+    """Returns whether an edge stands for a yes or a no; examples tell best, then the label, then the condition."""
     kinds = [kind for example in edge.examples if (kind := answer_polarity(example)) is not None]
     if len(set(kinds)) == 1 and len(kinds) * 3 >= len(edge.examples):
         return kinds[0]
@@ -254,7 +254,7 @@ def _word_overlap(
 
 
 def _is_negated(spoken: list[str], wanted: list[str]) -> bool:
-    """Whether the caller says "not" where the phrase does not: "not so good" is no "very good"."""
+    """Returns whether the caller says "not" where the phrase does not: "not so good" is no "very good"."""
     return bool(_NEGATIONS & set(spoken)) and not _NEGATIONS & set(wanted)
 
 
@@ -356,7 +356,7 @@ def _others_name_numbers(edge: EdgeHint, edges: Sequence[EdgeHint]) -> bool:
 
 
 def asked_value_kinds(edge: EdgeHint) -> frozenset[str]:
-    """Whether an edge is taken by naming a ``day`` or a ``time``."""
+    """Returns whether an edge is taken by naming a ``day`` or a ``time``."""
     described = f"{edge.label}. {edge.condition}"
     examples = edge.examples
     is_day = any(map(spoken_values.day_phrase, examples)) if examples else _DAY.search(described) is not None

@@ -172,7 +172,7 @@ class RuleTurn:
         return edge if edge_matching.takes_any_answer(edge) or self._fits_variables(heard) else None
 
     def _fits_variables(self, heard: str) -> bool:
-        """Whether the answer has something of what the node wants to know."""
+        """Returns whether the answer has something of what the node wants to know."""
         for variable in self._hint.variables:
             name, prompt = str(variable.get("name") or ""), str(variable.get("prompt") or "")
             schema = {"type": variable.get("type") or "string", "description": prompt}

@@ -150,7 +150,7 @@ _ASKS_AGAIN: Final = re.compile(
 
 
 def asks_again(words: Sequence[str]) -> bool:
-    """Whether the caller did not hear us; ``words`` are tokens."""
+    """Returns whether the caller did not hear us; ``words`` are tokens."""
     return _ASKS_AGAIN.match(" ".join(words)) is not None
 
 

@@ -30,7 +30,7 @@ _SPOKEN_CATEGORIES: Final = frozenset("LNPZM")
 
 
 def is_voice(name: str) -> bool:
-    """Whether this can be a voice's name, e.g. ``en-us``, ``en-gb+f3``."""
+    """Returns whether this can be a voice's name, e.g. ``en-us``, ``en-gb+f3``."""
     return _VOICE.fullmatch(name) is not None
 
 

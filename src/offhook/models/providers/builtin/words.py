@@ -219,7 +219,7 @@ def content_stems(text: str, *, extra_stop: frozenset[str] = frozenset()) -> lis
 
 
 def answer_polarity(text: str) -> Polarity | None:
-    """Whether an answer begins with, or as a whole is, a yes or a no."""
+    """Returns whether an answer begins with, or as a whole is, a yes or a no."""
     words = essential_tokens(text)
     if not words:
         return None
@@ -238,7 +238,7 @@ def answer_polarity(text: str) -> Polarity | None:
 
 
 def is_plain_polarity(text: str) -> bool:
-    """Whether an answer is nothing but a yes or a no: "yes please", "no thank you", "sure, go ahead"."""
+    """Returns whether an answer is nothing but a yes or a no: "yes please", "no thank you", "sure, go ahead"."""
     kind = answer_polarity(text)
     if kind is None:
         return False

@@ -77,7 +77,7 @@ class OpenAiCompatibleLlm:
         await self._get_endpoint()
 
     async def check_access(self) -> None:
-        """Whether the key works and the model is there, by the list of models, which costs nothing. ModelError."""
+        """Returns whether the key works and the model is there, by the list of models, which costs nothing. ModelError."""
         endpoint = await self._get_endpoint()
         async with guard_vendor_call(_model_error, "list of models", self._timeouts.first_token_s):
             listed = [model.id async for model in await cast(Any, endpoint.client.models).list()]
