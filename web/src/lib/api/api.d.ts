@@ -6562,7 +6562,7 @@ export interface components {
              */
             transcript_url: string | null;
             /** Unpriced */
-            unpriced: components["schemas"]["Unpriced"][];
+            unpriced: components["schemas"]["UnpricedUsage"][];
             /** Usage */
             usage: {
                 [key: string]: unknown;
@@ -7535,10 +7535,10 @@ export interface components {
             voice_id?: string | null;
         };
         /**
-         * Unpriced
+         * UnpricedUsage
          * @description Used, but of no known price: not in ``cost_cents``.
          */
-        Unpriced: {
+        UnpricedUsage: {
             /** Kind */
             kind: string;
             /** Model */
