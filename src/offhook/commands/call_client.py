@@ -3,19 +3,19 @@
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, cast
 
 import httpx2
 import typer
-from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake
+from picows import WSError
 
 from offhook.commands.call_report import CallEvent, CallRecord
 from offhook.commands.console import CommandError
 from offhook.kit.json_values import ReadableJsonObject
+from offhook.kit.media_sockets.client import connect_socket
 from offhook.telephony.media.simulated_phone import SimulatedPhone
 from offhook.telephony.providers.twilio.api import NAME
 from offhook.telephony.providers.twilio.peer import TwilioPeer
@@ -25,6 +25,7 @@ READY_TIMEOUT_S: Final = 30.0
 GREETING_TIMEOUT_S: Final = 8.0
 PAUSE_S: Final = 0.9
 SETTLE_TIMEOUT_S: Final = 10.0
+CONNECT_TIMEOUT_S: Final = 10.0
 
 
 async def wait_ready(url: str) -> None:
@@ -119,59 +120,66 @@ class CallClient:
         raise CommandError(f"The server rejected the request: {detail}")
 
 
+class _CallerInput:
+    """Gives what the agent sends to the caller's line. Implements ``MessageReceiver``."""
+
+    def __init__(self) -> None:
+        self.line: SimulatedPhone | None = None
+        self.closed = asyncio.Event()
+
+    def on_text(self, text: str) -> None:
+        if self.line is not None:
+            self.line.on_message(text)
+
+    def on_binary(self, payload: bytes) -> None:
+        """This carrier's messages are text."""
+
+    def on_closed(self, code: int, reason: str) -> None:
+        if self.line is not None:
+            self.line.stop()
+        self.closed.set()
+
+
 async def play_caller(
     media_url: str, sound: bytes, *, waits_for_greeting: bool, hang_up: asyncio.Event, limit_s: float
 ) -> None:
     """Plays the caller: ``sound`` (8 kHz mu-law) in real time, then silence until the agent hangs up or time is up."""
+    """Be the caller: ``sound`` (8 kHz mu-law) in real time, then silence until the agent hangs up or time is up."""
+    caller = _CallerInput()
     try:
-        async with connect(media_url, max_size=2**20, compression=None, proxy=None) as socket:
-            outgoing: asyncio.Queue[str] = asyncio.Queue()
-            peer = TwilioPeer(
-                outgoing.put_nowait, stream_id=f"MZ{secrets.token_hex(16)}", call_id=f"CA{secrets.token_hex(16)}"
-            )
-            line = SimulatedPhone(peer)
-            peer.send_start()
-            tasks = [
-                asyncio.create_task(_send_messages(socket.send, outgoing)),
-                asyncio.create_task(_receive_messages(socket, line)),
-                asyncio.create_task(line.run()),
-                asyncio.create_task(_speak_sound(line, sound, waits_for_greeting)),
-            ]
-            try:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(limit_s):
-                        await _wait_first(tasks[1], hang_up)
-                if not tasks[1].done():
-                    peer.send_stop()
-                    await asyncio.sleep(0.1)
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
-    except (InvalidHandshake, OSError) as error:
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            socket = await connect_socket(media_url, caller)
+    except (WSError, OSError, ValueError) as error:
         raise CommandError(f"The media socket could not be opened: {error}") from None
+    peer = TwilioPeer(socket.send, stream_id=f"MZ{secrets.token_hex(16)}", call_id=f"CA{secrets.token_hex(16)}")
+    caller.line = line = SimulatedPhone(peer)
+    peer.send_start()
+    tasks = [
+        asyncio.create_task(caller.closed.wait()),
+        asyncio.create_task(line.run()),
+        asyncio.create_task(_speak_sound(line, sound, waits_for_greeting)),
+    ]
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await _wait_first(tasks[0], hang_up)
+        if not caller.closed.is_set():
+            peer.send_stop()
+            await asyncio.sleep(0.1)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        socket.close()
 
 
-async def _wait_first(task: "asyncio.Task[None]", event: asyncio.Event) -> None:
+async def _wait_first(task: "asyncio.Task[Any]", event: asyncio.Event) -> None:
     """Until the task is done or the event is set."""
     waiting = asyncio.create_task(event.wait())
     try:
         await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
     finally:
         waiting.cancel()
-
-
-async def _send_messages(send: Callable[[str], Any], outgoing: "asyncio.Queue[str]") -> None:
-    with suppress(ConnectionClosed):
-        while True:
-            await send(await outgoing.get())
-
-
-async def _receive_messages(socket: Any, line: SimulatedPhone) -> None:
-    with suppress(ConnectionClosed):
-        async for message in socket:
-            line.on_message(message)
-    line.stop()
 
 
 async def _speak_sound(line: SimulatedPhone, sound: bytes, waits_for_greeting: bool) -> None:

@@ -121,7 +121,7 @@ class CostLine(BaseModel):
     price_date: str
 
 
-class UnpricedUsage(BaseModel):
+class UnpricedService(BaseModel):
     """Used, but of no known price: not in ``cost_cents``."""
 
     kind: str
@@ -152,7 +152,7 @@ class RunDetail(RunRecord):
     progress: Progress
     cost_lines: list[CostLine]
     carrier_bill: CarrierBill | None
-    unpriced: list[UnpricedUsage]
+    unpriced: list[UnpricedService]
     annotations: Mapping[str, object] = Field(
         description="By QA node: its status (pending, done, skipped, failed), and score, passed, summary and issues"
     )

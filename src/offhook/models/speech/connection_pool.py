@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from offhook.kit.media_sockets.client import ClientSocket
 from offhook.models.ports import ModelError
 from offhook.models.speech.errors import VendorErrors
-from offhook.models.speech.vendor_socket import VendorSocket
 
 # Between two turns of a conversation there is less than this; afterwards a warm connection only costs.
 MAX_IDLE_S: Final = 120.0
@@ -26,7 +26,7 @@ class PooledConnection:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._drained_by: Callable[[str], bool] | None = None
-        self.socket: VendorSocket | None = None
+        self.socket: ClientSocket | None = None
         self.incoming: asyncio.Queue[str | bytes | ModelError] = asyncio.Queue()
         self.used_at: deque[float] = deque(maxlen=64)
         self.is_lent = False
@@ -80,7 +80,7 @@ class PooledConnection:
 class VendorConnectionPool:
     """Gives the warmest connection, or opens one. ``uses_per_minute``: what a vendor allows on one connection."""
 
-    open: Callable[[PooledConnection], Awaitable[VendorSocket]]
+    open: Callable[[PooledConnection], Awaitable[ClientSocket]]
     errors: VendorErrors
     idle_message: str | None = None
     idle_every_s: float = 10.0

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from offhook.kit.audio import Resampler
+from offhook.kit.media_sockets.client import ClientSocket
 from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
 from offhook.models.speech.audio_replay import AudioReplay
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat
 from offhook.models.speech.network_route import DIRECT_ROUTE, NetworkRoute
-from offhook.models.speech.vendor_socket import VendorAddress, VendorSocket, open_socket
+from offhook.models.speech.vendor_socket import VendorAddress, open_socket
 
 RECONNECT_PAUSES_S: Final = (0.0, 0.3, 1.0)
 # More than this many lost lines in LOSSES_WITHIN_S: another vendor should take over.
@@ -122,7 +123,7 @@ class _VendorConnection:
     def __init__(self, owner: "SocketSttStream", session: SttSession) -> None:
         self._owner = owner
         self.session = session
-        self.socket: VendorSocket | None = None
+        self.socket: ClientSocket | None = None
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def on_text(self, text: str) -> None:

@@ -7,12 +7,13 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from offhook.kit.media_sockets.client import ClientSocket
 from offhook.models.ports import ModelError, ModelRef
 from offhook.models.speech.connection_pool import PooledConnection, VendorConnectionPool
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat, line_format
 from offhook.models.speech.network_route import DIRECT_ROUTE, NetworkRoute
-from offhook.models.speech.vendor_socket import VendorAddress, VendorSocket, open_socket
+from offhook.models.speech.vendor_socket import VendorAddress, open_socket
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +219,7 @@ class SocketTts:
 
         return is_end
 
-    async def _open_socket(self, connection: PooledConnection) -> VendorSocket:
+    async def _open_socket(self, connection: PooledConnection) -> ClientSocket:
         address = self._wire.connection_address(self._format)
         return await open_socket(
             address, connection, self._wire.errors, limit_s=self._limits.connect_s, way=self._route

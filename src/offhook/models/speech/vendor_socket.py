@@ -1,45 +1,20 @@
-"""One WebSocket to a vendor, pushed into a receiver: connect with a limit, whole messages, one end.
-
-picows: 4 µs a sent message against 19 of ``websockets`` (in a loop; see docs/decisions), and no task per connection.
-"""
+"""A WebSocket to a vendor: opened within a limit, what fails in the words of the port."""
 
 import asyncio
-import logging
 import re
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from socket import AF_INET, AF_INET6, SOCK_STREAM
 from socket import socket as TcpSocket  # noqa: N812 - ours are WebSockets
-from typing import Final
 
-from picows import (
-    WSAutoPingStrategy,
-    WSCloseCode,
-    WSError,
-    WSFrame,
-    WSHandshakeError,
-    WSInvalidURL,
-    WSListener,
-    WSMsgType,
-    WSParsedURL,
-    WSTransport,
-    ws_connect,
-)
+from picows import WSError, WSHandshakeError, WSInvalidURL, WSParsedURL
 
 from offhook.kit.egress import EgressError
-from offhook.kit.media_sockets.sockets import LOST, NORMAL, UNREADABLE, MessageReceiver, fit_reason
+from offhook.kit.media_sockets.client import ClientSocket, connect_socket
+from offhook.kit.media_sockets.sockets import MessageReceiver
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.network_route import DIRECT_ROUTE, NetworkRoute
-
-MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
-# A line that is dead without a word is noticed within PING_EVERY_S + PONG_S.
-PING_INTERVAL_S: Final = 20.0
-PONG_TIMEOUT_S: Final = 10.0
-
-# it would log the handshake, and with it the key
-logging.getLogger("picows").setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,94 +25,6 @@ class VendorAddress:
     headers: Mapping[str, str]
 
 
-class VendorSocket(WSListener):
-    """Sending never blocks and never raises; on a socket that is gone it does nothing."""
-
-    def __init__(self, receiver: MessageReceiver) -> None:
-        self._receiver: MessageReceiver | None = receiver
-        self._transport: WSTransport | None = None
-        self._parts: list[bytes] = []
-        self._is_text = False
-        self._end: tuple[int, str] = (LOST, "")
-
-    @property
-    def is_open(self) -> bool:
-        return self._receiver is not None and self._transport is not None
-
-    def send(self, message: str | bytes) -> None:
-        """Text as a text message, bytes as a binary one."""
-        if self.is_open and self._transport is not None:
-            kind = WSMsgType.TEXT if isinstance(message, str) else WSMsgType.BINARY
-            self._transport.send(kind, message.encode() if isinstance(message, str) else message)
-
-    def close(self, code: int = NORMAL, reason: str = "") -> None:
-        """Say goodbye; the receiver hears nothing any more."""
-        self._receiver = None
-        self._close_transport(code, reason)
-
-    def _close_transport(self, code: int, reason: str) -> None:
-        transport, self._transport = self._transport, None
-        if transport is not None and not transport.is_disconnected:
-            if not transport.is_close_frame_sent:
-                transport.send_close(WSCloseCode(code), fit_reason(reason).encode())
-            transport.disconnect()
-
-    # WSListener
-
-    def on_ws_connected(self, transport: WSTransport) -> None:
-        self._transport = transport
-
-    def on_ws_frame(self, transport: WSTransport, frame: WSFrame) -> None:
-        kind = frame.msg_type
-        if kind == WSMsgType.CLOSE:
-            payload = frame.get_payload_as_bytes()
-            if len(payload) >= 2:
-                self._end = (int.from_bytes(payload[:2], "big"), payload[2:].decode(errors="replace"))
-            self._notify_closed()
-            # most codes of vendors are outside what picows lets us repeat
-            self._close_transport(NORMAL, "")
-        elif kind in (WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.CONTINUATION):
-            self._receive_frame(kind, frame.get_payload_as_bytes(), is_last=frame.fin)
-
-    def on_ws_disconnected(self, transport: WSTransport) -> None:
-        self._transport = None
-        self._notify_closed()
-
-    def _receive_frame(self, kind: WSMsgType, payload: bytes, *, is_last: bool) -> None:
-        if kind != WSMsgType.CONTINUATION:
-            self._is_text, self._parts = kind == WSMsgType.TEXT, []
-        if not is_last or self._parts:
-            self._parts.append(payload)
-            if sum(map(len, self._parts)) > MAX_MESSAGE_BYTES:
-                self._fail_unreadable("a message is too long")
-                return
-            if not is_last:
-                return
-            payload, self._parts = b"".join(self._parts), []
-        receiver = self._receiver
-        if receiver is None:
-            return
-        if not self._is_text:
-            receiver.on_binary(payload)
-            return
-        try:
-            text = payload.decode()
-        except UnicodeDecodeError:
-            self._fail_unreadable("text is not UTF-8")
-            return
-        receiver.on_text(text)
-
-    def _fail_unreadable(self, why: str) -> None:
-        self._end = (UNREADABLE, why)
-        self._notify_closed()
-        self._close_transport(UNREADABLE, why)
-
-    def _notify_closed(self) -> None:
-        receiver, self._receiver = self._receiver, None
-        if receiver is not None:
-            receiver.on_closed(*self._end)
-
-
 async def open_socket(
     address: VendorAddress,
     receiver: MessageReceiver,
@@ -145,26 +32,15 @@ async def open_socket(
     *,
     limit_s: float,
     way: NetworkRoute = DIRECT_ROUTE,
-) -> VendorSocket:
+) -> ClientSocket:
     """Open within ``limit_s`` (name, TCP, TLS, handshake) or raise ModelError. http(s) addresses are taken as ws(s)."""
-    socket = VendorSocket(receiver)
-    url = re.sub("^http", "ws", address.url)
     try:
         async with asyncio.timeout(limit_s):
-            await ws_connect(
-                lambda: socket,
-                url,
-                ssl_context=_tls_context() if url.startswith("wss:") else None,
-                socket_factory=partial(_open_guarded_tcp, way, errors) if way.is_guarded else None,
-                websocket_handshake_timeout=None,
-                enable_auto_ping=True,
-                auto_ping_idle_timeout=PING_INTERVAL_S,
-                auto_ping_reply_timeout=PONG_TIMEOUT_S,
-                auto_ping_strategy=WSAutoPingStrategy.PING_WHEN_IDLE,
-                max_frame_size=MAX_MESSAGE_BYTES,
-                extra_headers=dict(address.headers),
-                max_redirects=0,
-                use_aiofastnet=False,
+            return await connect_socket(
+                re.sub("^http", "ws", address.url),
+                receiver,
+                headers=address.headers,
+                open_tcp=partial(_open_guarded_tcp, way, errors) if way.is_guarded else None,
             )
     except TimeoutError:
         raise errors.timeout_error("connection", limit_s) from None
@@ -183,7 +59,6 @@ async def open_socket(
         raise errors.make_error("connection" if error.retryable else "forbidden", error) from error
     except (OSError, ValueError) as error:
         raise errors.unreachable_error(error) from error
-    return socket
 
 
 async def _open_guarded_tcp(way: NetworkRoute, errors: VendorErrors, url: WSParsedURL) -> TcpSocket:
@@ -199,9 +74,3 @@ async def _open_guarded_tcp(way: NetworkRoute, errors: VendorErrors, url: WSPars
         tcp.close()
         raise
     return tcp
-
-
-@cache
-def _tls_context() -> ssl.SSLContext:
-    """Loading the authorities takes 20 ms: once a process."""
-    return ssl.create_default_context()

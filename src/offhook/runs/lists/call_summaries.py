@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.lists import queries
 from offhook.runs.records import event_queries
-from offhook.runs.records.event_queries import Utterance
+from offhook.runs.records.event_queries import StoredUtterance
 from offhook.runs.records.projections import build_transcript
 from offhook.runs.tables import Run
 
@@ -40,7 +40,7 @@ async def load_session_facts(
     if not run_ids:
         return {}
     rows = await queries.load_session_rows(session, organization_id, run_ids)
-    utterances: dict[int, list[Utterance]] = defaultdict(list)
+    utterances: dict[int, list[StoredUtterance]] = defaultdict(list)
     for event in await event_queries.read_first_utterances(session, organization_id, run_ids):
         utterances[event["run_id"]].append(event)
     found = {}

@@ -31,7 +31,7 @@ class StoredEvent(TypedDict):
     created_at: datetime
 
 
-class Utterance(TypedDict):
+class StoredUtterance(TypedDict):
     """An utterance of one of several runs."""
 
     run_id: int
@@ -166,7 +166,9 @@ async def read_events(
     ]
 
 
-async def read_first_utterances(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> list[Utterance]:
+async def read_first_utterances(
+    session: AsyncSession, organization_id: int, run_ids: Sequence[int]
+) -> list[StoredUtterance]:
     """The first utterances ``{run_id, type, at_ms, data}`` of several runs: what a line about each of them is made of."""
     rows = await session.execute(
         select(RunEvent.run_id, RunEvent.type, RunEvent.at_ms, RunEvent.data)
@@ -178,4 +180,4 @@ async def read_first_utterances(session: AsyncSession, organization_id: int, run
         )
         .order_by(RunEvent.run_id, RunEvent.seq)
     )
-    return [Utterance(run_id=row.run_id, type=row.type, at_ms=row.at_ms, data=row.data) for row in rows]
+    return [StoredUtterance(run_id=row.run_id, type=row.type, at_ms=row.at_ms, data=row.data) for row in rows]

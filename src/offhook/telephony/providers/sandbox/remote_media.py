@@ -2,13 +2,12 @@
 
 import asyncio
 import json
-from contextlib import suppress
 from typing import Final
 
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+from picows import WSError
 
-from offhook.kit.media_sockets.sockets import NORMAL
+from offhook.kit.media_sockets.client import ClientSocket, connect_socket
+from offhook.kit.media_sockets.sockets import NORMAL, PushSocket
 from offhook.telephony.media.leg import EventListener
 from offhook.telephony.media.session import OpenMedia
 from offhook.telephony.providers.sandbox.wire import read_caption
@@ -20,54 +19,62 @@ class RemoteMediaFailed(OSError):
     """The platform's media socket could not be reached, or refused the call."""
 
 
-class _OutgoingMessages:
-    """What the phone sends (``kit.sockets.Receiver`` of its pipe), in order, for the one task that writes."""
+class _PhoneMessages:
+    """Sends what the phone says to the platform. Implements ``MessageReceiver`` for the phone's pipe."""
 
-    def __init__(self) -> None:
-        self.waiting: asyncio.Queue[str | bytes | None] = asyncio.Queue()
+    def __init__(self, platform: ClientSocket, over: asyncio.Event) -> None:
+        self._platform = platform
+        self._over = over
         self._has_started = False
 
     def on_text(self, text: str) -> None:
         if not self._has_started:
             self._has_started = True
             text = json.dumps({**json.loads(text), "captions": True})
-        self.waiting.put_nowait(text)
+        self._platform.send(text)
 
     def on_binary(self, payload: bytes) -> None:
-        self.waiting.put_nowait(payload)
+        self._platform.send(payload)
 
     def on_closed(self, code: int, reason: str) -> None:
-        self.waiting.put_nowait(None)
+        self._over.set()
+
+
+class _PlatformMessages:
+    """Sends what the platform says to the phone, once it is there. Implements ``MessageReceiver`` for the socket."""
+
+    def __init__(self, listener: EventListener, over: asyncio.Event) -> None:
+        self.phone: PushSocket | None = None
+        self._listener = listener
+        self._over = over
+
+    def on_text(self, text: str) -> None:
+        if (caption := read_caption(text)) is not None:
+            self._listener(caption)
+        elif self.phone is not None:
+            self.phone.send_text(text.encode())
+
+    def on_binary(self, payload: bytes) -> None:
+        if self.phone is not None:
+            self.phone.send_binary(payload)
+
+    def on_closed(self, code: int, reason: str) -> None:
+        self._over.set()
 
 
 async def carry_remote(address: str, open_media: OpenMedia, listener: EventListener) -> None:
-    """Join the phone's pipe and the socket at ``address`` until either end is closed. TrunkFailed."""
-    outgoing = _OutgoingMessages()
+    """Joins the phone's pipe and the socket at ``address`` until either end is closed. RemoteMediaFailed."""
+    over = asyncio.Event()
+    messages = _PlatformMessages(listener, over)
     try:
-        async with connect(
-            address, open_timeout=CONNECT_TIMEOUT_S, close_timeout=1.0, compression=None, ping_interval=None, proxy=None
-        ) as socket:
-            near = await open_media(outgoing)
-            writing = asyncio.create_task(_write_messages(socket, outgoing))
-            try:
-                with suppress(ConnectionClosed):
-                    async for message in socket:
-                        if isinstance(message, bytes):
-                            near.send_binary(message)
-                        elif (caption := read_caption(message)) is not None:
-                            listener(caption)
-                        else:
-                            near.send_text(message.encode())
-            finally:
-                writing.cancel()
-                await asyncio.gather(writing, return_exceptions=True)
-                near.close(NORMAL, "the call is over")
-    except (OSError, InvalidHandshake, InvalidURI) as error:
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            platform = await connect_socket(address, messages)
+    except (OSError, ValueError, WSError) as error:
         raise RemoteMediaFailed(f"The media socket of the server cannot be reached: {error}") from None
-
-
-async def _write_messages(socket: ClientConnection, outgoing: _OutgoingMessages) -> None:
-    with suppress(ConnectionClosed):
-        while (message := await outgoing.waiting.get()) is not None:
-            await socket.send(message)
-        await socket.close()
+    try:
+        messages.phone = await open_media(_PhoneMessages(platform, over))
+        await over.wait()
+    finally:
+        if messages.phone is not None:
+            messages.phone.close(NORMAL, "the call is over")
+        platform.close()
