@@ -6562,7 +6562,7 @@ export interface components {
              */
             transcript_url: string | null;
             /** Unpriced */
-            unpriced: components["schemas"]["UnpricedUsage"][];
+            unpriced: components["schemas"]["UnpricedService"][];
             /** Usage */
             usage: {
                 [key: string]: unknown;
@@ -7535,10 +7535,10 @@ export interface components {
             voice_id?: string | null;
         };
         /**
-         * UnpricedUsage
+         * UnpricedService
          * @description Used, but of no known price: not in ``cost_cents``.
          */
-        UnpricedUsage: {
+        UnpricedService: {
             /** Kind */
             kind: string;
             /** Model */
