@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from offhook.commands.call_client import CallClient, play_caller, wait_ready
-from offhook.commands.call_report import CallRecord, as_json, live_line, print_report
+from offhook.commands.call_report import ReportedCall, as_json, live_line, print_report
 from offhook.commands.call_server import any_server, short_lived_key
 from offhook.commands.console import EXIT_WRONG_USE, CommandError, load_settings, report_errors
 from offhook.kit.phone_numbers import is_e164
@@ -79,7 +79,7 @@ def register(app: typer.Typer) -> None:
         raise typer.Exit(EXIT_CODES.get(run["outcome"] or run["status"], EXIT_FAILED))
 
 
-async def _place_call(options: _CallOptions, url: str, database_url: str) -> CallRecord:
+async def _place_call(options: _CallOptions, url: str, database_url: str) -> ReportedCall:
     await wait_ready(url)
     async with short_lived_key(database_url, options.organization) as key:
         client = CallClient(url, key)
@@ -95,14 +95,14 @@ async def _place_call(options: _CallOptions, url: str, database_url: str) -> Cal
     return run
 
 
-def _report(options: _CallOptions, run: CallRecord) -> None:
+def _report(options: _CallOptions, run: ReportedCall) -> None:
     if options.is_json:
         typer.echo(json.dumps(as_json(run), ensure_ascii=False))
     else:
         print_report(Console(), run)
 
 
-async def _carry_call(client: CallClient, options: _CallOptions) -> CallRecord:
+async def _carry_call(client: CallClient, options: _CallOptions) -> ReportedCall:
     """Carries the call to its end and shows it live; Ctrl-C hangs up and waits for the end."""
     hang_up = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -12,7 +12,7 @@ import httpx2
 import typer
 from picows import WSError
 
-from offhook.commands.call_report import CallEvent, CallRecord
+from offhook.commands.call_report import CallEvent, ReportedCall
 from offhook.commands.console import CommandError
 from offhook.kit.json_values import ReadableJsonObject
 from offhook.kit.media_sockets.client import connect_socket
@@ -63,11 +63,11 @@ class CallClient:
     async def hang_up(self, run_id: int) -> None:
         await self._post_json(f"/telephony/hang-up/{run_id}", {})
 
-    async def get_run(self, workflow_id: int, run_id: int) -> CallRecord:
-        run: CallRecord = await self._read_answer(await self._http.get(f"/workflow/{workflow_id}/runs/{run_id}"))
+    async def get_run(self, workflow_id: int, run_id: int) -> ReportedCall:
+        run: ReportedCall = await self._read_answer(await self._http.get(f"/workflow/{workflow_id}/runs/{run_id}"))
         return run
 
-    async def finished_run(self, workflow_id: int, run_id: int) -> CallRecord:
+    async def finished_run(self, workflow_id: int, run_id: int) -> ReportedCall:
         """Returns the final record: a moment may pass between a hang-up and its bookkeeping."""
         run = await self.get_run(workflow_id, run_id)
         with suppress(TimeoutError):
@@ -144,7 +144,6 @@ async def play_caller(
     media_url: str, sound: bytes, *, waits_for_greeting: bool, hang_up: asyncio.Event, limit_s: float
 ) -> None:
     """Plays the caller: ``sound`` (8 kHz mu-law) in real time, then silence until the agent hangs up or time is up."""
-    """Be the caller: ``sound`` (8 kHz mu-law) in real time, then silence until the agent hangs up or time is up."""
     caller = _CallerInput()
     try:
         async with asyncio.timeout(CONNECT_TIMEOUT_S):

@@ -36,14 +36,14 @@ class CallEvent(TypedDict):
     data: Mapping[str, Any]
 
 
-class TranscriptLine(TypedDict):
+class ReportedLine(TypedDict):
     role: str
     text: str
     start_s: float
     interrupted: bool
 
 
-class CallRecord(TypedDict):
+class ReportedCall(TypedDict):
     """A run as the API returns it; the fields that are shown here."""
 
     workflow_run_id: int
@@ -53,7 +53,7 @@ class CallRecord(TypedDict):
     duration: float | None
     gathered_context: Mapping[str, Any]
     latency: Mapping[str, float | None]
-    transcript: Sequence[TranscriptLine]
+    transcript: Sequence[ReportedLine]
     events: Sequence[CallEvent]
 
 
@@ -74,7 +74,7 @@ def live_line(event: CallEvent) -> Text | None:
     return Text.assemble((f"{at:7.2f}  ", "dim"), (template.format_map(_MissingFields(event.get("data") or {})), style))
 
 
-def turn_timings(run: CallRecord) -> list[TurnTimings]:
+def turn_timings(run: ReportedCall) -> list[TurnTimings]:
     """Returns the turns with a response, in ms after the caller stopped; None for a step that did not happen."""
     turns: list[TurnTimings] = []
     for event in run["events"]:
@@ -87,7 +87,7 @@ def turn_timings(run: CallRecord) -> list[TurnTimings]:
     return turns
 
 
-def print_report(console: Console, run: CallRecord) -> None:
+def print_report(console: Console, run: ReportedCall) -> None:
     console.print()
     console.rule("Transcript")
     for line in run["transcript"]:
@@ -106,7 +106,7 @@ def print_report(console: Console, run: CallRecord) -> None:
         console.print(_latency_table(run, turns))
 
 
-def _latency_table(run: CallRecord, turns: Sequence[TurnTimings]) -> Table:
+def _latency_table(run: ReportedCall, turns: Sequence[TurnTimings]) -> Table:
     latency = run["latency"]
     table = Table(title=f"Latency after the caller stopped, ms (p50 {latency['p50_ms']}, p95 {latency['p95_ms']})")
     table.add_column("turn", justify="right")
@@ -117,7 +117,7 @@ def _latency_table(run: CallRecord, turns: Sequence[TurnTimings]) -> Table:
     return table
 
 
-def as_json(run: CallRecord) -> dict[str, object]:
+def as_json(run: ReportedCall) -> dict[str, object]:
     """Returns the object that ``--json`` prints."""
     keys = ("workflow_run_id", "workflow_id", "name", "mode", "status", "outcome", "end_reason", "duration", "phone_number",
             "gathered_context", "latency", "usage", "tags", "transcript", "recording_url")  # fmt: skip
