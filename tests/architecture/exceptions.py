@@ -208,6 +208,3 @@ CARRIER_IMPORTS: Exceptions = {
 FOREIGN_INSIDES: Exceptions = {
     "src/offhook/bootstrap.py": ("2026-11-21", "every table must be known before a foreign key is resolved"),
 }
-
-# Nouns that end like a participle or a gerund.
-NOUNS_LIKE_PARTICIPLES = frozenset({"Forbidden", "Keyring", "Unauthorized"})
