@@ -30,7 +30,7 @@ from offhook.workflows import superuser_queries as workflows
 
 router = APIRouter(prefix="/superuser", tags=["superuser"])
 
-OrganizationId = Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Only this organization's")]
+OrganizationId = Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Only items of this organization")]
 
 _CAMPAIGN_COLUMNS = tuple(SuperuserCampaignItem.model_fields.keys() - {"organization_name", "workflow_name"})
 
@@ -39,7 +39,7 @@ _CAMPAIGN_COLUMNS = tuple(SuperuserCampaignItem.model_fields.keys() - {"organiza
 async def list_organizations(
     caller: RequireSuperuser, session: Session, response: Response, part: SliceParams
 ) -> list[SuperuserOrganizationItem]:
-    """Every organization, oldest first, with what it has; `X-Total-Count` is how many there are."""
+    """Lists all organizations with their counts, oldest first; `X-Total-Count` is the total number."""
     found, total = await orgs.list_organizations(session, limit=part.limit, offset=part.offset)
     set_total(response, total)
     ids = [organization.id for organization, _ in found]
@@ -68,7 +68,7 @@ async def list_workflows(
     organization_id: OrganizationId = None,
     status: Annotated[str | None, Query(description="`active`, `archived` or both, separated by a comma")] = None,
 ) -> Response:
-    """Newest first; `X-Total-Count` is the length of the whole list."""
+    """Newest first; `X-Total-Count` is the total number."""
     statuses = workflow_service.parse_statuses(status)
     rows, total = await workflows.list_workflows(
         session, organization_id, statuses, limit=part.limit, offset=part.offset
@@ -93,7 +93,7 @@ async def list_campaigns(
     part: SliceParams,
     organization_id: OrganizationId = None,
 ) -> list[SuperuserCampaignItem]:
-    """Newest first; `X-Total-Count` is the length of the whole list."""
+    """Newest first; `X-Total-Count` is the total number."""
     rows, total = await campaigns.list_all_campaigns(session, organization_id, limit=part.limit, offset=part.offset)
     set_total(response, total)
     names = await orgs.names_by_id(session, {row.organization_id for row in rows})
@@ -152,8 +152,8 @@ async def list_workflow_runs(
 async def impersonate(
     body: ImpersonateRequest, caller: RequireSuperuser, session: Session, now: Now
 ) -> ImpersonateResponse:
-    """A session of one hour in a user's name. What is done with it stands in the audit log under both names, and it
-    opens no superuser endpoint."""
+    """Starts a one-hour session as another user. The audit log records both users, and the session cannot use superuser
+    endpoints."""
     borrowed = await impersonation.start_impersonation(
         session,
         caller,

@@ -22,7 +22,7 @@ MODE = "browser"
 
 @router.websocket("/media/{run_id}", name="browser_media")
 async def browser_media(websocket: WebSocket, run_id: str, token: Annotated[str, Query()] = "") -> None:
-    """Audio both ways and JSON beside it. A token that is wrong, used, expired or another run's closes with 4401."""
+    """Carries audio in both directions and JSON messages. An invalid, used or expired token closes with 4401."""
     root: Root = websocket.app.state.root
     live = root.get(LiveCallRegistry)
     leg = BrowserLeg()

@@ -57,14 +57,14 @@ def present_chat(run: Run) -> TextChat:
 async def start_text_chat(
     workflow_id: Id, org: RequireMember, chats: ChatServiceDep, body: StartChatRequest | None = None
 ) -> TextChat:
-    """Begin a chat on the draft if there is one; the answer holds the agent's first messages."""
+    """Starts a chat on the draft, or on the published version if there is none; returns the agent's first messages."""
     body = body or StartChatRequest()
     return present_chat(await chats.start(org, workflow_id, name=body.name, context=dict(body.initial_context)))
 
 
 @router.get("/{run_id}", response_model=TextChat, operation_id="get_text_chat")
 async def get_text_chat(workflow_id: Id, run_id: LongId, org: CurrentOrg, chats: ChatServiceDep) -> TextChat:
-    """The whole chat."""
+    """Returns the whole chat."""
     return present_chat(await chats.get(org, workflow_id, run_id))
 
 
@@ -74,7 +74,7 @@ async def get_text_chat(workflow_id: Id, run_id: LongId, org: CurrentOrg, chats:
 async def send_text_chat_message(
     workflow_id: Id, run_id: LongId, body: ChatMessageRequest, org: RequireMember, chats: ChatServiceDep
 ) -> TextChat:
-    """Say something; the answer is the whole chat with the agent's reply. 409 with both revisions when it moved on."""
+    """Sends a message and returns the whole chat with the agent's reply; 409 with both revisions if the chat has changed."""
     return present_chat(await chats.say(org, workflow_id, run_id, body.text, expected_revision=body.expected_revision))
 
 
@@ -82,8 +82,8 @@ async def send_text_chat_message(
 async def rewind_text_chat(
     workflow_id: Id, run_id: LongId, body: RewindChatRequest, org: RequireMember, chats: ChatServiceDep
 ) -> TextChat:
-    """Takes the chat back to a turn: node, variables and history are as they were after it. What came later stays
-    visible; the next message discards it, `cursor_turn_id: null` goes back to it."""
+    """Rewinds the chat to a turn and restores its node, variables and history. Later turns stay visible until the next
+    message discards them; `cursor_turn_id: null` returns to the last turn."""
     run = await chats.rewind(org, workflow_id, run_id, body.cursor_turn_id, expected_revision=body.expected_revision)
     return present_chat(run)
 
@@ -92,6 +92,6 @@ async def rewind_text_chat(
 async def end_text_chat(
     workflow_id: Id, run_id: LongId, org: RequireMember, chats: ChatServiceDep, body: EndChatRequest | None = None
 ) -> TextChat:
-    """End the chat; ending it again changes nothing."""
+    """Ends the chat; ending it again changes nothing."""
     expected = body.expected_revision if body else None
     return present_chat(await chats.end(org, workflow_id, run_id, expected_revision=expected))

@@ -1,4 +1,4 @@
-"""What the endpoints of text chats take and answer."""
+"""Request and response bodies of text chats."""
 
 from collections.abc import Mapping
 from datetime import datetime

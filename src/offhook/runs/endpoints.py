@@ -46,8 +46,8 @@ async def create_workflow_run(
     links: Annotated[RunLinks, Depends(links_of)],
     modes: Annotated[RunModes, Depends(use_service(RunModes))],
 ) -> CreateWorkflowRunResponse:
-    """Start a run on the draft if there is one. Modes with a socket answer with its address; it opens once, within
-    five minutes."""
+    """Creates a run on the draft, or on the published version if there is no draft. For modes with a media socket the
+    response contains its URL, which opens once, within five minutes."""
     modes.require_known(body.mode)
     run = await service.create_run(
         session,
@@ -86,9 +86,9 @@ async def list_workflow_runs(
     query: RunQueryParams,
     links: Annotated[RunLinks, Depends(links_of)],
 ) -> RunList:
-    """The workflow's runs, newest first unless sorted otherwise.
+    """Lists the workflow's runs, newest first by default.
 
-    Filters on `context.<name>` and `gathered.<name>` find texts, numbers and truth values: the first 100 names of each,
+    Filters on `context.<name>` and `gathered.<name>` match text, numbers and booleans: the first 100 names of each,
     by their first 300 characters."""
     workflow_name = await workflows.name_of(session, org.organization_id, workflow_id)
     found = await page_of_runs(session, org.organization_id, query, workflow_id=workflow_id)
@@ -107,11 +107,15 @@ async def download_workflow_report(
     workflow_id: Id,
     org: CurrentOrg,
     reports: Annotated[UsageReports, Depends(use_service(UsageReports))],
-    start_date: Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain day counts whole")] = None,
-    end_date: Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain day counts whole")] = None,
+    start_date: Annotated[
+        str | None, Query(max_length=64, description="ISO 8601; a plain date covers the whole day")
+    ] = None,
+    end_date: Annotated[
+        str | None, Query(max_length=64, description="ISO 8601; a plain date covers the whole day")
+    ] = None,
     filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
 ) -> StreamingResponse:
-    """A row for each run, the newest first, with a column for each extracted variable."""
+    """Downloads one row per run, newest first, with a column for each extracted variable."""
     query = UsageQuery(start_date, end_date, workflow_id, filters)
     report = await reports.open_workflow_report(org.organization_id, workflow_id, query)
     return await csv_response(f"workflow_{workflow_id}_report.csv", report.header, report.stream_rows())
@@ -125,7 +129,7 @@ async def get_workflow_run(
     session: Session,
     links: Annotated[RunLinks, Depends(links_of)],
 ) -> RunDetail:
-    """One run with its events, transcript and cost; while it is live, as far as it has come."""
+    """Returns a run with its events, transcript and cost; for a live run, what is known so far."""
     run = await service.get_run(session, org.organization_id, run_id, workflow_id=workflow_id)
     workflow_name = await workflows.name_of(session, org.organization_id, workflow_id)
     events = await event_queries.read_events(session, org.organization_id, run_id, limit=MAX_EVENTS)

@@ -1,4 +1,4 @@
-"""What can be wrong with a request about runs."""
+"""Errors of requests about runs."""
 
 from offhook.errors import Conflict, NotFound, TooManyRequests, Unauthorized, UnprocessableRequest
 
@@ -10,7 +10,7 @@ class RunNotFound(NotFound):
 
 
 class ConcurrentCallLimit(TooManyRequests):
-    """Your organization has as many live calls as it may have."""
+    """Concurrent call limit reached."""
 
     code = "concurrent_call_limit"
 
@@ -22,19 +22,19 @@ class UnknownMode(UnprocessableRequest):
 
 
 class MediaTokenRefused(Unauthorized):
-    """The media token is wrong, used, expired or of another run."""
+    """The media token is invalid, expired or already used."""
 
     code = "media_token_refused"
 
 
 class RunNotConnectable(Conflict):
-    """The run is over, or another socket carries it already."""
+    """The run is over or is already connected."""
 
     code = "run_not_connectable"
 
 
 class ProcessIsFull(TooManyRequests):
-    """This process carries as many calls as it may."""
+    """The server is at capacity."""
 
     code = "process_full"
 
@@ -46,7 +46,7 @@ class RunRecordingNotFound(NotFound):
 
 
 class WorkflowHasNoStart(Conflict):
-    """The workflow has no start node yet: add one, then try again."""
+    """The workflow has no start node. Add one, then try again."""
 
     code = "workflow_has_no_start"
 
@@ -58,7 +58,7 @@ class ChatConflict(Conflict):
 
 
 class ChatIsFull(Conflict):
-    """This chat has had as many turns as a chat may have: start a new one."""
+    """This chat has reached its turn limit. Start a new chat."""
 
     code = "chat_turn_limit"
 
@@ -70,6 +70,6 @@ class ChatIsOver(Conflict):
 
 
 class ChatTurnNotFound(NotFound):
-    """This chat has no such turn."""
+    """Chat turn not found."""
 
     code = "chat_turn_not_found"

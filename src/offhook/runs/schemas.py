@@ -1,4 +1,4 @@
-"""What the endpoints of runs take and answer."""
+"""Request and response bodies of runs."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ MAX_CONTEXT_BYTES: Final = 64 * 1024
 
 def _check_context_size(context: dict[str, JsonValue]) -> dict[str, JsonValue]:
     if len(json.dumps(context)) > MAX_CONTEXT_BYTES:
-        raise ValueError(f"initial_context may have {MAX_CONTEXT_BYTES} bytes")
+        raise ValueError(f"initial_context is limited to {MAX_CONTEXT_BYTES} bytes")
     return context
 
 
@@ -122,7 +122,7 @@ class CostLine(BaseModel):
 
 
 class UnpricedService(BaseModel):
-    """Used, but of no known price: not in ``cost_cents``."""
+    """Usage without a known price; it is not part of ``cost_cents``."""
 
     kind: str
     provider: str
@@ -132,16 +132,18 @@ class UnpricedService(BaseModel):
 
 
 class LegBill(BaseModel):
-    """What the carrier itself says of one leg, as far as it does: texts, exactly as it counts."""
+    """The carrier's own figures for one leg, as exact texts; null where it reports none."""
 
     duration_s: str | None = None
     billed_s: str | None = None
     cost: str | None = Field(default=None, description="In units of `currency`, not cents")
-    currency: str = Field(default="USD", description="ISO 4217; other than USD it is shown, and not charged")
+    currency: str = Field(
+        default="USD", description="ISO 4217; amounts in currencies other than USD are shown but not charged"
+    )
 
 
 class CarrierBill(LegBill):
-    """Of the call itself, and of other legs that it has led to."""
+    """The carrier's bill for the call and for the legs that it led to."""
 
     legs: dict[str, LegBill] = Field(default_factory=dict, description="Destinations of transfers by the carrier's id")
 
@@ -193,7 +195,7 @@ class UsageRunItem(BaseModel):
 
 
 class UsageRunList(BaseModel):
-    """``total_duration_seconds`` is that of the page; ``total_count``, ``page`` and ``total_pages`` say it as other lists."""
+    """``total_duration_seconds`` is the sum over this page. ``total_count`` equals ``total``."""
 
     items: list[UsageRunItem]
     total: int

@@ -1,4 +1,4 @@
-"""What an organization used and what money it has left; the terms are the superuser's."""
+"""Endpoints for usage, the ledger and the billing terms, which only superusers change."""
 
 from typing import Annotated
 
@@ -31,7 +31,7 @@ MAX_DAYS = 366
 
 @router.get("/current-period", response_model=CurrentPeriod, operation_id="get_current_usage_period")
 async def current_period(org: CurrentOrg, session: Session, now: Now) -> CurrentPeriod:
-    """Calls, minutes and cost of this calendar month, and what is left."""
+    """Returns calls, minutes and cost of this calendar month, and the remaining balance."""
     return await summary.current_period(session, org.organization_id, now)
 
 
@@ -39,19 +39,19 @@ async def current_period(org: CurrentOrg, session: Session, now: Now) -> Current
 async def daily_breakdown(
     org: CurrentOrg, session: Session, now: Now, days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 30
 ) -> list[UsageDay]:
-    """One entry for each of the last days, the newest first, days without calls included."""
+    """Returns one entry for each of the last days, newest first, including days without calls."""
     return await summary.daily_usage(session, org.organization_id, now, days)
 
 
 @router.get("/by-model", response_model=list[ModelUsageItem], operation_id="get_usage_by_model")
 async def by_model(org: CurrentOrg, session: Session, now: Now) -> list[ModelUsageItem]:
-    """What each model was used for in this calendar month and what it cost, the dearest first."""
+    """Returns the usage and cost of each model in this calendar month, most expensive first."""
     return await summary.by_model(session, org.organization_id, now)
 
 
 @router.get("/ledger", response_model=Ledger, operation_id="get_usage_ledger")
 async def ledger(org: RequireAdmin, session: Session, page: PageParams) -> Ledger:
-    """Credits, runs and adjustments, the newest first."""
+    """Lists credits, runs and adjustments, newest first."""
     entries, total = await repository.list_entries(session, org.organization_id, limit=page.limit, offset=page.offset)
     return Ledger(
         entries=[LedgerEntryItem.model_validate(entry) for entry in entries],
@@ -71,7 +71,7 @@ async def add_credit(
     credits_service: Annotated[CreditService, Depends(use_service(CreditService))],
     key: IdempotencyHeader = None,
 ) -> CreditAdded:
-    """Add to an organization's balance; a negative amount takes from it."""
+    """Adds credit to an organization's balance; a negative amount reduces it."""
     return await credits_service.add_credit(caller, organization_id, body, idempotency_key=key)
 
 
@@ -88,5 +88,5 @@ async def get_billing(organization_id: Id, caller: RequireSuperuser, session: Se
 async def set_billing(
     organization_id: Id, body: BillingTerms, caller: RequireSuperuser, session: Session
 ) -> BillingAccountResponse:
-    """Replaces the terms; what is null or left out is the installation's. Runs that are over keep what they cost."""
+    """Replaces the billing terms; null or omitted values use the installation's. Finished runs keep their cost."""
     return await accounts.set_billing(session, caller, organization_id, body)

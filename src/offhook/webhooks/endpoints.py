@@ -44,7 +44,7 @@ DelivererDep = Annotated[WebhookDeliverer, Depends(use_service(WebhookDeliverer)
 
 
 class EventTypeUnknown(UnprocessableRequest):
-    """This is no event type."""
+    """Unknown event type."""
 
     code = "event_type_unknown"
 
@@ -56,7 +56,9 @@ def _check_url(egress: EgressClient, url: str) -> None:
     except EgressError as error:
         raise WebhookUrlRefused(error.message) from None
     if target.url.userinfo:
-        raise WebhookUrlRefused("An address with a password in it is shown to everyone who may see the webhook.")
+        raise WebhookUrlRefused(
+            "The URL must not contain a password, because everyone who can view the webhook would see it."
+        )
 
 
 def _created_response(new: NewEndpoint) -> WebhookCreated:
@@ -74,7 +76,7 @@ async def list_webhooks(org: RequireAdmin, session: Session) -> WebhookList:
 async def create_webhook(
     body: WebhookCreate, org: RequireAdmin, session: Session, keyring: KeyringDep, egress: EgressDep
 ) -> WebhookCreated:
-    """Events from now on are sent to the address, signed with the secret in the answer."""
+    """Sends events to the URL from now on, signed with the secret in the response."""
     _check_url(egress, body.url)
     values = {"url": body.url, "events": sorted(set(body.events)), "description": body.description}
     return _created_response(await service.create_endpoint(session, keyring, org, values))
@@ -89,7 +91,7 @@ async def get_webhook(webhook_id: Id, org: RequireAdmin, session: Session) -> We
 async def update_webhook(
     webhook_id: Id, body: WebhookUpdate, org: RequireAdmin, session: Session, egress: EgressDep
 ) -> WebhookResponse:
-    """Switching one on again forgets its failures; what it missed is in `GET /events`."""
+    """Updates a webhook. Enabling it again clears its failures; `GET /events` has the events that it missed."""
     values = body.model_dump(exclude_unset=True)
     if "url" in values:
         _check_url(egress, values["url"])
@@ -100,7 +102,7 @@ async def update_webhook(
 
 @router.delete("/{webhook_id}", response_model=WebhookDeleted, operation_id="delete_webhook")
 async def delete_webhook(webhook_id: Id, org: RequireAdmin, session: Session) -> WebhookDeleted:
-    """With its deliveries, also those that still wait."""
+    """Deletes the webhook with its deliveries, pending ones included."""
     await service.delete_endpoint(session, org, webhook_id)
     return WebhookDeleted(id=webhook_id)
 
@@ -109,13 +111,13 @@ async def delete_webhook(webhook_id: Id, org: RequireAdmin, session: Session) ->
 async def rotate_webhook_secret(
     webhook_id: Id, org: RequireAdmin, session: Session, keyring: KeyringDep, now: Now
 ) -> WebhookCreated:
-    """A new secret; until `old_secret_until` deliveries are signed with both."""
+    """Creates a new secret; deliveries are signed with both secrets until `old_secret_until`."""
     return _created_response(await service.rotate_secret(session, keyring, org, webhook_id, now))
 
 
 @router.post("/{webhook_id}/test", response_model=WebhookTested, operation_id="test_webhook")
 async def test_webhook(webhook_id: Id, org: RequireAdmin, deliverer: DelivererDep) -> WebhookTested:
-    """Sends an event of type `webhook.test` now and answers what came back; it is neither stored nor repeated."""
+    """Sends a `webhook.test` event now and returns the endpoint's response; the event is neither stored nor retried."""
     outcome = await deliverer.send_test(org.organization_id, webhook_id)
     return WebhookTested(
         delivered=outcome.is_success,
@@ -134,7 +136,7 @@ async def list_webhook_deliveries(
     page: PageParams,
     status: Annotated[DeliveryStatus | None, Query(description="`dead` for the dead letters")] = None,
 ) -> DeliveryList:
-    """The newest first; kept for 30 days."""
+    """Lists the deliveries of the last 30 days, newest first."""
     await service.get_endpoint(session, org.organization_id, webhook_id)
     rows, total = await repository.list_deliveries(session, org.organization_id, webhook_id, status=status, page=page)
     return DeliveryList(
@@ -152,7 +154,7 @@ async def list_webhook_deliveries(
 async def get_webhook_delivery(
     webhook_id: Id, delivery_id: LongId, org: RequireAdmin, session: Session
 ) -> DeliveryDetail:
-    """With its log: every attempt and what came back."""
+    """Returns a delivery with every attempt and its response."""
     found = await service.get_delivery(session, org.organization_id, webhook_id, delivery_id)
     log = await repository.list_attempts(session, org.organization_id, delivery_id)
     attempts = [AttemptResponse.model_validate(attempt) for attempt in log]
@@ -167,13 +169,13 @@ async def get_webhook_delivery(
 async def resend_webhook_delivery(
     webhook_id: Id, delivery_id: LongId, org: RequireAdmin, session: Session
 ) -> DeliveryResponse:
-    """Sends it again now, whatever became of it, with the same `webhook-id` and sequence number."""
+    """Sends the event again now, whatever its status, with the same `webhook-id` and sequence number."""
     return _delivery_response(await service.resend_delivery(session, org, webhook_id, delivery_id))
 
 
 @router.post("/{webhook_id}/resend-dead", response_model=ResentResponse, operation_id="resend_dead_webhook_deliveries")
 async def resend_dead_webhook_deliveries(webhook_id: Id, org: RequireAdmin, session: Session) -> ResentResponse:
-    """Sends the dead letters again, the oldest 1000 at most."""
+    """Retries failed deliveries, oldest first, up to 1000."""
     return ResentResponse(resent=await service.resend_dead_deliveries(session, org, webhook_id))
 
 
@@ -181,16 +183,15 @@ async def resend_dead_webhook_deliveries(webhook_id: Id, org: RequireAdmin, sess
 async def list_events(
     org: CurrentOrg,
     session: Session,
-    after: Annotated[int, Query(ge=0, le=2**63 - 1, description="`next_after` of the answer before")] = 0,
+    after: Annotated[int, Query(ge=0, le=2**63 - 1, description="`next_after` of the previous response")] = 0,
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
     types: Annotated[str | None, Query(max_length=1000, description="Event types, separated by commas")] = None,
 ) -> EventList:
-    """What happened after an event, oldest first: whoever was away catches up with it, with or without a webhook.
-    Events are kept for 30 days."""
+    """Lists the events after a given event, oldest first, with or without a webhook. Events are kept for 30 days."""
     kinds = [kind.strip() for kind in (types or "").split(",") if kind.strip()]
     unknown = sorted(set(kinds) - set(EVENT_TYPES))
     if unknown:
-        raise EventTypeUnknown(f"{unknown[0]!r} is no event type: use {', '.join(EVENT_TYPES)}.")
+        raise EventTypeUnknown(f"{unknown[0]!r} is not an event type. Use one of {', '.join(EVENT_TYPES)}.")
     found = await repository.events_after(session, org.organization_id, after=after, kinds=kinds, limit=limit + 1)
     shown = found[:limit]
     return EventList(

@@ -1,4 +1,4 @@
-"""What a run leaves behind, over HTTP: its recording, its transcript and its live event stream."""
+"""Endpoints for the recording, the transcript and the live event stream of a run."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -35,7 +35,7 @@ MAX_EVENT_ID = 2**31 - 1
 async def _get_run_for_artifact(
     session: Session, caller: Caller | None, links: RunLinks, link: str | None, artifact: Artifact, ids: tuple[int, int]
 ) -> Run:
-    """The run, for a caller of its organization or for who holds a link to this artifact of it."""
+    """Returns the run for a caller of its organization, or for the holder of a signed link to this artifact."""
     workflow_id, run_id = ids
     if link is not None:
         run = (
@@ -65,7 +65,7 @@ async def get_recording(
     link: LinkParam = None,
     range_header: Annotated[str | None, Header(alias="Range")] = None,
 ) -> Response:
-    """The stereo WAV: left the caller, right the agent. While the call runs: what was said up to a second ago."""
+    """Returns the stereo WAV file: caller left, agent right. During the call it lags by about one second."""
     run = await _get_run_for_artifact(session, caller, links, link, "recording", (workflow_id, run_id))
     if run.recording_key is None:
         raise RunRecordingNotFound
@@ -94,7 +94,7 @@ async def get_transcript(
     link: LinkParam = None,
     format: Literal["text", "json"] | None = None,  # noqa: A002 - the parameter's name
 ) -> TranscriptResponse | Response:
-    """Who said what: plain text, or JSON for ``?format=json`` or ``Accept: application/json``."""
+    """Returns the transcript as plain text, or as JSON for ``?format=json`` or ``Accept: application/json``."""
     run = await _get_run_for_artifact(session, caller, links, link, "transcript", (workflow_id, run_id))
     events = await event_queries.read_events(session, run.organization_id, run_id, limit=MAX_EVENTS)
     lines = build_transcript(events)
@@ -120,10 +120,10 @@ async def stream_events(
     last_event_id: Annotated[str | None, Header(alias="Last-Event-ID")] = None,
     after: Annotated[int, Query(ge=0, le=MAX_EVENT_ID)] = 0,
 ) -> StreamingResponse:
-    """Server-sent events: what happened so far, then what happens, until the run is over (event ``ended``).
+    """Streams server-sent events: past events first, then new ones until the run is over (event ``ended``).
 
-    The id of an event is its number; ``Last-Event-ID`` (or ``after``) goes on behind it. Events without an id
-    (``caller_partial``, ``agent_speaking``) are shown live and never again.
+    The id of an event is its number; ``Last-Event-ID`` (or ``after``) resumes after it. Events without an id
+    (``caller_partial``, ``agent_speaking``) are sent live only.
     """
     await service.get_run(session, org.organization_id, run_id, workflow_id=workflow_id)
     seen = last_event_id.strip() if last_event_id else ""

@@ -76,7 +76,7 @@ async def claim_chat(
     run, state = await _lock_unclaimed(session, ids, expected_revision, now)
     # every turn that was ever made counts: those that were taken back are kept to look at
     if max_turns is not None and state["made"] >= max_turns:
-        raise ChatIsFull(f"This chat has had {max_turns} turns, as many as a chat may have: start a new one.")
+        raise ChatIsFull(f"This chat has reached its limit of {max_turns} turns. Start a new chat.")
     token = secrets.token_hex(8)
     claim: StoredClaim = {"id": token, "until": (now + timedelta(seconds=CLAIM_TTL_S)).isoformat()}
     _set_state(run, {**state, "claim": claim})
@@ -118,7 +118,7 @@ async def store_answer(session: AsyncSession, held: ChatClaim, answer: ChatAnswe
     """Write an answer and give the claim back. ChatConflict when the claim was lost to another message meanwhile."""
     run = await _lock_claimed(session, held)
     if run is None:
-        raise chat_conflict("The answer came too late: the chat has moved on.", held.state["revision"], None)
+        raise chat_conflict("The answer came too late because the chat has changed.", held.state["revision"], None)
     state = chat_turns.append_turns(held.state, answer.turns)
     _set_state(run, {**state, "revision": held.state["revision"] + 1, "claim": None})
     run.lease_until = now + held.idle
@@ -160,10 +160,10 @@ async def _lock_unclaimed(
     state = chat_turns.state_of(run.chat_state)
     revision = state["revision"]
     if expected_revision is not None and expected_revision != revision:
-        raise chat_conflict("The chat has moved on: read it again, then send.", expected_revision, revision)
+        raise chat_conflict("The chat has changed. Read it again, then send your message.", expected_revision, revision)
     held = state["claim"]
     if held is not None and datetime.fromisoformat(held["until"]) > now:
-        raise chat_conflict("Another message is being answered: wait for its answer.", expected_revision, revision)
+        raise chat_conflict("Another message is being answered. Wait for its answer.", expected_revision, revision)
     return run, state
 
 

@@ -21,7 +21,7 @@ MAX_LIMIT = 200
 _MAX_OFFSET = 2**31 - 1
 _MAX_PAGE = 1_000_000
 
-TimeParam = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain day counts whole")]
+TimeParam = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain date covers the whole day")]
 
 
 def _usage_query(
@@ -55,7 +55,7 @@ async def list_usage_runs(
     offset: Annotated[int | None, Query(ge=0, le=_MAX_OFFSET)] = None,
     page: Annotated[int, Query(ge=1, le=_MAX_PAGE, description="Used when there is no offset")] = 1,
 ) -> UsageRunList:
-    """Runs of every agent, live ones included, the newest first unless sorted otherwise."""
+    """Lists the runs of all agents, live runs included, newest first by default."""
     start = (page - 1) * limit if offset is None else offset
     items, total = await usage_list.find_usage_page(
         session,
@@ -90,7 +90,7 @@ async def download_report(
     now: Now,
     reports: Annotated[UsageReports, Depends(use_service(UsageReports))],
 ) -> StreamingResponse:
-    """A row for each run, the newest first: agent, duration, cost, outcome and a column for each extracted variable."""
+    """Downloads one row per run, newest first: agent, duration, cost, outcome and a column for each extracted variable."""
     report = await reports.open_report(org.organization_id, query)
     return await csv_response(f"usage_runs_{now:%Y%m%d_%H%M%S}.csv", report.header, report.stream_rows())
 
@@ -99,5 +99,5 @@ async def download_report(
 async def get_insights(
     org: CurrentOrg, session: Session, now: Now, days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 30
 ) -> InsightsResponse:
-    """How the finished runs of the last days went, by day and by agent: outcomes, minutes, cost and answer time."""
+    """Returns outcomes, minutes, cost and response time of finished runs of the last days, by day and by agent."""
     return await load_insights(session, org.organization_id, now, days)
