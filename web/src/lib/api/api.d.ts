@@ -614,8 +614,7 @@ export interface paths {
         };
         /**
          * List Events
-         * @description What happened after an event, oldest first: whoever was away catches up with it, with or without a webhook.
-         *     Events are kept for 30 days.
+         * @description Lists the events after a given event, oldest first, with or without a webhook. Events are kept for 30 days.
          */
         get: operations["list_events"];
         put?: never;
@@ -1424,7 +1423,7 @@ export interface paths {
         };
         /**
          * By Model
-         * @description What each model was used for in this calendar month and what it cost, the dearest first.
+         * @description Returns the usage and cost of each model in this calendar month, most expensive first.
          */
         get: operations["get_usage_by_model"];
         put?: never;
@@ -1444,7 +1443,7 @@ export interface paths {
         };
         /**
          * Current Period
-         * @description Calls, minutes and cost of this calendar month, and what is left.
+         * @description Returns calls, minutes and cost of this calendar month, and the remaining balance.
          */
         get: operations["get_current_usage_period"];
         put?: never;
@@ -1464,7 +1463,7 @@ export interface paths {
         };
         /**
          * Daily Breakdown
-         * @description One entry for each of the last days, the newest first, days without calls included.
+         * @description Returns one entry for each of the last days, newest first, including days without calls.
          */
         get: operations["get_daily_usage"];
         put?: never;
@@ -1484,7 +1483,7 @@ export interface paths {
         };
         /**
          * Get Insights
-         * @description How the finished runs of the last days went, by day and by agent: outcomes, minutes, cost and answer time.
+         * @description Returns outcomes, minutes, cost and response time of finished runs of the last days, by day and by agent.
          */
         get: operations["get_usage_insights"];
         put?: never;
@@ -1504,7 +1503,7 @@ export interface paths {
         };
         /**
          * Ledger
-         * @description Credits, runs and adjustments, the newest first.
+         * @description Lists credits, runs and adjustments, newest first.
          */
         get: operations["get_usage_ledger"];
         put?: never;
@@ -1552,7 +1551,7 @@ export interface paths {
         };
         /**
          * List Usage Runs
-         * @description Runs of every agent, live ones included, the newest first unless sorted otherwise.
+         * @description Lists the runs of all agents, live runs included, newest first by default.
          */
         get: operations["list_usage_runs"];
         put?: never;
@@ -1572,7 +1571,7 @@ export interface paths {
         };
         /**
          * Download Report
-         * @description A row for each run, the newest first: agent, duration, cost, outcome and a column for each extracted variable.
+         * @description Downloads one row per run, newest first: agent, duration, cost, outcome and a column for each extracted variable.
          */
         get: operations["download_usage_report"];
         put?: never;
@@ -1595,7 +1594,7 @@ export interface paths {
         put?: never;
         /**
          * Create Webhook
-         * @description Events from now on are sent to the address, signed with the secret in the answer.
+         * @description Sends events to the URL from now on, signed with the secret in the response.
          */
         post: operations["create_webhook"];
         delete?: never;
@@ -1617,14 +1616,14 @@ export interface paths {
         post?: never;
         /**
          * Delete Webhook
-         * @description With its deliveries, also those that still wait.
+         * @description Deletes the webhook with its deliveries, pending ones included.
          */
         delete: operations["delete_webhook"];
         options?: never;
         head?: never;
         /**
          * Update Webhook
-         * @description Switching one on again forgets its failures; what it missed is in `GET /events`.
+         * @description Updates a webhook. Enabling it again clears its failures; `GET /events` has the events that it missed.
          */
         patch: operations["update_webhook"];
         trace?: never;
@@ -1638,7 +1637,7 @@ export interface paths {
         };
         /**
          * List Webhook Deliveries
-         * @description The newest first; kept for 30 days.
+         * @description Lists the deliveries of the last 30 days, newest first.
          */
         get: operations["list_webhook_deliveries"];
         put?: never;
@@ -1658,7 +1657,7 @@ export interface paths {
         };
         /**
          * Get Webhook Delivery
-         * @description With its log: every attempt and what came back.
+         * @description Returns a delivery with every attempt and its response.
          */
         get: operations["get_webhook_delivery"];
         put?: never;
@@ -1680,7 +1679,7 @@ export interface paths {
         put?: never;
         /**
          * Resend Webhook Delivery
-         * @description Sends it again now, whatever became of it, with the same `webhook-id` and sequence number.
+         * @description Sends the event again now, whatever its status, with the same `webhook-id` and sequence number.
          */
         post: operations["resend_webhook_delivery"];
         delete?: never;
@@ -1700,7 +1699,7 @@ export interface paths {
         put?: never;
         /**
          * Resend Dead Webhook Deliveries
-         * @description Sends the dead letters again, the oldest 1000 at most.
+         * @description Retries failed deliveries, oldest first, up to 1000.
          */
         post: operations["resend_dead_webhook_deliveries"];
         delete?: never;
@@ -1720,7 +1719,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate Webhook Secret
-         * @description A new secret; until `old_secret_until` deliveries are signed with both.
+         * @description Creates a new secret; deliveries are signed with both secrets until `old_secret_until`.
          */
         post: operations["rotate_webhook_secret"];
         delete?: never;
@@ -1740,7 +1739,7 @@ export interface paths {
         put?: never;
         /**
          * Test Webhook
-         * @description Sends an event of type `webhook.test` now and answers what came back; it is neither stored nor repeated.
+         * @description Sends a `webhook.test` event now and returns the endpoint's response; the event is neither stored nor retried.
          */
         post: operations["test_webhook"];
         delete?: never;
@@ -1838,7 +1837,7 @@ export interface paths {
         };
         /**
          * List Campaigns
-         * @description Newest first; `X-Total-Count` is the length of the whole list.
+         * @description Newest first; `X-Total-Count` is the total number.
          */
         get: operations["list_all_campaigns"];
         put?: never;
@@ -1860,8 +1859,8 @@ export interface paths {
         put?: never;
         /**
          * Impersonate
-         * @description A session of one hour in a user's name. What is done with it stands in the audit log under both names, and it
-         *     opens no superuser endpoint.
+         * @description Starts a one-hour session as another user. The audit log records both users, and the session cannot use superuser
+         *     endpoints.
          */
         post: operations["impersonate"];
         delete?: never;
@@ -1879,7 +1878,7 @@ export interface paths {
         };
         /**
          * List Organizations
-         * @description Every organization, oldest first, with what it has; `X-Total-Count` is how many there are.
+         * @description Lists all organizations with their counts, oldest first; `X-Total-Count` is the total number.
          */
         get: operations["list_all_organizations"];
         put?: never;
@@ -1901,7 +1900,7 @@ export interface paths {
         get: operations["get_organization_billing"];
         /**
          * Set Billing
-         * @description Replaces the terms; what is null or left out is the installation's. Runs that are over keep what they cost.
+         * @description Replaces the billing terms; null or omitted values use the installation's. Finished runs keep their cost.
          */
         put: operations["set_organization_billing"];
         post?: never;
@@ -1922,7 +1921,7 @@ export interface paths {
         put?: never;
         /**
          * Add Credit
-         * @description Add to an organization's balance; a negative amount takes from it.
+         * @description Adds credit to an organization's balance; a negative amount reduces it.
          */
         post: operations["add_organization_credit"];
         delete?: never;
@@ -1963,7 +1962,7 @@ export interface paths {
         };
         /**
          * List Workflows
-         * @description Newest first; `X-Total-Count` is the length of the whole list.
+         * @description Newest first; `X-Total-Count` is the total number.
          */
         get: operations["list_all_workflows"];
         put?: never;
@@ -2941,7 +2940,7 @@ export interface paths {
         };
         /**
          * Download Workflow Report
-         * @description A row for each run, the newest first, with a column for each extracted variable.
+         * @description Downloads one row per run, newest first, with a column for each extracted variable.
          */
         get: operations["download_workflow_report"];
         put?: never;
@@ -2961,17 +2960,17 @@ export interface paths {
         };
         /**
          * List Workflow Runs
-         * @description The workflow's runs, newest first unless sorted otherwise.
+         * @description Lists the workflow's runs, newest first by default.
          *
-         *     Filters on `context.<name>` and `gathered.<name>` find texts, numbers and truth values: the first 100 names of each,
+         *     Filters on `context.<name>` and `gathered.<name>` match text, numbers and booleans: the first 100 names of each,
          *     by their first 300 characters.
          */
         get: operations["list_workflow_runs"];
         put?: never;
         /**
          * Create Workflow Run
-         * @description Start a run on the draft if there is one. Modes with a socket answer with its address; it opens once, within
-         *     five minutes.
+         * @description Creates a run on the draft, or on the published version if there is no draft. For modes with a media socket the
+         *     response contains its URL, which opens once, within five minutes.
          */
         post: operations["create_workflow_run"];
         delete?: never;
@@ -2989,7 +2988,7 @@ export interface paths {
         };
         /**
          * Get Workflow Run
-         * @description One run with its events, transcript and cost; while it is live, as far as it has come.
+         * @description Returns a run with its events, transcript and cost; for a live run, what is known so far.
          */
         get: operations["get_workflow_run"];
         put?: never;
@@ -3009,10 +3008,10 @@ export interface paths {
         };
         /**
          * Stream Events
-         * @description Server-sent events: what happened so far, then what happens, until the run is over (event ``ended``).
+         * @description Streams server-sent events: past events first, then new ones until the run is over (event ``ended``).
          *
-         *     The id of an event is its number; ``Last-Event-ID`` (or ``after``) goes on behind it. Events without an id
-         *     (``caller_partial``, ``agent_speaking``) are shown live and never again.
+         *     The id of an event is its number; ``Last-Event-ID`` (or ``after``) resumes after it. Events without an id
+         *     (``caller_partial``, ``agent_speaking``) are sent live only.
          */
         get: operations["stream_workflow_run_events"];
         put?: never;
@@ -3032,7 +3031,7 @@ export interface paths {
         };
         /**
          * Get Recording
-         * @description The stereo WAV: left the caller, right the agent. While the call runs: what was said up to a second ago.
+         * @description Returns the stereo WAV file: caller left, agent right. During the call it lags by about one second.
          */
         get: operations["get_workflow_run_recording"];
         put?: never;
@@ -3052,7 +3051,7 @@ export interface paths {
         };
         /**
          * Get Transcript
-         * @description Who said what: plain text, or JSON for ``?format=json`` or ``Accept: application/json``.
+         * @description Returns the transcript as plain text, or as JSON for ``?format=json`` or ``Accept: application/json``.
          */
         get: operations["get_workflow_run_transcript"];
         put?: never;
@@ -3094,7 +3093,7 @@ export interface paths {
         put?: never;
         /**
          * Start Text Chat
-         * @description Begin a chat on the draft if there is one; the answer holds the agent's first messages.
+         * @description Starts a chat on the draft, or on the published version if there is none; returns the agent's first messages.
          */
         post: operations["start_text_chat"];
         delete?: never;
@@ -3112,7 +3111,7 @@ export interface paths {
         };
         /**
          * Get Text Chat
-         * @description The whole chat.
+         * @description Returns the whole chat.
          */
         get: operations["get_text_chat"];
         put?: never;
@@ -3134,7 +3133,7 @@ export interface paths {
         put?: never;
         /**
          * End Text Chat
-         * @description End the chat; ending it again changes nothing.
+         * @description Ends the chat; ending it again changes nothing.
          */
         post: operations["end_text_chat"];
         delete?: never;
@@ -3154,7 +3153,7 @@ export interface paths {
         put?: never;
         /**
          * Send Text Chat Message
-         * @description Say something; the answer is the whole chat with the agent's reply. 409 with both revisions when it moved on.
+         * @description Sends a message and returns the whole chat with the agent's reply; 409 with both revisions if the chat has changed.
          */
         post: operations["send_text_chat_message"];
         delete?: never;
@@ -3174,8 +3173,8 @@ export interface paths {
         put?: never;
         /**
          * Rewind Text Chat
-         * @description Takes the chat back to a turn: node, variables and history are as they were after it. What came later stays
-         *     visible; the next message discards it, `cursor_turn_id: null` goes back to it.
+         * @description Rewinds the chat to a turn and restores its node, variables and history. Later turns stay visible until the next
+         *     message discards them; `cursor_turn_id: null` returns to the last turn.
          */
         post: operations["rewind_text_chat"];
         delete?: never;
@@ -3693,7 +3692,7 @@ export interface components {
         };
         /**
          * CarrierBill
-         * @description Of the call itself, and of other legs that it has led to.
+         * @description The carrier's bill for the call and for the legs that it led to.
          */
         CarrierBill: {
             /** Billed S */
@@ -3705,7 +3704,7 @@ export interface components {
             cost?: string | null;
             /**
              * Currency
-             * @description ISO 4217; other than USD it is shown, and not charged
+             * @description ISO 4217; amounts in currencies other than USD are shown but not charged
              * @default USD
              */
             currency: string;
@@ -5149,7 +5148,7 @@ export interface components {
         };
         /**
          * LegBill
-         * @description What the carrier itself says of one leg, as far as it does: texts, exactly as it counts.
+         * @description The carrier's own figures for one leg, as exact texts; null where it reports none.
          */
         LegBill: {
             /** Billed S */
@@ -5161,7 +5160,7 @@ export interface components {
             cost?: string | null;
             /**
              * Currency
-             * @description ISO 4217; other than USD it is shown, and not charged
+             * @description ISO 4217; amounts in currencies other than USD are shown but not charged
              * @default USD
              */
             currency: string;
@@ -7536,7 +7535,7 @@ export interface components {
         };
         /**
          * UnpricedService
-         * @description Used, but of no known price: not in ``cost_cents``.
+         * @description Usage without a known price; it is not part of ``cost_cents``.
          */
         UnpricedService: {
             /** Kind */
@@ -7738,7 +7737,7 @@ export interface components {
         };
         /**
          * UsageRunList
-         * @description ``total_duration_seconds`` is that of the page; ``total_count``, ``page`` and ``total_pages`` say it as other lists.
+         * @description ``total_duration_seconds`` is the sum over this page. ``total_count`` equals ``total``.
          */
         UsageRunList: {
             /** Items */
@@ -11500,7 +11499,7 @@ export interface operations {
     list_events: {
         parameters: {
             query?: {
-                /** @description `next_after` of the answer before */
+                /** @description `next_after` of the previous response */
                 after?: number;
                 limit?: number;
                 /** @description Event types, separated by commas */
@@ -17678,9 +17677,9 @@ export interface operations {
                 offset?: number | null;
                 /** @description Used when there is no offset */
                 page?: number;
-                /** @description ISO 8601; a plain day counts whole */
+                /** @description ISO 8601; a plain date covers the whole day */
                 from_date?: string | null;
-                /** @description ISO 8601; a plain day counts whole */
+                /** @description ISO 8601; a plain date covers the whole day */
                 to_date?: string | null;
                 /** @description The same as from_date */
                 start_date?: string | null;
@@ -17782,9 +17781,9 @@ export interface operations {
     download_usage_report: {
         parameters: {
             query?: {
-                /** @description ISO 8601; a plain day counts whole */
+                /** @description ISO 8601; a plain date covers the whole day */
                 from_date?: string | null;
-                /** @description ISO 8601; a plain day counts whole */
+                /** @description ISO 8601; a plain date covers the whole day */
                 to_date?: string | null;
                 /** @description The same as from_date */
                 start_date?: string | null;
@@ -19319,7 +19318,7 @@ export interface operations {
     list_all_campaigns: {
         parameters: {
             query?: {
-                /** @description Only this organization's */
+                /** @description Only items of this organization */
                 organization_id?: number | null;
                 limit?: number | null;
                 offset?: number;
@@ -19999,7 +19998,7 @@ export interface operations {
     list_all_workflows: {
         parameters: {
             query?: {
-                /** @description Only this organization's */
+                /** @description Only items of this organization */
                 organization_id?: number | null;
                 /** @description `active`, `archived` or both, separated by a comma */
                 status?: string | null;
@@ -25262,9 +25261,9 @@ export interface operations {
     download_workflow_report: {
         parameters: {
             query?: {
-                /** @description ISO 8601; a plain day counts whole */
+                /** @description ISO 8601; a plain date covers the whole day */
                 start_date?: string | null;
-                /** @description ISO 8601; a plain day counts whole */
+                /** @description ISO 8601; a plain date covers the whole day */
                 end_date?: string | null;
                 /** @description JSON array of {field, type, value} */
                 filters?: string | null;
