@@ -12,7 +12,8 @@ from offhook.runs import RunSweeper
 from offhook.runs.queries import count_live_calls
 from offhook_lab.carriers import CallbackFault, CarrierEmulator, RestFault, SocketFault, phones
 from tests.calls.carrier_desk import prepare
-from tests.calls.test_carriers import Desk, desks, each, root
+from tests.calls.desks import Desk, each
+from tests.calls.test_carriers import desks, root
 from tests.fakes.clock import ShiftedClock
 from tests.telephony.emulator_desk import EMULATORS
 

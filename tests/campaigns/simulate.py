@@ -29,16 +29,17 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
     began, seeds = time.monotonic(), range(asked.first, asked.first + asked.seeds)
-    failed, steps, calls = [], 0, 0
+    failed: dict[int, list[str]] = {}
+    steps = calls = 0
     with ProcessPoolExecutor(asked.processes) as pool:
         for seed, violations, its_steps, its_calls in pool.map(run_seed, seeds, chunksize=20):
             steps, calls = steps + its_steps, calls + its_calls
             if violations:
-                failed.append({"seed": seed, "violations": violations[:10]})
+                failed[seed] = violations[:10]
     report = {
         "seeds": len(seeds),
-        "violations": sum(len(one["violations"]) for one in failed),
-        "failed": failed,
+        "violations": sum(len(found) for found in failed.values()),
+        "failed": [{"seed": seed, "violations": found} for seed, found in failed.items()],
         "steps": steps,
         "calls": calls,
         "seconds": round(time.monotonic() - began, 1),
@@ -47,8 +48,8 @@ def main() -> int:
         print(json.dumps(report))
     else:
         print(f"{report['seeds']} seeds, {report['violations']} violations, {calls} calls, {report['seconds']} s")
-        for one in failed:
-            print(f"  seed {one['seed']}: {'; '.join(one['violations'])}")
+        for seed, found in failed.items():
+            print(f"  seed {seed}: {'; '.join(found)}")
     return 1 if failed else 0
 
 

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import AsyncIterator
 
 from httpx2 import AsyncClient
 
@@ -36,7 +37,7 @@ async def test_more_than_was_said_is_too_large(desk: Desk, root: Root) -> None:
     """The size that counts is that of the bytes, also of a body that does not say its length."""
     place = (await desk.place(size=10)).json()
 
-    async def chunks():  # type: ignore[no-untyped-def]
+    async def chunks() -> AsyncIterator[bytes]:
         for _ in range(51):
             yield b"a" * 1024 * 1024
 

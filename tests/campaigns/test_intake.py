@@ -51,7 +51,7 @@ async def test_cells_are_data_whatever_is_in_them(desk: Desk) -> None:
     ]
 
 
-BAD = {
+BAD: dict[str, tuple[bytes, list[tuple[int, str | None, str]]]] = {
     "empty": (b"", [(1, None, "empty")]),
     "blank lines only": (b"\n\n\n", [(1, None, "empty")]),
     "header only": (b"phone_number,name\n", [(1, None, "no contacts")]),

@@ -17,6 +17,7 @@ from offhook.campaigns.engine.store import plan_from_row
 from offhook.campaigns.tables import Campaign
 from offhook.root import Root
 from offhook.runs import service as runs
+from offhook.runs.states import StatusChange
 from tests.campaigns.conftest import MakeCampaign
 from tests.campaigns.sim.twin import TwinTx
 from tests.campaigns.twins import Both, Statement, Twins, plain_route, without_call
@@ -236,7 +237,7 @@ def apply_status(organization_id: int, run_id: int, status: str, outcome: str | 
             if run_id not in tx.memory.tables["runs"]:
                 return None
             return await tx.apply_status(organization_id, run_id, status, outcome, None)
-        news = runs.StatusChange(organization_id, run_id, status, tx.clock.now(), outcome)
+        news = StatusChange(organization_id, run_id, status, tx.clock.now(), outcome)
         return (await runs.apply_status_changes(tx.session, [news]))[0]
 
     return statement

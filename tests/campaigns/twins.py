@@ -43,7 +43,7 @@ def step(work: Awaitable[Any]) -> Any:
         while True:
             signal = next(steps)
             if isinstance(signal, Wait):
-                steps.close()  # type: ignore[attr-defined]
+                steps.close()
                 return BLOCKED
             assert isinstance(signal, Pause)
     except StopIteration as end:

@@ -1,7 +1,7 @@
 """A real database whose connection fails when a test wants it to."""
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -16,14 +16,12 @@ class FaultyDatabase(Database):
         self.is_away = False
         self.loses_next_answer = False
 
-    def transaction(self) -> AbstractAsyncContextManager[AsyncSession]:
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncSession]:
         if self.is_away:
             raise ConnectionRefusedError("the database is away")
-        return self._unheard() if self.loses_next_answer else super().transaction()
-
-    @asynccontextmanager
-    async def _unheard(self) -> AsyncIterator[AsyncSession]:
-        self.loses_next_answer = False
+        is_answer_lost, self.loses_next_answer = self.loses_next_answer, False
         async with super().transaction() as session:
             yield session
-        raise ConnectionResetError("committed, but nobody was told")
+        if is_answer_lost:
+            raise ConnectionResetError("committed, but nobody was told")

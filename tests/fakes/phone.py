@@ -139,7 +139,7 @@ class SandboxCall:
     @property
     def transcript(self) -> list[tuple[str, str]]:
         who = {events.AGENT_SAID: "agent", events.CALLER_SAID: "caller"}
-        return [(who[event.type], event.data["text"]) for event in self.sink.events if event.type in who]
+        return [(who[event.type], str(event.data["text"])) for event in self.sink.events if event.type in who]
 
     @property
     def caller_said(self) -> list[str]:

@@ -9,6 +9,7 @@ from offhook.kit.egress import EgressClient
 from offhook.models.catalog import VendorCatalog
 from offhook.models.configuration.resolution import ModelResolver
 from offhook.models.errors import UnknownModel
+from offhook.models.ports import Stt
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.models.vendors import ModelChoice, ModelInfo, ModelVendor, VendorContext
 from offhook.settings import Settings
@@ -66,7 +67,10 @@ class TestLayers:
         assert (first.api_key, second.api_key) == ("o", "o")
 
     def test_a_key_of_another_address_stays_there(self) -> None:
-        speech = ModelVendor("stt", "acme", "Acme", (ModelInfo("acme-ears"),), lambda _: Any, ACME.check)
+        def build(_: ModelChoice) -> Stt:
+            raise AssertionError("only chosen, never built")
+
+        speech = ModelVendor("stt", "acme", "Acme", (ModelInfo("acme-ears"),), build, ACME.check)
         organization = {"stt": {"provider": "acme", "api_key": "a", "base_url": "https://proxy.example"}}
         (choice,) = llms(chooser(ACME, speech), organization, {"llm": {"provider": "acme"}})
         assert choice.api_key == ""

@@ -1,5 +1,7 @@
 """Model servers on this machine: found by their ports, told apart by their models, allowed where that is safe."""
 
+from typing import Any
+
 import pytest
 
 from offhook.kit.egress import AddressRefused, EgressClient
@@ -66,7 +68,7 @@ def test_what_a_model_is_for(model: str, kind: Kind) -> None:
         ({"local_models": "off"}, False),
     ],
 )
-def test_only_where_nobody_else_reaches_offhook(settings: dict[str, str], is_allowed: bool) -> None:
+def test_only_where_nobody_else_reaches_offhook(settings: dict[str, Any], is_allowed: bool) -> None:
     assert are_allowed(Settings(**settings)) is is_allowed
 
 

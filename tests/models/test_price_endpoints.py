@@ -28,7 +28,8 @@ async def own(client: AsyncClient, org: OrgFixture) -> list[dict[str, Any]]:
 
 
 async def test_anonymous_and_wrong_role(client: AsyncClient, org: OrgFixture) -> None:
-    for method, more in (("PUT", {"json": OWN}), ("DELETE", {"params": NAMED})):
+    requests: list[tuple[str, dict[str, Any]]] = [("PUT", {"json": OWN}), ("DELETE", {"params": NAMED})]
+    for method, more in requests:
         assert (await client.request(method, PATH, **more)).status_code == 401
         denied = await client.request(method, PATH, headers=org.headers_for("member"), **more)
         assert denied.status_code == 403

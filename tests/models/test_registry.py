@@ -9,6 +9,7 @@ from pydantic import SecretStr
 from offhook.models.errors import UnknownModel
 from offhook.models.ports import ModelRef
 from offhook.models.providers.builtin.llm import BuiltinLlm
+from offhook.models.providers.builtin.tts import BuiltinTts
 from offhook.models.registry import ModelRegistry
 from offhook.settings import Settings
 
@@ -29,7 +30,8 @@ def with_key() -> ModelRegistry:
 class TestChoice:
     async def test_without_any_account_everything_is_offline(self, registry: ModelRegistry) -> None:
         models = registry.for_call({})
-        assert [model.model_ref.provider for model in (*models.llm, *models.tts, *models.stt)] == ["builtin"] * 3
+        assert [kind[0].model_ref.provider for kind in (models.llm, models.tts, models.stt)] == ["builtin"] * 3
+        assert [len(kind) for kind in (models.llm, models.tts, models.stt)] == [1, 1, 1]
         assert models.language == "en-US"
 
     async def test_a_vendor_has_the_offline_agent_behind_it(self) -> None:
@@ -48,7 +50,9 @@ class TestChoice:
         models = registry.for_call(
             {"models": {"tts": {"voice_id": "en-gb+f3", "speed": 1.2}, "stt": {"language": "en-GB"}}}
         )
-        assert models.tts[0].voice == "en-gb+f3"
+        (voice,) = models.tts
+        assert isinstance(voice, BuiltinTts)
+        assert voice.voice == "en-gb+f3"
         assert models.language == "en-GB"
 
     async def test_calls_share_their_models(self, registry: ModelRegistry) -> None:

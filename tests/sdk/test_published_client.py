@@ -124,7 +124,7 @@ async def use_resources(session: Session) -> None:
     sdk = session.sdk
     tool = await session.ask(
         sdk.create_tool,
-        body=CreateToolRequest(name="Sum", category="calculator", definition={"type": "calculator"}),  # type: ignore[arg-type]
+        body=CreateToolRequest(name="Sum", category="calculator", definition={"type": "calculator"}),
     )
     assert [one.id for one in await session.ask(sdk.list_tools, status="active", category="calculator")] == [tool.id]
     bearer = {"name": "CRM", "credential_type": "bearer_token", "credential_data": {"token": "x"}}
@@ -189,7 +189,9 @@ async def test_mistakes_are_found_by_the_library(session: Session) -> None:
         await session.ask(agent.add, type="agentNode", name="Help")
     with pytest.raises(ApiError) as unknown:
         await session.ask(session.sdk.get_workflow, 999_999)
-    assert (unknown.value.status_code, unknown.value.body["code"]) == (404, "workflow_not_found")
+    refusal = unknown.value.body
+    assert isinstance(refusal, dict)
+    assert (unknown.value.status_code, refusal["code"]) == (404, "workflow_not_found")
 
 
 async def test_its_generator_writes_classes_of_our_node_types(session: Session, tmp_path: Path) -> None:

@@ -50,10 +50,12 @@ async def test_the_carrier_s_own_price_is_charged_once(account: Account) -> None
 
 
 async def test_whatever_order_it_comes_in(account: Account) -> None:
-    bills, events = (
-        set(),
-        [END | {"cost": "0.0100", "call_id": None}, COST | {"call_id": None}, COST | {"duration": "60"}],
-    )
+    bills: set[tuple[int, str]] = set()
+    events: list[dict[str, str | None]] = [
+        {**END, "cost": "0.0100", "call_id": None},
+        {**COST, "call_id": None},
+        {**COST, "duration": "60"},
+    ]
     for order in permutations(events):
         run_id = await account.dial()
         for one in order:
@@ -62,7 +64,7 @@ async def test_whatever_order_it_comes_in(account: Account) -> None:
         run = await detail(account, run_id)
         bills.add((run["cost_cents"], json.dumps(run["carrier_bill"])))
     assert len(bills) == 1, bills
-    bill = {"duration_s": "61", "billed_s": None, "cost": "0.0170", "currency": "USD", "legs": {}}
+    bill: dict[str, Any] = {"duration_s": "61", "billed_s": None, "cost": "0.0170", "currency": "USD", "legs": {}}
     assert bills == {(2, json.dumps(bill))}
     assert await charged(account) == 12
 

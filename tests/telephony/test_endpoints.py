@@ -111,8 +111,8 @@ class TestInitiateCall:
         status, answer = await self.initiate(phone_number=None)
         assert (status, answer["code"]) == (422, "phone_number_missing")
         assert "E.164" in answer["detail"]
-        saved = {"json": {"test_phone_number": "+12015550188"}, "headers": self.org.key_headers}
-        await self.client.put("/organizations/preferences", **saved)
+        saved = {"test_phone_number": "+12015550188"}
+        await self.client.put("/organizations/preferences", json=saved, headers=self.org.key_headers)
         assert (await self.initiate(phone_number=None))[0] == 200
         assert [request.to_number for _, request in self.carrier.dialled] == ["+12015550188"]
 

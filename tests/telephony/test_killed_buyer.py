@@ -82,4 +82,4 @@ async def test_it_is_finished_by_the_job(
 async def kept(root: Root) -> list[tuple[str, int, bool]]:
     async with root.db.transaction() as session:
         found = await session.execute(select(PhoneNumber.address, PhoneNumber.organization_id, PhoneNumber.is_managed))
-        return [tuple(row) for row in found]
+        return [(row.address, row.organization_id, row.is_managed) for row in found]

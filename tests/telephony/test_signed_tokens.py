@@ -17,7 +17,7 @@ from tests.telephony.signature_cases import CASES, NOW, Case, accepts, cases
 
 class TestVonage:
     verifier = VonageVerifier()
-    config: ClassVar = {"api_key": "a1b2c3d", "application_id": "app1", "signature_secret": "s" * 32}
+    config: ClassVar[dict[str, Any]] = {"api_key": "a1b2c3d", "application_id": "app1", "signature_secret": "s" * 32}
     body = b'{"status":"answered","uuid":"u1"}'
 
     @pytest.mark.parametrize("case", cases("vonage", scheme="jwt-hs256"))
@@ -44,7 +44,7 @@ class TestVonage:
             "payload_hash": sha256_hex(self.body),
         }
         wanted = {name: value for name, value in {**known, **claims}.items() if value is not None}
-        return jwt.encode(wanted, secret or None, algorithm)
+        return jwt.encode(wanted, secret, algorithm)
 
     def sent(self, token: str, body: bytes | None = None) -> CarrierWebhook:
         return posted(

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -75,7 +75,7 @@ class Call:
 
     # -- the caller's part ----------------------------------------------------------------------------------------
 
-    def says(self, text: str, *, at: float, for_s: float | None = None, loudness: float = LOUDNESS) -> "Call":
+    def says(self, text: str, *, at: float, for_s: float | None = None, loudness: float = LOUDNESS) -> Self:
         """Speak ``text`` from second ``at`` on; ``loudness`` is the peak of the samples."""
 
         def speak(call: Call) -> None:
@@ -86,7 +86,7 @@ class Call:
         self.actions.append(Action(at, speak))
         return self
 
-    def mumbles(self, *, at: float, for_s: float = 0.6) -> "Call":
+    def mumbles(self, *, at: float, for_s: float = 0.6) -> Self:
         """Make speech-like noise that nobody can recognize."""
 
         def mumble(call: Call) -> None:
@@ -95,7 +95,7 @@ class Call:
         self.actions.append(Action(at, mumble))
         return self
 
-    def beeps(self, *, at: float, for_s: float = 0.4, hz: float = 1000) -> "Call":
+    def beeps(self, *, at: float, for_s: float = 0.4, hz: float = 1000) -> Self:
         """The tone of an answering machine."""
 
         def beep(call: Call) -> None:
@@ -104,16 +104,16 @@ class Call:
         self.actions.append(Action(at, beep))
         return self
 
-    def presses(self, digits: str, *, at: float) -> "Call":
+    def presses(self, digits: str, *, at: float) -> Self:
         for index, digit in enumerate(digits):
             self.actions.append(Action(at + index * 0.3, partial(_press, digit)))
         return self
 
-    def does(self, action: Callable[["Call"], None], *, at: float) -> "Call":
+    def does(self, action: Callable[["Call"], None], *, at: float) -> Self:
         self.actions.append(Action(at, action))
         return self
 
-    def hangs_up(self, *, at: float) -> "Call":
+    def hangs_up(self, *, at: float) -> Self:
         self.hangs_up_at = at
         return self
 
@@ -124,7 +124,7 @@ class Call:
         assert self._session is not None
         return self._session
 
-    def run(self) -> "Call":
+    def run(self) -> Self:
         self.result = run_virtual(self._run())
         return self
 

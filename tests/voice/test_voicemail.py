@@ -10,7 +10,7 @@ from tests.fakes.voice import KeptSounds
 from tests.voice.phone import Call, simple_agent
 
 GREETING = "You have reached Ann, please leave a message after the tone"
-MESSAGE = {"action": "message", "message": "This is {{ company }}. Please call us back."}
+MESSAGE: dict[str, Any] = {"action": "message", "message": "This is {{ company }}. Please call us back."}
 
 
 def outbound(*, llm: ScriptedLlm | None = None, sounds: KeptSounds | None = None, **detection: Any) -> Call:

@@ -135,7 +135,7 @@ class TwinTx(OthersTx):
                 and r["due_at"] <= now
                 and r["id"] not in excluded_ids
             ]
-            found = []
+            found: list[ClaimedContact] = []
             for row in sorted(due, key=lambda r: (r["due_at"], r["id"])):
                 if len(found) < limit and self.lock(("contacts", row["id"]), skip=True):
                     found.append(ClaimedContact(row["id"], row["phone_number"], {}, row["dials"], row["reason"]))

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Coroutine
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from offhook.campaigns.engine.engine import CampaignEngine
@@ -63,7 +64,7 @@ class World:
         self.kernel.at(self.storm_ends, self._end_storm)
         self.kernel.at(1.0, self._tick)
         for campaign_id in self.scenario.plans:
-            self.kernel.at(self.rng.random() * 5, lambda c=campaign_id: self._people_start(c))
+            self.kernel.at(self.rng.random() * 5, partial(self._people_start, campaign_id))
         is_over = self.kernel.run(HORIZON_S, self._is_over)
         if not is_over and not self._is_waiting_for_hours():
             self.violations.append("the campaigns never ended")
@@ -124,10 +125,11 @@ class World:
         if self.kernel.now >= self.storm_ends:
             return
         alive = [*self.workers, *([self.api] if self.api is not None and self.rng.random() < 0.3 else [])]
-        victim = self.rng.choice([one for one in alive if one.is_alive] or [None])  # type: ignore[list-item]
+        candidates: list[Process | None] = [one for one in alive if one.is_alive]
+        victim = self.rng.choice(candidates or [None])
         if victim is not None:
             self.kernel.kill(victim)
-            self.kernel.at(0.5 + self.rng.random() * 8, lambda: self._start_process(victim.name))
+            self.kernel.at(0.5 + self.rng.random() * 8, partial(self._start_process, victim.name))
         self.kernel.at(self.rng.expovariate(1 / self.scenario.kill_every_s), self._kill_somebody)
 
     async def _join(self, process: Process, work: list[Coroutine[Any, Any, None]]) -> None:
@@ -168,7 +170,7 @@ class World:
         if self.scenario.kill_every_s:
             self.kernel.at(self.rng.random() * 10, self._kill_somebody)
         for at, by in self.scenario.jumps:
-            self.kernel.at(at, lambda by=by: self._jump(by))
+            self.kernel.at(at, partial(self._jump, by))
 
     def _end_storm(self) -> None:
         self.memory.faults = Faults()

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -24,23 +25,23 @@ from offhook_lab.speech.tones import ToneDetector, ToneWord, speak_tones
 from offhook_lab.speech.voices import VoiceServer
 from tests.fakes.scripted import says
 from tests.models.speech.vendors import EARS, KEY, VOICES, Ears, Voice, stt_choice, tts_choice, virtually
-from tests.voice.phone import Action, Call, simple_agent
+from tests.voice.phone import LOUDNESS, Action, Call, simple_agent
 
 BOOK = "i want to book a table"
 SURE = "Sure, for how many people shall I book it?"
 GREETING = "hello how can i help"
 
 
+@dataclass
 class TalkingCall(Call):
     """The caller really speaks, in tones; what the agent said can be read from what left on the line."""
 
-    def says(self, text: str, *, at: float, for_s: float | None = None) -> "TalkingCall":
-        self.actions.append(Action(at, lambda call: call.voice.extend(MULAW_8K.encode(speak_tones(text, 8000)))))
-        return self
+    voice: bytearray = field(default_factory=bytearray)
 
-    @property
-    def voice(self) -> bytearray:
-        return self.__dict__.setdefault("_voice", bytearray())
+    def says(self, text: str, *, at: float, for_s: float | None = None, loudness: float = LOUDNESS) -> Self:
+        """Speak ``text``; tones have a length and a loudness of their own."""
+        self.actions.append(Action(at, lambda _: self.voice.extend(MULAW_8K.encode(speak_tones(text, 8000)))))
+        return self
 
     def _audio(self, now: float) -> bytes:
         frame = (bytes(self.voice[:160]) + self.leg.codec.silence_frame)[:160]
