@@ -3,8 +3,8 @@
 import ast
 
 from tests.architecture import exceptions
-from tests.architecture.source import SOURCE, Module, imported, source
-from tests.architecture.test_rules import none, unexpected
+from tests.architecture.source import SOURCE, Module, imported, none, source
+from tests.architecture.test_rules import unexpected
 
 PROVIDERS = SOURCE / "offhook" / "telephony" / "providers"
 NAMES = frozenset(path.name for path in PROVIDERS.iterdir() if (path / "__init__.py").exists())

@@ -53,7 +53,8 @@ def test_our_own_code_is_imported_at_the_top() -> None:
         for function in module.functions()
         for node in ast.walk(function)
         if isinstance(node, ast.Import | ast.ImportFrom)
-        if any(name.partition(".")[0] == "offhook" for name in imported(node)) or getattr(node, "level", 0)
+        if any(name.partition(".")[0] == "offhook" for name in imported(node))
+        or (isinstance(node, ast.ImportFrom) and node.level)
     ]
     none(found)
 

@@ -59,8 +59,10 @@ async def next_json(line: ClientConnection, kind: str) -> dict[str, Any]:
     async with asyncio.timeout(60):
         while True:
             message = await line.recv()
-            if isinstance(message, str) and (parsed := json.loads(message))["type"] == kind:
-                return parsed
+            if isinstance(message, str):
+                parsed: dict[str, Any] = json.loads(message)
+                if parsed["type"] == kind:
+                    return parsed
 
 
 async def closing(line: ClientConnection) -> tuple[int, str]:

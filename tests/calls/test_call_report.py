@@ -1,30 +1,21 @@
 """What `offhook call` prints."""
 
-from typing import Any
-
 import pytest
 from rich.console import Console
 
-from offhook.commands.call_report import as_json, live_line, print_report, turn_timings
+from offhook.commands.call_report import CallEvent, CallRecord, as_json, live_line, print_report, turn_timings
 
-RUN: dict[str, Any] = {
+RUN: CallRecord = {
     "workflow_run_id": 7,
-    "workflow_id": 1,
-    "name": "WR-1",
-    "mode": "sandbox",
     "status": "completed",
     "outcome": "answered",
     "end_reason": "agent_ended",
     "duration": 12.34,
-    "phone_number": "+12015550101",
     "gathered_context": {"extracted_variables": {"day": "[Tuesday]"}},
     "latency": {"p50_ms": 900, "p95_ms": 1000, "turns": 1},
-    "usage": {},
-    "tags": [],
-    "recording_url": None,
     "transcript": [
-        {"role": "agent", "text": "Hello [red]there", "start_s": 0.1, "end_s": 1.0, "interrupted": True},
-        {"role": "caller", "text": "Hi", "start_s": 2.0, "end_s": 2.5, "interrupted": False},
+        {"role": "agent", "text": "Hello [red]there", "start_s": 0.1, "interrupted": True},
+        {"role": "caller", "text": "Hi", "start_s": 2.0, "interrupted": False},
     ],
     "events": [
         {"type": "turn_timed", "at_ms": 1, "data": {"first_frame": 0.2}},
@@ -62,7 +53,7 @@ def test_only_turns_with_an_answer_count() -> None:
         ({"type": "ended", "status": "completed"}, None),
     ],
 )
-def test_the_live_view(event: dict[str, Any], line: str | None) -> None:
+def test_the_live_view(event: CallEvent, line: str | None) -> None:
     shown = live_line(event)
 
     assert (shown.plain if shown else None) == line

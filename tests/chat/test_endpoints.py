@@ -10,6 +10,7 @@ from httpx2 import ASGITransport, AsyncClient
 from sqlalchemy import update
 
 from offhook.bootstrap import build_root
+from offhook.kit.json_values import JsonObject
 from offhook.root import Root
 from offhook.runs import RunFinished
 from offhook.runs.tables import Run
@@ -170,7 +171,7 @@ async def test_of_messages_that_come_together_one_is_answered(
 async def test_a_crash_in_the_middle_of_an_answer_frees_the_chat_in_time(
     client: AsyncClient, path: str, chat: dict[str, Any], org: OrgFixture, root: Root
 ) -> None:
-    abandoned = {"id": "dead", "until": "2020-01-01T00:00:00+00:00"}
+    abandoned: JsonObject = {"id": "dead", "until": "2020-01-01T00:00:00+00:00"}
     async with root.db.transaction() as session:
         run = await session.get(Run, chat["id"])
         assert run is not None

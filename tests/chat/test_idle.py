@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from httpx2 import AsyncClient
+from httpx2 import AsyncClient, Response
 from sqlalchemy import update
 
 from offhook.root import Root
@@ -46,7 +46,7 @@ class Chat:
     async def rewind(self) -> int:
         return (await self._post("rewind", {"cursor_turn_id": None})).status_code
 
-    async def _post(self, action: str, body: dict[str, Any]) -> Any:
+    async def _post(self, action: str, body: dict[str, Any]) -> Response:
         return await self._client.post(f"{self._path}/{action}", json=body, headers=self._headers)
 
     async def after(self, seconds: float) -> tuple[str, str | None, str | None]:

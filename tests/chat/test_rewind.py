@@ -15,7 +15,10 @@ from tests.fixtures_orgs import OrgFixture
 from tests.workflows.conftest import Editor
 from tests.workflows.definitions import agent, definition, edge, end, start
 
-CITY = {"extraction_enabled": True, "extraction_variables": [{"name": "city", "type": "string", "prompt": "Where to"}]}
+CITY: dict[str, Any] = {
+    "extraction_enabled": True,
+    "extraction_variables": [{"name": "city", "type": "string", "prompt": "Where to"}],
+}
 TRIP = definition(
     start(greeting="Where do you want to go?", **CITY),
     agent("a", prompt="Ask for the day of the trip to {{city}}."),
@@ -177,12 +180,13 @@ async def test_refusals(chat: Chatting, client: AsyncClient, org: OrgFixture, ot
     assert (await chat.post("/rewind", {}, org.headers_for("viewer"))).status_code == 403
     unknown = await chat.rewind("turn_99")
     assert (unknown.status_code, unknown.json()["code"]) == (404, "chat_turn_not_found")
-    for body in (
+    bodies: list[dict[str, Any]] = [
         {"cursor_turn_id": 1},
         {"cursor_turn_id": "x" * 65},
         {"expected_revision": -1},
         {"cursor_turn_id": []},
-    ):
+    ]
+    for body in bodies:
         assert (await chat.post("/rewind", body)).status_code == 422
     stale = await chat.rewind("turn_1", expected_revision=chat.shown["revision"] - 1)
     assert (stale.status_code, stale.json()["code"]) == (409, "revision_conflict")

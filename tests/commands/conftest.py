@@ -52,7 +52,8 @@ class Offhook:
         return self.data_dir.with_suffix(f".{number}.log")
 
     def note(self) -> dict[str, object]:
-        return json.loads((self.data_dir / "server.json").read_text())
+        note: dict[str, object] = json.loads((self.data_dir / "server.json").read_text())
+        return note
 
     def end(self) -> None:
         for process in self._started:

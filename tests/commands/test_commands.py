@@ -6,6 +6,7 @@ from pathlib import Path
 import anthropic  # noqa: F401 - its import takes seconds on a busy machine, of the ten that a check has
 import asyncpg
 import pytest
+from pydantic import SecretStr
 
 from offhook.commands import doctor
 from offhook.settings import Settings
@@ -114,9 +115,11 @@ class TestDoctor:
 
     async def test_a_key_is_shown_to_its_own_vendor_and_to_nobody_else(self) -> None:
         async with serve_anthropic([], api_key="sk-ant-good") as server:
-            at = {"llm_provider": "anthropic", "llm_base_url": server.base_url}
             right, wrong = [
-                await doctor.check_models(Settings(**at, llm_api_key=key)) for key in ("sk-ant-good", "sk-wrong")
+                await doctor.check_models(
+                    Settings(llm_provider="anthropic", llm_base_url=server.base_url, llm_api_key=SecretStr(key))
+                )
+                for key in ("sk-ant-good", "sk-wrong")
             ]
         assert [(check.name, check.status) for check in right] == [("language model", "ok")]
         assert [(check.name, check.status) for check in wrong] == [("language model", "failed")]

@@ -12,7 +12,7 @@ import pytest
 from offhook.kit.egress import EgressClient
 from offhook.models.catalog import VendorCatalog
 from offhook.models.ports import ModelError
-from offhook.models.vendors import AnyVendor, ModelChoice, VendorContext
+from offhook.models.vendors import AnyVendor, Kind, ModelChoice, VendorContext
 from offhook.settings import Settings
 from tests.models.speech.vendors import spoken_words
 
@@ -22,7 +22,7 @@ def addresses() -> Iterator[dict[str, str]]:
     command = [sys.executable, "-m", "offhook.cli", "lab", "vendors", "--first-port", "0", "--tones"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    found = {}
+    found: dict[str, str] = {}
     for line in process.stdout:
         if (match := re.match(r"  ((?:tts|stt) \w+) .*(http://\S+)$", line)) is not None:
             found.setdefault(match[1], match[2])
@@ -33,13 +33,17 @@ def addresses() -> Iterator[dict[str, str]]:
     assert process.wait(20) == 0
 
 
-def vendor(kind: str, name: str) -> AnyVendor:
-    return VendorCatalog.load_providers(VendorContext(Settings(), EgressClient())).find_vendor(kind, name)  # type: ignore[arg-type]
+def vendor(kind: Kind, name: str) -> AnyVendor:
+    return VendorCatalog.load_providers(VendorContext(Settings(), EgressClient())).find_vendor(kind, name)
 
 
 def choice(of: AnyVendor, url: str) -> ModelChoice:
     voice = of.voices[0].id if of.voices else ""
     return ModelChoice(of.kind, of.provider, of.models[0].id, "lab-key", url, is_own_network=True, voice_id=voice)
+
+
+async def check(of: AnyVendor, choice: ModelChoice) -> None:
+    await of.check(choice)
 
 
 @pytest.mark.parametrize("name", ["elevenlabs", "cartesia", "deepgram", "rime", "openai"])
@@ -60,14 +64,14 @@ def test_voices_speak_and_their_key_passes_the_live_check(addresses: dict[str, s
 @pytest.mark.parametrize("name", ["deepgram", "assemblyai", "speechmatics", "openai"])
 def test_keys_of_recognisers_pass_the_live_check(addresses: dict[str, str], name: str) -> None:
     found = vendor("stt", name)
-    asyncio.run(found.check(choice(found, addresses[f"stt {name}"])))
+    asyncio.run(check(found, choice(found, addresses[f"stt {name}"])))
 
 
 def test_a_wrong_key_does_not(addresses: dict[str, str]) -> None:
     found = vendor("stt", "deepgram")
     wrong = ModelChoice("stt", "deepgram", "nova-3", "wrong-key", addresses["stt deepgram"], is_own_network=True)
     with pytest.raises(ModelError, match="401"):
-        asyncio.run(found.check(wrong))
+        asyncio.run(check(found, wrong))
 
 
 def test_an_organizations_address_goes_through_the_guard(addresses: dict[str, str]) -> None:
@@ -81,6 +85,7 @@ def test_an_organizations_address_goes_through_the_guard(addresses: dict[str, st
             return error.code
         return "was let through"
 
-    for kind, name in (("tts", "cartesia"), ("tts", "openai"), ("stt", "speechmatics")):
+    vendors: list[tuple[Kind, str]] = [("tts", "cartesia"), ("tts", "openai"), ("stt", "speechmatics")]
+    for kind, name in vendors:
         found = vendor(kind, name)
         assert asyncio.run(scenario(found, addresses[f"{kind} {name}"])) == f"{kind}_forbidden"

@@ -10,7 +10,7 @@ from tests.fixtures_orgs import OrgFixture
 from tests.recordings.conftest import Studio
 from tests.workflows.definitions import simple, trigger
 
-Body = Callable[["World"], dict[str, Any]]
+Body = Callable[["World"], dict[str, Any] | None]
 CALCULATOR = {"schema_version": 1, "type": "calculator"}
 NAME = "Reception"  # the same in every organization: names are no secret, and no key
 

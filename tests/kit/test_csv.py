@@ -63,9 +63,11 @@ async def test_a_long_one_comes_in_pieces() -> None:
 
 
 async def test_an_error_before_the_first_piece_is_raised_at_once() -> None:
-    async def broken() -> AsyncIterator[list[Any]]:
+    def read_cells() -> list[Any]:
         raise LookupError
-        yield []
+
+    async def broken() -> AsyncIterator[list[Any]]:
+        yield read_cells()
 
     with pytest.raises(LookupError):
         await csv_response("report.csv", ["a"], broken())

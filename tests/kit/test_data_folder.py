@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ with folder.hold_lock():
 
 
 @pytest.fixture
-def owner(tmp_path: Path):
+def owner(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen([sys.executable, "-c", OWNER, tmp_path], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "owned\n"

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -243,6 +244,10 @@ def redirecting(location: str, status: int = 302) -> Reply:
     return Reply(status, headers={"location": location})
 
 
+def answer_redirect(location: str, _: Seen) -> Reply:
+    return redirecting(location)
+
+
 class TestRedirects:
     async def test_followed_with_the_method_that_the_status_asks_for(self, shop: EgressClient) -> None:
         for status, method, body in ((302, "GET", b""), (303, "GET", b""), (307, "POST", b"{}"), (308, "POST", b"{}")):
@@ -258,7 +263,8 @@ class TestRedirects:
     async def test_to_where_nothing_may_be_called(self) -> None:
         for target in ("http://127.0.0.1:{port}/", "http://inside.test:{port}/", "http://[::ffff:127.0.0.1]:{port}/"):
             async with local_server(Reply()) as server:
-                server.answers = lambda _, target=target, server=server: redirecting(target.format(port=server.port))
+                location = target.format(port=server.port)
+                server.answers = partial(answer_redirect, location)
                 client = strict(FakeResolver(shop_test=LOOPBACK, inside_test=LOOPBACK), "shop.test")
                 with pytest.raises(AddressRefused):
                     await client.request("GET", server.url("shop.test"))

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import uuid
+from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
@@ -17,7 +18,7 @@ from tests.kit.catalog import read_catalog
 
 
 @pytest.fixture
-async def empty_database(pg_url: str):
+async def empty_database(pg_url: str) -> AsyncIterator[Database]:
     name = f"empty_{uuid.uuid4().hex}"
     database = Database(await create_database(pg_url, name, template="template0"))
     yield database

@@ -42,7 +42,8 @@ def rows(url: str) -> int:
     async def count() -> int:
         connection = await asyncpg.connect(url.replace("+asyncpg", ""))
         try:
-            return await connection.fetchval("SELECT count(*) FROM kept")
+            number: int = await connection.fetchval("SELECT count(*) FROM kept")
+            return number
         finally:
             await connection.close()
 

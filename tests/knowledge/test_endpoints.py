@@ -1,6 +1,7 @@
 """Documents over HTTP: in, read, found, changed, put away and brought back."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -107,7 +108,13 @@ class TestReadAndChange:
         assert (changed.json()["name"], changed.json()["metadata"]) == ("Museum", {"team": "desk"})
         again = await librarian.request("PATCH", path, json={"metadata": {}, "retrieval_mode": "full_document"})
         assert (again.json()["name"], again.json()["metadata"]) == ("Museum", {})
-        for bad in ({"name": ""}, {"name": None}, {"metadata": []}, {"metadata": {"x": "y" * 10_001}}):
+        bad_fields: list[dict[str, Any]] = [
+            {"name": ""},
+            {"name": None},
+            {"metadata": []},
+            {"metadata": {"x": "y" * 10_001}},
+        ]
+        for bad in bad_fields:
             assert (await librarian.request("PATCH", path, json=bad)).status_code == 422, bad
 
     async def test_archived_documents_are_not_found_and_come_back_as_they_were(self, librarian: Librarian) -> None:

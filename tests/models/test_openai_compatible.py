@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from offhook.kit.egress import EgressClient
+from offhook.kit.json_values import JsonObject
 from offhook.models.llm.stream import LlmTimeouts
 from offhook.models.ports import (
     LlmEvent,
@@ -99,7 +100,7 @@ class TestAnswers:
         assert events[-1] == LlmUsage(prompt_tokens=3, completion_tokens=5, cached_tokens=1)
 
     async def test_arguments_that_arrive_in_pieces_become_one_call(self) -> None:
-        arguments = {"city": "Zürich", "days": 3}
+        arguments: JsonObject = {"city": "Zürich", "days": 3}
         async with serving([ScriptedAnswer("One moment.", (("get_weather", arguments),))]) as (_, llm):
             events = await ask(llm, LlmRequest(HELLO.messages, tools=[WEATHER]))
         assert spoken(events) == "One moment."

@@ -1,5 +1,7 @@
 """A person's own account: switching organizations, the password, the sessions."""
 
+from typing import Any
+
 import pytest
 from httpx2 import AsyncClient
 
@@ -30,7 +32,7 @@ async def sign_up(client: AsyncClient, email: str = "ann@new.example") -> dict[s
     ],
 )
 async def test_people_only(
-    client: AsyncClient, root: Root, org: OrgFixture, method: str, path: str, body: dict | None
+    client: AsyncClient, root: Root, org: OrgFixture, method: str, path: str, body: dict[str, Any] | None
 ) -> None:
     assert (await client.request(method, path, json=body)).status_code == 401
     async with root.db.transaction() as session:

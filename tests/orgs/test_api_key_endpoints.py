@@ -3,6 +3,7 @@
 import asyncio
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from httpx2 import AsyncClient
@@ -18,10 +19,11 @@ KEYS = "/organizations/api-keys"
 RECORD = {"id", "name", "prefix", "role", "created_at", "last_used_at", "archived_at"}
 
 
-async def create(client: AsyncClient, org: OrgFixture, **body: object) -> dict:
+async def create(client: AsyncClient, org: OrgFixture, **body: object) -> dict[str, Any]:
     response = await client.post(KEYS, json={"name": "CI", **body}, headers=org.owner_headers)
     assert response.status_code == 200, response.text
-    return response.json()
+    made: dict[str, Any] = response.json()
+    return made
 
 
 class TestCreate:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from httpx2 import ASGITransport, AsyncClient
@@ -20,10 +21,11 @@ from tests.orgs.clocks import StoppedClock
 PASSWORD = "correct horse battery"
 
 
-async def sign_up(client: AsyncClient, email: str = "ada@example.com", **more: object) -> dict:
+async def sign_up(client: AsyncClient, email: str = "ada@example.com", **more: object) -> dict[str, Any]:
     response = await client.post("/auth/signup", json={"email": email, "password": PASSWORD, **more})
     assert response.status_code == 200, response.text
-    return response.json()
+    made: dict[str, Any] = response.json()
+    return made
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -173,10 +175,11 @@ class TestMe:
         assert (body["role"], body["organization_id"], body["impersonated"]) == ("member", org.id, False)
 
     @pytest.mark.parametrize(
-        "value", ["Bearer", "Bearer ", "Bearer x", "Basic YTpi", "nonsense", "Bearer " + "x" * 5000, "\u00e9".encode()]
+        "value",
+        [b"Bearer", b"Bearer ", b"Bearer x", b"Basic YTpi", b"nonsense", b"Bearer " + b"x" * 5000, "\u00e9".encode()],
     )
-    async def test_bad_token(self, client: AsyncClient, value: str | bytes) -> None:
-        assert (await client.get("/auth/me", headers={"Authorization": value})).status_code == 401
+    async def test_bad_token(self, client: AsyncClient, value: bytes) -> None:
+        assert (await client.get("/auth/me", headers={b"Authorization": value})).status_code == 401
 
     async def test_by_key(self, client: AsyncClient, org: OrgFixture) -> None:
         body = (await client.get("/auth/me", headers=org.key_headers)).json()

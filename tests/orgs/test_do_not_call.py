@@ -1,6 +1,7 @@
 """The do-not-call list: who may see and change it, what it takes, and that it is one organization's own."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from httpx2 import AsyncClient
@@ -14,10 +15,11 @@ PATH = "/organizations/do-not-call"
 ANN, BOB, CAT = "+12015550101", "+12015550102", "+12015550103"
 
 
-async def add(client: AsyncClient, org: OrgFixture, *numbers: str) -> dict:
+async def add(client: AsyncClient, org: OrgFixture, *numbers: str) -> dict[str, Any]:
     response = await client.post(PATH, json={"phone_numbers": list(numbers)}, headers=org.key_headers)
     assert response.status_code == 200, response.text
-    return response.json()
+    made: dict[str, Any] = response.json()
+    return made
 
 
 class TestAdd:
@@ -42,7 +44,7 @@ class TestAdd:
             {"phone_numbers": [ANN, "soon"]},
         ],
     )
-    async def test_bad_input_adds_nothing(self, client: AsyncClient, org: OrgFixture, body: dict) -> None:
+    async def test_bad_input_adds_nothing(self, client: AsyncClient, org: OrgFixture, body: dict[str, Any]) -> None:
         assert (await client.post(PATH, json=body, headers=org.key_headers)).status_code == 422
         assert (await client.get(PATH, headers=org.key_headers)).json()["total_count"] == 0
 

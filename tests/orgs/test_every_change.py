@@ -174,7 +174,8 @@ async def test_what_needs_an_admin(app: FastAPI, client: AsyncClient, org: OrgFi
 async def entries(client: AsyncClient, org: OrgFixture, **params: Any) -> list[dict[str, Any]]:
     answer = await client.get("/organizations/audit-log", params=params, headers=org.owner_headers)
     assert answer.status_code == 200, answer.text
-    return answer.json()["entries"]
+    found: list[dict[str, Any]] = answer.json()["entries"]
+    return found
 
 
 class TestWhatNobodyPutIntoWords:

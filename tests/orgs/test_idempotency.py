@@ -1,7 +1,7 @@
 """One key, one act: in parallel, after a failure, after a crash, after a day."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from typing import Any
 
@@ -40,14 +40,14 @@ class Phone:
         return {"workflow_run_id": self.rang, "status": "initiated"}
 
 
-Dial = Callable[..., Awaitable[dict[str, Any]]]
+Dial = Callable[..., Coroutine[Any, Any, dict[str, Any]]]
 
 
 @pytest.fixture
 def dial(root: Root, org: OrgFixture) -> Dial:
     async def dial(phone: Phone, *, key: str | None = "k1", **changes: Any) -> dict[str, Any]:
-        given = {"organization_id": org.id, "scope": "initiate-call", "body": {"to": "+12015550101"}} | changes
-        return await run_idempotent(root.db, key=key, action=phone.dial, **given)
+        given: dict[str, Any] = {"organization_id": org.id, "scope": "initiate-call", "body": {"to": "+12015550101"}}
+        return await run_idempotent(root.db, key=key, action=phone.dial, **(given | changes))
 
     return dial
 

@@ -1,8 +1,10 @@
 """One key used, archived and reactivated by 200 requests at once, on real connections."""
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
-from httpx2 import AsyncClient
+from httpx2 import AsyncClient, Response
 from sqlalchemy import select
 
 from offhook.orgs.tables import ApiKey
@@ -20,7 +22,7 @@ async def stored(root: Root, org: OrgFixture) -> ApiKey:
 async def test_no_update_is_lost_and_nobody_waits_for_ever(client: AsyncClient, root: Root, org: OrgFixture) -> None:
     path, by = f"{KEYS}/{org.key_id}", org.owner_headers
 
-    def request(number: int) -> object:
+    def request(number: int) -> Coroutine[Any, Any, Response]:
         if number % 4 == 0:
             return client.delete(path, headers=by)
         if number % 4 == 1:
@@ -28,7 +30,7 @@ async def test_no_update_is_lost_and_nobody_waits_for_ever(client: AsyncClient, 
         return client.get("/auth/me", headers=org.key_headers)
 
     async with asyncio.timeout(60):
-        answers = await asyncio.gather(*(request(number) for number in range(200)))  # type: ignore[arg-type]
+        answers = await asyncio.gather(*(request(number) for number in range(200)))
 
     changes = [answer for number, answer in enumerate(answers) if number % 4 < 2]
     uses = [answer for number, answer in enumerate(answers) if number % 4 >= 2]

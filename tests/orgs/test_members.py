@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -18,13 +19,18 @@ INVITATIONS = "/organizations/invitations"
 PASSWORD = "correct horse battery"
 
 
-async def invite(client: AsyncClient, org: OrgFixture, email: str = "ann@new.example", role: str = "member") -> dict:
+async def invite(
+    client: AsyncClient, org: OrgFixture, email: str = "ann@new.example", role: str = "member"
+) -> dict[str, Any]:
     answer = await client.post(MEMBERS, json={"email": email, "role": role}, headers=org.owner_headers)
     assert answer.status_code == 200, answer.text
-    return answer.json()
+    made: dict[str, Any] = answer.json()
+    return made
 
 
-async def accept(client: AsyncClient, token: str, headers: dict[str, str] | None = None, **body: object) -> tuple:
+async def accept(
+    client: AsyncClient, token: str, headers: dict[str, str] | None = None, **body: object
+) -> tuple[int, Any]:
     answer = await client.post("/auth/invitations/accept", json={"token": token, **body}, headers=headers or {})
     return answer.status_code, answer.json()
 
@@ -52,7 +58,7 @@ class TestWhoMay:
         ],
     )
     async def test_admins_only(
-        self, client: AsyncClient, org: OrgFixture, method: str, path: str, body: dict | None
+        self, client: AsyncClient, org: OrgFixture, method: str, path: str, body: dict[str, Any] | None
     ) -> None:
         anonymous = await client.request(method, path, json=body)
         assert anonymous.status_code == 401
@@ -79,7 +85,7 @@ class TestWhoMay:
         assert (await client.patch(path, json=body, headers=org.owner_headers)).status_code == 422
 
     @pytest.mark.parametrize("body", [{}, {"email": "no address"}, {"email": "a@b.example", "role": "king"}])
-    async def test_bad_invitation(self, client: AsyncClient, org: OrgFixture, body: dict) -> None:
+    async def test_bad_invitation(self, client: AsyncClient, org: OrgFixture, body: dict[str, Any]) -> None:
         assert (await client.post(MEMBERS, json=body, headers=org.owner_headers)).status_code == 422
 
 

@@ -12,6 +12,7 @@ from offhook.root import Root
 from offhook.runs import LiveCallRegistry
 from offhook.runs import service as runs
 from offhook.runs.records import event_queries
+from offhook.runs.records.event_queries import StoredEvent
 from offhook.voice import events
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.voice import KeptLeg
@@ -72,7 +73,9 @@ class TestPublishing:
 
 
 class TestACall:
-    async def carry(self, root: Root, org: OrgFixture, workflow_id: int, codec: Codec) -> tuple[KeptLeg, list[dict]]:  # type: ignore[type-arg]
+    async def carry(
+        self, root: Root, org: OrgFixture, workflow_id: int, codec: Codec
+    ) -> tuple[KeptLeg, list[StoredEvent]]:
         use_fakes(root, FixedModels())
         async with root.db.transaction() as session:
             run = await runs.create_run(

@@ -19,7 +19,9 @@ USAGE: dict[str, Any] = {
 }
 
 
-async def store(root: Root, run: Run, usage: dict[str, Any], **values: Any) -> tuple[int, list[dict[str, Any]]]:
+async def store(
+    root: Root, run: Run, usage: dict[str, Any], **values: Any
+) -> tuple[int, list[repository.CostLineValues]]:
     async with root.db.transaction() as session:
         mine = await repository.by_id(session, run.organization_id, run.id)
         assert mine is not None

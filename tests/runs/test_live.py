@@ -9,6 +9,7 @@ from sqlalchemy import delete
 from structlog.testing import capture_logs
 
 from offhook.kit.audio import PCM16_16K
+from offhook.kit.json_values import as_json_list, as_json_object
 from offhook.root import Root
 from offhook.runs import (
     EventWriter,
@@ -66,7 +67,7 @@ async def reload(root: Root, run: Run) -> Run:
         return await service.get_run(session, run.organization_id, run.id)
 
 
-async def events_of(root: Root, run: Run) -> list[dict[str, Any]]:
+async def events_of(root: Root, run: Run) -> list[event_queries.StoredEvent]:
     async with root.db.transaction() as session:
         return await event_queries.read_events(session, run.organization_id, run.id)
 
@@ -93,7 +94,8 @@ async def test_a_call_is_stored_whole(root: Root, live: LiveCallRegistry, run: R
     assert stored.gathered_context["nodes_visited"] == ["Greeting", "Goodbye"]
     assert float(stored.duration or 0) == pytest.approx(result.duration_s, abs=0.001)
     assert stored.latency["turns"] == 1
-    assert stored.usage["llm"][0]["provider"] == "scripted"
+    (used,) = as_json_list(stored.usage["llm"])
+    assert as_json_object(used)["provider"] == "scripted"
     assert (stored.lease_until, live.active_calls) == (None, 0)
     assert leg.hung_up_at is not None
     kinds = [event["type"] for event in await events_of(root, run)]
@@ -307,7 +309,7 @@ async def test_a_call_is_answered_whatever_becomes_of_its_fetch(
         first, *others = version.definition["nodes"]
         asking = {**first, "data": {**first["data"], **asks}}
         version.definition = {**version.definition, "nodes": [asking, *others]}
-    root.provide(ToolRunner, _BrokenBench())  # type: ignore[arg-type]
+    root.provide(ToolRunner, _BrokenBench())
     if rings_first:
         await live.lease_ringing_run(run.id)
     call, _ = await connect(live, run)

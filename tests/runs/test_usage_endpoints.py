@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from httpx2 import AsyncClient
 
+from offhook.kit.json_values import JsonObject
 from offhook.root import Root
 from offhook.runs.finishing import costs
 from offhook.runs.tables import Run
@@ -23,7 +23,7 @@ INSIGHTS = "/organizations/usage/insights"
 
 
 @pytest.fixture
-async def runs(root: Root, make_run: MakeRun) -> AsyncIterator[list[Run]]:
+async def runs(root: Root, make_run: MakeRun) -> list[Run]:
     """Three runs, each a day older than the one before."""
     made = [
         await make_run(mode=mode, phone_number=f"+1555010000{n}") for n, mode in enumerate(["twilio"] * 2 + ["browser"])
@@ -147,8 +147,9 @@ class TestReport:
     async def test_every_extracted_variable_has_its_column(
         self, client: AsyncClient, root: Root, org: OrgFixture, runs: list[Run]
     ) -> None:
+        extracted: list[JsonObject | None] = [{"city": "=1+1", "age": 7}, {"name": 'Ann, "A"'}, None]
         async with root.db.transaction() as session:
-            for run, values in zip(runs, [{"city": "=1+1", "age": 7}, {"name": 'Ann, "A"'}, None], strict=True):
+            for run, values in zip(runs, extracted, strict=True):
                 row = await session.get_one(Run, run.id)
                 row.gathered_context = {"extracted_variables": values, "nodes_visited": []}
         rows = await self.read(client, org)

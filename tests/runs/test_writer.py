@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from hypothesis import given
@@ -22,13 +22,13 @@ from tests.runs.conftest import MakeRun
 
 
 @pytest.fixture
-async def db(database_url: str):  # type: ignore[no-untyped-def]
+async def db(database_url: str) -> AsyncIterator[FaultyDatabase]:
     faulty = FaultyDatabase(database_url)
     yield faulty
     await faulty.dispose()
 
 
-async def stored(root: Root, run: Run) -> list[dict]:
+async def stored(root: Root, run: Run) -> list[event_queries.StoredEvent]:
     async with root.db.transaction() as session:
         return await event_queries.read_events(session, run.organization_id, run.id)
 

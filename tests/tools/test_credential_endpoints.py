@@ -169,7 +169,7 @@ class TestDelete:
         )
         answer = await maker.delete(f"/credentials/{uuid}")
         assert (answer.status_code, answer.json()["code"]) == (409, "credential_in_use")
-        body = {"workflow_definition": {"nodes": [], "edges": []}}
+        body: dict[str, Any] = {"workflow_definition": {"nodes": [], "edges": []}}
         await maker.put(f"/workflow/{made.json()['id']}", json=body)
         assert (await maker.delete(f"/credentials/{uuid}")).status_code == 200
 

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from types import TracebackType
 from typing import Any
 
 import pytest
@@ -104,8 +105,10 @@ class _Attached:
         self._jobs.attach(session)
         return session
 
-    async def __aexit__(self, *error: object) -> Any:
-        return await self._context.__aexit__(*error)
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return await self._context.__aexit__(kind, error, trace)
 
 
 async def lose_key(root: Root, org: OrgFixture) -> None:

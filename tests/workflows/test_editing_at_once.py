@@ -60,7 +60,7 @@ async def waiting(root: Root) -> int:
     """How many of this database's connections wait for a lock that another one holds."""
     held = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
     async with root.db.transaction() as session:
-        return (await session.execute(held)).scalar_one()
+        return await session.scalar(held) or 0
 
 
 async def test_editors_of_every_kind_at_once(editor: Editor, root: Root) -> None:

@@ -1,6 +1,7 @@
 """Public trigger paths: live only when published, owned by one workflow for ever."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from tests.workflows.conftest import Editor
 from tests.workflows.definitions import simple, trigger
 
 
-def triggered(path: str, **data: object) -> dict[str, object]:
+def triggered(path: str, **data: Any) -> dict[str, Any]:
     raw = simple()
     raw["nodes"].append(trigger(path, **data))
     return raw
