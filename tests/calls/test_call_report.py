@@ -1,27 +1,39 @@
 """What `offhook call` prints."""
 
+import json
+from typing import Any
+
 import pytest
 from rich.console import Console
 
 from offhook.commands.call_report import CallEvent, CallRecord, as_json, live_line, print_report, turn_timings
 
-RUN: CallRecord = {
+ANSWER: dict[str, Any] = {
     "workflow_run_id": 7,
+    "workflow_id": 1,
+    "name": "WR-1",
+    "mode": "sandbox",
     "status": "completed",
     "outcome": "answered",
     "end_reason": "agent_ended",
     "duration": 12.34,
+    "phone_number": "+12015550101",
     "gathered_context": {"extracted_variables": {"day": "[Tuesday]"}},
     "latency": {"p50_ms": 900, "p95_ms": 1000, "turns": 1},
+    "usage": {},
+    "tags": [],
+    "recording_url": None,
     "transcript": [
-        {"role": "agent", "text": "Hello [red]there", "start_s": 0.1, "interrupted": True},
-        {"role": "caller", "text": "Hi", "start_s": 2.0, "interrupted": False},
+        {"role": "agent", "text": "Hello [red]there", "start_s": 0.1, "end_s": 1.0, "interrupted": True},
+        {"role": "caller", "text": "Hi", "start_s": 2.0, "end_s": 2.5, "interrupted": False},
     ],
     "events": [
         {"type": "turn_timed", "at_ms": 1, "data": {"first_frame": 0.2}},
         {"type": "turn_timed", "at_ms": 9, "data": {"caller_stopped": 2.5, "turn_decided": 3.2, "first_frame": 3.4, "response_ms": 900}},
     ],
 }  # fmt: skip
+# As the command reads it: what is not shown is in it all the same.
+RUN: CallRecord = json.loads(json.dumps(ANSWER))
 
 
 def test_the_report_shows_what_was_said_how_it_ended_and_how_long_answers_took() -> None:
