@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from offhook.commands.call_report import CallEvent, CallRecord, as_json, live_line, print_report, turn_timings
+from offhook.commands.call_report import CallEvent, ReportedCall, as_json, live_line, print_report, turn_timings
 
 ANSWER: dict[str, Any] = {
     "workflow_run_id": 7,
@@ -33,7 +33,7 @@ ANSWER: dict[str, Any] = {
     ],
 }  # fmt: skip
 # As the command reads it: what is not shown is in it all the same.
-RUN: CallRecord = json.loads(json.dumps(ANSWER))
+RUN: ReportedCall = json.loads(json.dumps(ANSWER))
 
 
 def test_the_report_shows_what_was_said_how_it_ended_and_how_long_answers_took() -> None:
