@@ -1,5 +1,6 @@
 """Carrier accounts: checked, sealed, masked; their numbers and agents."""
 
+import asyncio
 from typing import Any
 
 from httpx2 import AsyncClient, Response
@@ -70,7 +71,8 @@ async def test_saving_asks_the_carrier(client: AsyncClient, org: OrgFixture, fak
     fakecom.refuses["check"] = CarrierFailed("carrier_unreachable", "Away.", retryable=True)
     away = await desk.make()
     assert (away.status_code, away.json()["code"]) == (502, "carrier_check_failed")
-    assert (await desk.do("GET", "/telephony-configs")).json()["configurations"] == []
+    listed = (await desk.do("GET", "/telephony-configs")).json()["configurations"]
+    assert [row["provider"] for row in listed] == ["sandbox"]
     assert (await desk.make(query="?verify=false")).status_code == 200
     taken = await desk.make(query="?verify=false")
     assert (taken.status_code, taken.json()["code"]) == (409, "telephony_configuration_name_taken")
@@ -102,7 +104,7 @@ async def test_default_warnings_and_removal(client: AsyncClient, org: OrgFixture
     second = await desk.do("POST", f"/telephony-configs/{two['id']}/set-default-outbound")
     assert second.json()["is_default_outbound"] is True
     listed = (await desk.do("GET", "/telephony-configs")).json()["configurations"]
-    assert [row["is_default_outbound"] for row in listed] == [False, True]
+    assert [row["is_default_outbound"] for row in listed] == [False, True, False]
     assert listed[0]["outbound_blocked_reason"] == "no_phone_number"
     assert (await desk.do("POST", f"/telephony-configs/{one['id']}/reactivate")).status_code == 200
     warnings = (await desk.do("GET", "/telephony-config-warnings")).json()
@@ -169,3 +171,23 @@ async def test_whose_it_is(
         "POST", f"{path}/phone-numbers", {"address": "+12015550181", "inbound_workflow_id": agent.id + 1}
     )
     assert foreign.status_code == 404
+
+
+async def test_the_sandbox_always_stands_in_the_list(
+    client: AsyncClient, org: OrgFixture, other_org: OrgFixture, fakecom: FakeCarrier
+) -> None:
+    """Also when several look at once, after it was deleted, and beside an account that has its name."""
+    desk, other = Desk(client, org), Desk(client, other_org)
+    lists = await asyncio.gather(*(desk.do("GET", "/telephony-configs") for _ in range(4)))
+    ids = {row["id"] for answer in lists for row in answer.json()["configurations"]}
+    assert len(ids) == 1
+    [sandbox] = (await desk.do("GET", "/telephony-configs")).json()["configurations"]
+    assert (sandbox["provider"], sandbox["is_default_outbound"], sandbox["is_ready_for_outbound"]) == (
+        "sandbox", False, True,
+    )  # fmt: skip
+    assert (await desk.do("GET", f"/telephony-configs/{sandbox['id']}")).status_code == 200
+    assert (await other.do("GET", f"/telephony-configs/{sandbox['id']}")).status_code == 404
+    assert (await desk.do("DELETE", f"/telephony-configs/{sandbox['id']}")).status_code == 200
+    assert (await desk.make(sandbox["name"])).status_code == 200
+    again = (await desk.do("GET", "/telephony-configs")).json()["configurations"]
+    assert [row["provider"] for row in again].count("sandbox") == 1

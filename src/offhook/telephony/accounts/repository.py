@@ -40,6 +40,12 @@ async def list_configurations(session: AsyncSession, organization_id: int) -> Se
     return found.scalars().all()
 
 
+async def lock_configurations(session: AsyncSession, organization_id: int) -> None:
+    """Lets one transaction at a time add the accounts that stand in every list."""
+    key = func.hashtext("offhook.telephony.built_in")
+    await session.execute(select(func.pg_advisory_xact_lock(key, organization_id)))
+
+
 async def default_for_dialing(session: AsyncSession, organization_id: int) -> TelephonyConfiguration | None:
     """The account that is marked as default; the oldest when several are."""
     found = await session.execute(

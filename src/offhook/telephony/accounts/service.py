@@ -1,8 +1,9 @@
 """Carrier accounts of an organization: what they consist of, their secrets, and whether the carrier takes them."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from sqlalchemy.exc import IntegrityError
@@ -100,10 +101,24 @@ class CarrierConfigurations:
         return [spec for spec in self._carriers.specs if spec.account.config is not None]
 
     async def list_configurations(self, organization_id: int) -> list[ConfigurationView]:
+        """Returns the accounts, oldest first. Carriers that need no account of their own always stand among them."""
         async with self._db.transaction() as session:
             rows = await repository.list_configurations(session, organization_id)
+            if self._missing_built_in(rows):
+                await repository.lock_configurations(session, organization_id)
+                rows = await repository.list_configurations(session, organization_id)
+                names = {row.name for row in rows}
+                for spec in self._missing_built_in(rows):
+                    name = next(name for name in _names_for(spec) if name not in names)
+                    session.add(TelephonyConfiguration(organization_id=organization_id, name=name, provider=spec.name))
+                await session.flush()
+                rows = await repository.list_configurations(session, organization_id)
             counts = await repository.number_counts(session, organization_id)
             return [self._build_view(row, *counts.get(row.id, (0, 0))) for row in rows]
+
+    def _missing_built_in(self, rows: Sequence[TelephonyConfiguration]) -> list[CarrierSpec]:
+        present = {row.provider for row in rows}
+        return [spec for spec in self.list_configurable() if spec.account.is_optional and spec.name not in present]
 
     async def get(self, organization_id: int, configuration_id: int) -> ConfigurationView:
         async with self._db.transaction() as session:
@@ -331,3 +346,10 @@ class CarrierConfigurations:
 def _refuse_managed(row: TelephonyConfiguration) -> None:
     if row.is_managed:
         raise ManagedConfiguration
+
+
+def _names_for(spec: CarrierSpec) -> Iterator[str]:
+    """``Sandbox``, and what follows when an account has that name."""
+    assert spec.account.config is not None
+    yield spec.account.config.display_name
+    yield from (f"{spec.account.config.display_name} {number}" for number in count(2))
