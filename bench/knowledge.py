@@ -181,7 +181,7 @@ async def measure(rig: Rig, organization_id: int, questions: list[str], what: st
 
 
 async def nearest(rig: Rig, organization_id: int) -> None:
-    """How much of the exact neighbourhood of questions that are about the topics the index finds."""
+    """How much of the exact neighborhood of questions that are about the topics the index finds."""
     shares = []
     for vector in vectors_as_text(questions_about_topics(20)):
         async with rig.root.db.transaction() as session:

@@ -169,12 +169,12 @@ async def bare_speaking(url: str, seconds: float, *, is_picows: bool) -> float:
 
 
 async def measure(urls: dict[str, str]) -> dict[str, dict[str, float]]:
-    audio, catalogue = frames(), VendorCatalog.load_providers(VendorContext(Settings(), EgressClient()))
+    audio, catalog = frames(), VendorCatalog.load_providers(VendorContext(Settings(), EgressClient()))
     seconds = SECONDS * 4
     deepgram, cartesia = (urls[name].replace("http", "ws", 1) for name in ("stt deepgram", "tts cartesia"))
 
     def choice(kind: Any, vendor: str) -> ModelChoice:
-        found = catalogue.find_vendor(kind, vendor)
+        found = catalog.find_vendor(kind, vendor)
         voice = found.voices[0].id if found.voices else ""
         url = urls[f"{kind} {vendor}"]
         return ModelChoice(kind, vendor, found.models[0].id, "lab-key", url, is_own_network=True, voice_id=voice)
@@ -185,16 +185,16 @@ async def measure(urls: dict[str, str]) -> dict[str, dict[str, float]]:
         "bare websockets": await bare_websockets_listening(deepgram, audio) - idle,
     }
     for vendor in EARS:
-        stt = catalogue.find_vendor("stt", vendor).build(choice("stt", vendor))
+        stt = catalog.find_vendor("stt", vendor).build(choice("stt", vendor))
         listen[vendor] = await listening(stt, audio) - idle  # type: ignore[arg-type]
     speech = {
         "bare picows": await bare_speaking(cartesia, seconds, is_picows=True),
         "bare websockets": await bare_speaking(cartesia, seconds, is_picows=False),
     }
     for vendor in VOICES:
-        voice = catalogue.find_vendor("tts", vendor).build(choice("tts", vendor))
+        voice = catalog.find_vendor("tts", vendor).build(choice("tts", vendor))
         speech[vendor] = await speaking(_at_8000(voice).speak, seconds)  # type: ignore[arg-type]
-    for any_vendor in catalogue.list_vendors():
+    for any_vendor in catalog.list_vendors():
         await any_vendor.close()
     rounded = {"listening": listen, "speaking": speech}
     return {kind: {name: round(value, 2) for name, value in found.items()} for kind, found in rounded.items()}

@@ -126,7 +126,7 @@ class TestList:
             ("filters={}", "filters"),
             ("filters=[", "filters"),
             ('filters=[{"field":"secret","type":"text","value":"x"}]', "secret"),
-            ('filters=[{"field":"duration","type":"colour","value":"x"}]', "colour"),
+            ('filters=[{"field":"duration","type":"color","value":"x"}]', "color"),
             ('filters=[{"field":"duration","type":"number","value":"x"}]', "duration"),
         ],
     )

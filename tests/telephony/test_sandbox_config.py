@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from offhook.telephony.providers.sandbox.config import SandboxConfig
 
 
-class TestBehaviours:
+class TestBehaviors:
     def test_the_nine_numbers_have_their_own_whatever_the_mix(self) -> None:
         config = SandboxConfig.model_validate({"mix": {"silent": 1}})
 
@@ -36,7 +36,7 @@ class TestBehaviours:
         assert found["busy"] == pytest.approx(600, rel=0.2)
         assert found["no_answer"] == pytest.approx(300, rel=0.25)
 
-    def test_a_number_keeps_its_behaviour_until_the_seed_changes(self) -> None:
+    def test_a_number_keeps_its_behavior_until_the_seed_changes(self) -> None:
         mix = {"mix": {"talks": 1, "busy": 1}}
         one, same, other = (SandboxConfig.model_validate({**mix, "seed": seed}) for seed in (1, 1, 2))
         numbers = [f"+1415555{n:04d}" for n in range(50)]

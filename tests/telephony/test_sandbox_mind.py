@@ -3,11 +3,11 @@
 from typing import Any
 
 from offhook.telephony.providers.sandbox.call_script import CallerMove, read_script
-from offhook.telephony.providers.sandbox.dialogue import CallerDialogue, last_question
+from offhook.telephony.providers.sandbox.dialog import CallerDialog, last_question
 
 
-def mind(*script: Any, **definition: Any) -> CallerDialogue:
-    return CallerDialogue(read_script({"demo_caller": list(script), **definition}))
+def mind(*script: Any, **definition: Any) -> CallerDialog:
+    return CallerDialog(read_script({"demo_caller": list(script), **definition}))
 
 
 class TestTheScript:

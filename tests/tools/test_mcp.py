@@ -132,15 +132,15 @@ def clerk(root: Root, maker: Maker) -> Agent:
     return Agent(root, maker)
 
 
-async def catalogue(maker: Maker, uuid: str) -> list[str]:
+async def catalog(maker: Maker, uuid: str) -> list[str]:
     tool = (await maker.get(f"/tools/{uuid}")).json()
     return [entry["name"] for entry in tool["definition"]["config"]["discovered_tools"]]
 
 
-class TestCatalogue:
+class TestCatalog:
     async def test_is_read_when_the_tool_is_made_and_again_when_asked(self, maker: Maker, shop: Shop) -> None:
         uuid = await maker.tool(mcp(shop.url))
-        assert await catalogue(maker, uuid) == ["order_state", "ship", "wait"]
+        assert await catalog(maker, uuid) == ["order_state", "ship", "wait"]
         shop.add("refund")
         answer = (await maker.post(f"/tools/{uuid}/mcp/refresh")).json()
         assert answer["error"] is None
@@ -148,7 +148,7 @@ class TestCatalogue:
         state = answer["discovered_tools"][0]
         assert state["description"] == "Where an order is."
         assert state["parameters"]["properties"]["order"]["type"] == "integer"
-        assert await catalogue(maker, uuid) == ["order_state", "ship", "wait", "refund"]
+        assert await catalog(maker, uuid) == ["order_state", "ship", "wait", "refund"]
 
     async def test_of_a_server_that_is_gone_stays_as_it_was(self, maker: Maker) -> None:
         shop = Shop()
@@ -156,7 +156,7 @@ class TestCatalogue:
             uuid = await maker.tool(mcp(shop.url))
         answer = (await maker.post(f"/tools/{uuid}/mcp/refresh")).json()
         assert answer["error"].startswith("The MCP server failed")
-        assert len(answer["discovered_tools"]) == len(await catalogue(maker, uuid)) == 3
+        assert len(answer["discovered_tools"]) == len(await catalog(maker, uuid)) == 3
 
     async def test_of_an_address_that_is_no_mcp_server(self, maker: Maker) -> None:
         async with local_server(json_reply({"order": 1})) as server:
@@ -167,13 +167,13 @@ class TestCatalogue:
     async def test_is_the_servers_word_and_nobody_elses(self, maker: Maker, shop: Shop) -> None:
         invented = [{"name": "refund_everything", "description": "x", "parameters": {"type": "object"}}]
         uuid = await maker.tool(mcp(shop.url, discovered_tools=invented))
-        assert await catalogue(maker, uuid) == ["order_state", "ship", "wait"]
+        assert await catalog(maker, uuid) == ["order_state", "ship", "wait"]
         body = {"definition": mcp(shop.url, discovered_tools=invented, timeout_secs=9)}
         assert (await maker.put(f"/tools/{uuid}", json=body)).status_code == 200
-        assert await catalogue(maker, uuid) == ["order_state", "ship", "wait"]
+        assert await catalog(maker, uuid) == ["order_state", "ship", "wait"]
         body = {"definition": mcp(shop.url + "/elsewhere", discovered_tools=invented)}
         assert (await maker.put(f"/tools/{uuid}", json=body)).status_code == 200
-        assert await catalogue(maker, uuid) == []
+        assert await catalog(maker, uuid) == []
 
     async def test_where_nothing_may_be_called(self, maker: Maker, shop: Shop) -> None:
         for url in (f"http://elsewhere.test:{shop.port}/mcp", f"http://127.0.0.1:{shop.port}/mcp"):
@@ -282,7 +282,7 @@ class TestValidation:
         report = await clerk.validated(tool_uuids=[other, uuid], mcp_tool_filters={uuid: ["wait"]})
         assert (report["is_valid"], report["warnings"]) == (True, [])
 
-    async def test_the_last_known_catalogue_counts(self, maker: Maker, shop: Shop, clerk: Agent) -> None:
+    async def test_the_last_known_catalog_counts(self, maker: Maker, shop: Shop, clerk: Agent) -> None:
         uuid = await maker.tool(mcp(shop.url), name="Shop")
         shop.add("order-state")
         assert (await clerk.validated(tool_uuids=[uuid]))["is_valid"]

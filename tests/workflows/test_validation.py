@@ -99,7 +99,7 @@ ERRORS: list[tuple[str, dict[str, Any], Found]] = [
     ("documents in words", definition(start(document_refs={})), ("node", "s", "data.document_refs", "field_invalid")),
     ("phrases of numbers", definition(start(examples=[1])), ("node", "s", "data.examples", "field_invalid")),
     ("phrases in an object", definition(start(examples={})), ("node", "s", "data.examples", "field_invalid")),
-    ("unknown vocabulary", definition(start(expects=["colours"])), ("node", "s", "data.expects", "field_invalid")),
+    ("unknown vocabulary", definition(start(expects=["colors"])), ("node", "s", "data.expects", "field_invalid")),
     (
         "unknown method",
         definition(start(), node("w", "webhook", http_method="HEAD")),
@@ -280,7 +280,7 @@ WARNINGS: list[tuple[str, dict[str, Any], Found]] = [
     ("a tool that is not there", chain(tool_uuids=["gone"]), ("node", "a", "data.tool_uuids", "tool_unknown")),
     ("an archived tool", chain(tool_uuids=["old"]), ("node", "a", "data.tool_uuids", "tool_archived")),
     (
-        "an MCP server without a catalogue",
+        "an MCP server without a catalog",
         chain(tool_uuids=["silent"]),
         ("node", "a", "data.tool_uuids", "tool_without_functions"),
     ),

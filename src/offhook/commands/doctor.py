@@ -195,7 +195,7 @@ async def check_models(settings: Settings) -> list[DoctorCheck]:
     registry = ModelRegistry(settings)
     try:
         chosen = registry.installed_models()
-        results = await check_all(registry.catalogue, chosen)
+        results = await check_all(registry.catalog, chosen)
     except UnknownModel as error:
         return [DoctorCheck("models", "failed", f"OFFHOOK_LLM_*, _TTS_* and _STT_* are invalid: {error.message}")]
     finally:

@@ -160,7 +160,7 @@ def _validate_e164(text: str) -> str:
 
 
 E164 = Annotated[str, AfterValidator(_validate_e164)]
-"""A body field that is normalised to E.164; anything else is 422."""
+"""A body field that is normalized to E.164; anything else is 422."""
 
 
 def _require_region(code: str) -> str:

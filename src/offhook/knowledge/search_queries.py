@@ -12,7 +12,7 @@ from offhook.knowledge.embedder import EmbeddingModel
 
 # How many pieces each ranking names.
 MAX_RANKED: Final = 40
-# With the index of a space: how many neighbours are followed, and from how many pieces on it is worth it.
+# With the index of a space: how many neighbors are followed, and from how many pieces on it is worth it.
 EF_SEARCH: Final = 100
 MAX_EXACT: Final = 5_000
 # Pieces that are looked at for words: those with the rarest ones. Each costs 5 to 10 µs.

@@ -33,10 +33,10 @@ class ModelRegistry:
     """One port for each different choice a process. Nothing is started before the first call (or :meth:`warm`)."""
 
     def __init__(
-        self, settings: Settings, catalogue: VendorCatalog | None = None, egress: EgressClient | None = None
+        self, settings: Settings, catalog: VendorCatalog | None = None, egress: EgressClient | None = None
     ) -> None:
-        self.catalogue = catalogue or VendorCatalog.load_providers(VendorContext(settings, egress or EgressClient()))
-        self.chooser = ModelResolver(self.catalogue, settings)
+        self.catalog = catalog or VendorCatalog.load_providers(VendorContext(settings, egress or EgressClient()))
+        self.chooser = ModelResolver(self.catalog, settings)
         self._ports: OrderedDict[ModelChoice, Llm | Tts | Stt] = OrderedDict()
 
     def for_call(self, configurations: Mapping[str, Any], organization: Mapping[str, Any] | None = None) -> CallModels:
@@ -62,7 +62,7 @@ class ModelRegistry:
         """The port of a choice, built when it is not there."""
         port = self._ports.get(choice)
         if port is None:
-            port = self._ports[choice] = self.catalogue.find_vendor(choice.kind, choice.provider).build(choice)
+            port = self._ports[choice] = self.catalog.find_vendor(choice.kind, choice.provider).build(choice)
             while len(self._ports) > MAX_PORTS:
                 self._ports.popitem(last=False)
         self._ports.move_to_end(choice)
@@ -77,7 +77,7 @@ class ModelRegistry:
         built = [(choice.kind, choice.provider) for choice in self._ports]
         return [
             VendorStatus(v.kind, v.provider, v.title, v.needs_key, built.count((v.kind, v.provider)))
-            for v in self.catalogue.list_vendors()
+            for v in self.catalog.list_vendors()
         ]
 
     async def warm_up(self) -> None:
@@ -87,11 +87,11 @@ class ModelRegistry:
             for kind, listed in self.installed_models().by_kind.items()
             for choice in self.with_offline(listed, kind)
         }
-        await asyncio.gather(*(v.warm() for v in self.catalogue.list_vendors() if (v.kind, v.provider) in used))
+        await asyncio.gather(*(v.warm() for v in self.catalog.list_vendors() if (v.kind, v.provider) in used))
 
     async def close(self) -> None:
         self._ports.clear()
-        for vendor in reversed(self.catalogue.list_vendors()):
+        for vendor in reversed(self.catalog.list_vendors()):
             await vendor.close()
 
     def with_offline(self, choices: Sequence[ModelChoice], kind: Kind) -> list[ModelChoice]:
@@ -99,7 +99,7 @@ class ModelRegistry:
         listed = list(choices)
         if any(choice.provider == BUILTIN for choice in listed):
             return listed
-        offline = self._offline_choice(self.catalogue.find_vendor(kind, BUILTIN), listed[0])
+        offline = self._offline_choice(self.catalog.find_vendor(kind, BUILTIN), listed[0])
         return listed if offline is None else [*listed, offline]
 
     def _offline_choice(self, vendor: AnyVendor, first: ModelChoice) -> ModelChoice | None:

@@ -127,7 +127,7 @@ class ModelConfigurationStore:
         return choice
 
     def _check_key(self, choice: ModelChoice) -> None:
-        vendor = self._registry.catalogue.find_vendor(choice.kind, choice.provider)
+        vendor = self._registry.catalog.find_vendor(choice.kind, choice.provider)
         if vendor.needs_key and not choice.api_key and choice.base_url is None:
             raise KeyMissing(f"{vendor.title} needs an api_key (models.{choice.kind}).")
 

@@ -209,7 +209,7 @@ class TransferCallConfig(_StrictConfig):
 
 
 class McpConfig(_StrictConfig):
-    """``discovered_tools`` is the server's catalogue as it was last read; it is written by the platform alone:
+    """``discovered_tools`` is the server's catalog as it was last read; it is written by the platform alone:
     what a client sends in it is ignored."""
 
     transport: Literal["streamable_http"] = "streamable_http"

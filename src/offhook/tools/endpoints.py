@@ -134,8 +134,8 @@ async def test_tool(tool_uuid: Uuid, body: ToolTestRequest, org: RequireMember, 
 @tools_router.post("/{tool_uuid}/mcp/refresh", response_model=McpRefreshResponse, operation_id="refresh_mcp_tool")
 async def refresh_mcp_tool(tool_uuid: Uuid, org: RequireMember, bench: Runner) -> McpRefreshResponse:
     """Reads the MCP server's catalog again. If the server does not respond, `error` says so."""
-    catalogue, error = await bench.refresh_catalog(org, tool_uuid)
-    return McpRefreshResponse(tool_uuid=tool_uuid, discovered_tools=catalogue, error=error)
+    catalog, error = await bench.refresh_catalog(org, tool_uuid)
+    return McpRefreshResponse(tool_uuid=tool_uuid, discovered_tools=catalog, error=error)
 
 
 def _trial_response(trial: ToolTrial) -> ToolTestResponse:

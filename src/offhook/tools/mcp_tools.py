@@ -1,4 +1,4 @@
-"""Tools of an MCP server: its catalogue and its calls, through the official SDK and the guarded client."""
+"""Tools of an MCP server: its catalog and its calls, through the official SDK and the guarded client."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping

@@ -106,13 +106,13 @@ def dump_definition(definition: ToolDefinition) -> JsonObject:
     return definition.model_dump(mode="json")
 
 
-async def store_catalog(session: AsyncSession, caller: Caller, tool_uuid: str, catalogue: Sequence[JsonObject]) -> None:
+async def store_catalog(session: AsyncSession, caller: Caller, tool_uuid: str, catalog: Sequence[JsonObject]) -> None:
     """Store what an MCP server offers."""
     tool = await get_tool(session, caller.organization_id, tool_uuid, for_update=True)
-    config = {**tool.definition.get("config", {}), "discovered_tools": list(catalogue)}
+    config = {**tool.definition.get("config", {}), "discovered_tools": list(catalog)}
     tool.definition = {**tool.definition, "config": config}
     await session.flush()
-    await write_audit_entry(session, caller, "tool.refreshed", f"tool:{tool.tool_uuid}", {"count": len(catalogue)})
+    await write_audit_entry(session, caller, "tool.refreshed", f"tool:{tool.tool_uuid}", {"count": len(catalog)})
 
 
 def check_usable(tool: Tool) -> None:

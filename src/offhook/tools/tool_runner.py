@@ -1,4 +1,4 @@
-"""Running tools: for the test button, for the catalogue of MCP servers and, through ``runs``, in calls."""
+"""Running tools: for the test button, for the catalog of MCP servers and, through ``runs``, in calls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -118,7 +118,7 @@ class ToolRunner:
         return definition
 
     async def refresh_catalog(self, caller: Caller, tool_uuid: str) -> tuple[list[JsonObject], str | None]:
-        """Read an MCP server's catalogue again and keep it: ``(catalogue, error)``. On an error the old one stays."""
+        """Read an MCP server's catalog again and keep it: ``(catalog, error)``. On an error the old one stays."""
         async with self._db.transaction() as session:
             tool = await service.get_tool(session, caller.organization_id, tool_uuid)
             service.check_usable(tool)
@@ -128,12 +128,12 @@ class ToolRunner:
         config = definition.config
         try:
             secret = await self.credential_headers(caller.organization_id, config.credential_uuid, config.url)
-            catalogue = await mcp_tools.read_catalog(self._egress, config, secret)
+            catalog = await mcp_tools.read_catalog(self._egress, config, secret)
         except ToolCallFailed as error:
             return config.discovered_tools, str(error)
         async with self._db.transaction() as session:
-            await service.store_catalog(session, caller, tool_uuid, catalogue)
-        return catalogue, None
+            await service.store_catalog(session, caller, tool_uuid, catalog)
+        return catalog, None
 
     async def try_out(
         self, caller: Caller, tool_uuid: str, arguments: Mapping[str, Any], presets: Mapping[str, Any]

@@ -24,7 +24,7 @@ class _WorkflowReferences:
 
 
 def register(root: Root) -> None:
-    """Add the routes and the job; domains above replace the counter and the catalogue, and add to the hooks."""
+    """Add the routes and the job; domains above replace the counter and the catalog, and add to the hooks."""
     hooks = WorkflowHooks()
     root.provide(WorkflowHooks, hooks)
     root.provide(RunCounter, NoRuns())  # type: ignore[type-abstract]

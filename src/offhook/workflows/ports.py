@@ -40,7 +40,7 @@ class ToolCatalog(Protocol):
 
 
 class NoTools:
-    """The catalogue of a process that has no tools."""
+    """The catalog of a process that has no tools."""
 
     async def get_tool_facts(
         self, session: AsyncSession, organization_id: int, tool_uuids: Collection[str]

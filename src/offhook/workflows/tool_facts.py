@@ -8,7 +8,7 @@ from dataclasses import dataclass
 class ToolFacts:
     """What validation must know of a custom tool. ``timeout_s`` is None when the tool may wait for ever.
 
-    ``functions`` are those of an MCP server by the server's names, with the names that models see, as the catalogue last
+    ``functions`` are those of an MCP server by the server's names, with the names that models see, as the catalog last
     said; None for a tool that is one function.
     """
 

@@ -14,7 +14,7 @@ RING_S = 45.0
 
 
 @dataclass
-class Behaviours:
+class Behaviors:
     """Chances at the far end and on the way to it. The way ends with the storm; people stay as they are."""
 
     request_lost: float = 0.0
@@ -71,7 +71,7 @@ class FarEnd:
         self.kernel = kernel
         self.wall = wall
         self.violations = violations
-        self.ways = Behaviours()
+        self.ways = Behaviors()
         self.calls: dict[int, Call] = {}
         self.history: list[Call] = []
         self.sent: dict[int, list[float]] = {}

@@ -8,7 +8,7 @@ from typing import Any
 
 from offhook.campaigns.engine.engine import CampaignEngine
 from offhook.campaigns.engine.ports import FateUnknown
-from tests.campaigns.sim.far_end import Behaviours, Call, FarEnd, SimCarrier, SimTime
+from tests.campaigns.sim.far_end import Behaviors, Call, FarEnd, SimCarrier, SimTime
 from tests.campaigns.sim.judge import judge
 from tests.campaigns.sim.kernel import Join, Kernel, Pause, Process, Task
 from tests.campaigns.sim.memory import Deadlock, Faults, Memory, Row
@@ -163,7 +163,7 @@ class World:
     def _begin_storm(self) -> None:
         storm = {**self.scenario.storm, **self.variant.storm}
         self.memory.faults = Faults(storm["drop"], storm["commit_lost"], storm["commit_unheard"], storm["stall"])
-        self.far_end.ways = Behaviours(
+        self.far_end.ways = Behaviors(
             storm["request_lost"], storm["answer_lost"], storm["slow"], storm["callback_lost"], storm["callback_late"],
             storm["callback_double"], storm["hang_up_fails"], storm["away"], storm["refuses"], self.scenario.can_say,
         )  # fmt: skip
@@ -174,7 +174,7 @@ class World:
 
     def _end_storm(self) -> None:
         self.memory.faults = Faults()
-        self.far_end.ways = Behaviours(can_say=self.scenario.can_say)
+        self.far_end.ways = Behaviors(can_say=self.scenario.can_say)
         self._look_after()
 
     def _look_after(self) -> None:

@@ -1,6 +1,6 @@
 """Lists of thousands of rows as JSON that PostgreSQL writes: reading the rows and their values takes Python longer.
 
-Its own row_to_json asks the catalogue for the type of every value of every row; here the caller says what needs quotes.
+Its own row_to_json asks the catalog for the type of every value of every row; here the caller says what needs quotes.
 """
 
 from collections.abc import Mapping

@@ -23,23 +23,23 @@ class AccessCheckResult:
     latency_ms: int
 
 
-async def check_all(catalogue: VendorCatalog, chosen: ResolvedModels) -> Mapping[Kind, list[AccessCheckResult]]:
+async def check_all(catalog: VendorCatalog, chosen: ResolvedModels) -> Mapping[Kind, list[AccessCheckResult]]:
     """The result of every choice by kind, in its order; a vendor that does not answer takes 10 s at most."""
     choices = [choice for listed in chosen.by_kind.values() for choice in listed]
-    results = await asyncio.gather(*(_check_choice(catalogue, choice) for choice in choices))
+    results = await asyncio.gather(*(_check_choice(catalog, choice) for choice in choices))
     by_kind: dict[Kind, list[AccessCheckResult]] = {kind: [] for kind in chosen.by_kind}
     for choice, result in zip(choices, results, strict=True):
         by_kind[choice.kind].append(result)
     return by_kind
 
 
-async def _check_choice(catalogue: VendorCatalog, choice: ModelChoice) -> AccessCheckResult:
+async def _check_choice(catalog: VendorCatalog, choice: ModelChoice) -> AccessCheckResult:
     loop = asyncio.get_running_loop()
     began = loop.time()
     code = message = None
     try:
         async with asyncio.timeout(CHECK_TIMEOUT_S):
-            await catalogue.find_vendor(choice.kind, choice.provider).check(choice)
+            await catalog.find_vendor(choice.kind, choice.provider).check(choice)
     except ModelError as error:
         code, message = error.code, str(error)
     except TimeoutError:

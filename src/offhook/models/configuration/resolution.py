@@ -61,8 +61,8 @@ class ModelResolver:
     organization or the installation has one for that provider.
     """
 
-    def __init__(self, catalogue: VendorCatalog, settings: Settings) -> None:
-        self._catalogue = catalogue
+    def __init__(self, catalog: VendorCatalog, settings: Settings) -> None:
+        self._catalog = catalog
         self._settings = settings
         self._installed = services_from_settings(settings)
 
@@ -117,7 +117,7 @@ class ModelResolver:
                         yield kind, item
 
     def _build_choice(self, kind: Kind, service: Mapping[str, Any], language: str) -> ModelChoice:
-        vendor = self._catalogue.find_vendor(kind, service.get("provider"))
+        vendor = self._catalog.find_vendor(kind, service.get("provider"))
         base_url = _text_option(kind, service, "base_url") or None
         if base_url is not None and not vendor.takes_base_url:
             raise UnknownModel(f"models.{kind}.base_url", f"cannot be set for {vendor.provider}.")

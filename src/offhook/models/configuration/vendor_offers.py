@@ -64,14 +64,14 @@ class ModelSettingsService:
         return {**first, "embeddings": _describe_embeddings(services), "fallbacks": fallbacks}
 
     async def installation_defaults(self) -> ModelDefaultsResponse:
-        catalogue = self._registry.catalogue
+        catalog = self._registry.catalog
         installed = self._registry.installed_models()
         return ModelDefaultsResponse.model_validate(
             {
                 "configuration": {kind: _public(part) for kind, part in services_from_settings(self._settings).items()},
                 "effective": self.describe_effective({}),
                 "providers": {
-                    kind: [_describe_vendor(vendor) for vendor in catalogue.list_vendors(kind)] for kind in KINDS
+                    kind: [_describe_vendor(vendor) for vendor in catalog.list_vendors(kind)] for kind in KINDS
                 },
                 "default_providers": {
                     **{kind: choices[0].provider for kind, choices in installed.by_kind.items()},
@@ -93,7 +93,7 @@ class ModelSettingsService:
         if sent is not None:
             services = self.configurations.complete_services(sent, services)
             await self.configurations.check_addresses(services)
-        return await check_all(self._registry.catalogue, self.configurations.resolve_models(services))
+        return await check_all(self._registry.catalog, self.configurations.resolve_models(services))
 
     async def preview_voice(self, caller: Caller, service: Mapping[str, Any], text: str) -> bytes:
         """A WAV of ``text`` in the voice of ``service``; see ``ModelConfigurationStore.voice``.

@@ -66,7 +66,7 @@ class CallToolbox:
 
 
 class ToolRegistry:
-    """Makes the toolbox of each conversation; implements ``workflows.ports.ToolCatalogue``."""
+    """Makes the toolbox of each conversation; implements ``workflows.ports.ToolCatalog``."""
 
     def __init__(self, root: Root) -> None:
         self._root = root

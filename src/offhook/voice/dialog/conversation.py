@@ -275,7 +275,7 @@ class Conversation:
             [str(item) for item in uuids] if isinstance(uuids, list) else [],
             filters if isinstance(filters, Mapping) else None,
         )
-        # an MCP server's catalogue may grow after validation, and vendors refuse two functions of one name
+        # an MCP server's catalog may grow after validation, and vendors refuse two functions of one name
         taken = {edge.tool_name for edge in self.outgoing_edges()}
         return [tool for tool in offered if tool.spec.name not in taken]
 

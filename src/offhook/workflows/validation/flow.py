@@ -50,12 +50,12 @@ def _node_warning(node: Node, code: str, message: str) -> ValidationIssue:
     return ValidationIssue("node", node.id, None, code, message)
 
 
-def _reachable_from(roots: Iterable[str], neighbours: Mapping[str, Collection[str]]) -> set[str]:
-    reached = {root for root in roots if root in neighbours}
+def _reachable_from(roots: Iterable[str], neighbors: Mapping[str, Collection[str]]) -> set[str]:
+    reached = {root for root in roots if root in neighbors}
     waiting = list(reached)
     while waiting:
-        for node_id in neighbours[waiting.pop()]:
-            if node_id in neighbours and node_id not in reached:
+        for node_id in neighbors[waiting.pop()]:
+            if node_id in neighbors and node_id not in reached:
                 reached.add(node_id)
                 waiting.append(node_id)
     return reached
@@ -78,14 +78,14 @@ def _strong_components(members: set[str], forward: Mapping[str, list[str]]) -> I
         yield component
 
 
-def _finishing_order(neighbours: Mapping[str, list[str]]) -> list[str]:
+def _finishing_order(neighbors: Mapping[str, list[str]]) -> list[str]:
     order: list[str] = []
     seen: set[str] = set()
-    for root in neighbours:
+    for root in neighbors:
         if root in seen:
             continue
         seen.add(root)
-        stack = [(root, iter(neighbours[root]))]
+        stack = [(root, iter(neighbors[root]))]
         while stack:
             node_id, rest = stack[-1]
             following = next((item for item in rest if item not in seen), None)
@@ -94,5 +94,5 @@ def _finishing_order(neighbours: Mapping[str, list[str]]) -> list[str]:
                 stack.pop()
             else:
                 seen.add(following)
-                stack.append((following, iter(neighbours[following])))
+                stack.append((following, iter(neighbors[following])))
     return order

@@ -98,7 +98,7 @@ def tool_warnings(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Itera
                 yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_archived", message)
                 continue
             if facts.functions is not None and not facts.offered_functions(_get_mcp_filter(node, uuid)):
-                message = f"The tool “{facts.name}” offers no function here: read its server's catalogue, or its filter"
+                message = f"The tool “{facts.name}” offers no function here: read its server's catalog, or its filter"
                 yield ValidationIssue("node", node.id, "data.tool_uuids", "tool_without_functions", message)
             if facts.is_transfer and not facts.has_fallback and not graph.edges_from(node.id):
                 message = f"When the transfer “{facts.name}” fails, “{node.name}” has no way to go on"

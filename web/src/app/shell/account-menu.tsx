@@ -1,4 +1,4 @@
-/** Whose page this is: the organization, the person, other organizations, signing out; and the colours. */
+/** Whose page this is: the organization, the person, other organizations, signing out; and the colors. */
 
 import {
   ActionIcon,

@@ -1,4 +1,4 @@
-/** The frame of every page behind the sign-in: the places, the account, the colours, and who one really is. */
+/** The frame of every page behind the sign-in: the places, the account, the colors, and who one really is. */
 
 import { ActionIcon, AppShell, Burger, Group, Tooltip } from "@mantine/core";
 import { useDisclosure, useLocalStorage } from "@mantine/hooks";

@@ -1,9 +1,9 @@
-/** How a run went, in one word and one colour. */
+/** How a run went, in one word and one color. */
 
 import { Badge } from "@mantine/core";
 import { humanize } from "../../lib/format/format";
 
-const COLOURS: Record<string, string> = {
+const COLORS: Record<string, string> = {
   answered: "brand",
   transferred: "blue",
   voicemail: "violet",
@@ -19,7 +19,7 @@ export function RunBadge({ status, outcome }: { status: string; outcome: string 
   const isLive = ["initiated", "ringing", "in_progress"].includes(status);
   const word = isLive || status === "failed" ? status : (outcome ?? status);
   return (
-    <Badge variant={isLive ? "dot" : "light"} color={COLOURS[word] ?? "gray"} miw="max-content">
+    <Badge variant={isLive ? "dot" : "light"} color={COLORS[word] ?? "gray"} miw="max-content">
       {humanize(word)}
     </Badge>
   );

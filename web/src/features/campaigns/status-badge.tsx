@@ -1,9 +1,9 @@
-/** The state of a campaign in one word and one colour. */
+/** The state of a campaign in one word and one color. */
 
 import { Badge } from "@mantine/core";
 import { humanize } from "../../lib/format/format";
 
-const COLOURS: Record<string, string> = {
+const COLORS: Record<string, string> = {
   draft: "gray",
   running: "brand",
   paused: "yellow",
@@ -13,7 +13,7 @@ const COLOURS: Record<string, string> = {
 
 export function StatusBadge({ status }: { status: string }) {
   return (
-    <Badge color={COLOURS[status] ?? "gray"} variant={status === "running" ? "dot" : "light"}>
+    <Badge color={COLORS[status] ?? "gray"} variant={status === "running" ? "dot" : "light"}>
       {humanize(status)}
     </Badge>
   );

@@ -3,7 +3,7 @@
 import { Skeleton, Text } from "@mantine/core";
 import { lazy, type ReactNode, Suspense } from "react";
 import { Panel } from "../../components/layout/panel";
-import { outcomeColour, SERIES } from "../../lib/format/colors";
+import { outcomeColor, SERIES } from "../../lib/format/colors";
 import { formatCount, formatMoney, formatMilliseconds, humanize } from "../../lib/format/format";
 import type { Insights } from "./api";
 import classes from "./usage.module.css";
@@ -21,7 +21,7 @@ function dayName(iso: string): string {
 export function OutcomesChart({ days }: { days: Insights["days"] }) {
   const outcomes = [...new Set(days.flatMap((day) => Object.keys(day.outcomes)))];
   const rows = days.map((day) => ({ at: dayName(day.date), ...day.outcomes }));
-  const series = outcomes.map((key) => ({ key, name: humanize(key), color: outcomeColour(key) }));
+  const series = outcomes.map((key) => ({ key, name: humanize(key), color: outcomeColor(key) }));
   return (
     <Framed title="Runs by outcome" isEmpty={outcomes.length === 0}>
       <Chart label="Runs per day by outcome" kind="bars" rows={rows} series={series} show={formatCount} />

@@ -1,7 +1,7 @@
-/** How the conversations of an agent went, as a line of colours that says its figures. */
+/** How the conversations of an agent went, as a line of colors that says its figures. */
 
 import { Tooltip } from "@mantine/core";
-import { outcomeColour } from "../../lib/format/colors";
+import { outcomeColor } from "../../lib/format/colors";
 import { formatCount, humanize } from "../../lib/format/format";
 import classes from "./usage.module.css";
 
@@ -15,7 +15,7 @@ export function OutcomeBar({ outcomes, of }: { outcomes: Record<string, number>;
     <Tooltip label={said}>
       <div className={classes.outcomes} role="img" aria-label={`${of}: ${said}`}>
         {shown.map(([name, value]) => (
-          <i key={name} style={{ background: outcomeColour(name), flexGrow: value }} />
+          <i key={name} style={{ background: outcomeColor(name), flexGrow: value }} />
         ))}
       </div>
     </Tooltip>

@@ -1,4 +1,4 @@
-/** One colour for each outcome, the same in every bar and line, readable on light and dark. */
+/** One color for each outcome, the same in every bar and line, readable on light and dark. */
 
 const OUTCOMES: Record<string, string> = {
   answered: "#1b9c89",
@@ -12,7 +12,7 @@ const OUTCOMES: Record<string, string> = {
   canceled: "#93a1a6",
 };
 
-export function outcomeColour(outcome: string): string {
+export function outcomeColor(outcome: string): string {
   return OUTCOMES[outcome] ?? "#93a1a6";
 }
 

@@ -277,13 +277,13 @@ class VonageEmulator(CarrierEmulator):
         is_machine = call.plan.verdict == "machine"
         self._send_verdict(call, {"status": "machine" if is_machine else "human"})
         advanced = body.get("advanced_machine_detection") or {}
-        behaviour = body.get("machine_detection") or advanced.get("behavior")
+        behavior = body.get("machine_detection") or advanced.get("behavior")
         if is_machine and advanced.get("mode") in ("detect_beep", "default"):
             await asyncio.sleep(call.plan.greeting_s + 0.5)
             self._send_verdict(
                 call, {"status": "machine", "sub_state": "beep_start" if call.plan.beeps else "beep_timeout"}
             )
-        if is_machine and behaviour == "hangup":
+        if is_machine and behavior == "hangup":
             call.end("normal", "carrier")
 
     def _send_verdict(self, call: EmulatedCall, verdict: Mapping[str, str]) -> None:

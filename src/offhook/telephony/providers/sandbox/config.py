@@ -35,7 +35,7 @@ def _only_talks() -> dict[Behavior, float]:
 
 
 class SandboxConfig(BaseModel):
-    """``TelephonyConfiguration.config`` of the sandbox. ``mix`` weighs the behaviours of every number that has none
+    """``TelephonyConfiguration.config`` of the sandbox. ``mix`` weighs the behaviors of every number that has none
     of its own; times are seconds.
 
     ``instant``: no media and no waiting, for load tests and big demonstrations. A call is answered at once and ends by
@@ -58,7 +58,7 @@ class SandboxConfig(BaseModel):
     @model_validator(mode="after")
     def _mix_has_weight(self) -> "SandboxConfig":
         if sum(self.mix.values()) <= 0:
-            raise ValueError("mix needs at least one behaviour with a weight above 0")
+            raise ValueError("mix needs at least one behavior with a weight above 0")
         return self
 
     def behavior_of(self, number: str) -> Behavior:
@@ -69,9 +69,9 @@ class SandboxConfig(BaseModel):
         digest = hashlib.sha256(f"{self.seed}:{number}".encode()).digest()
         point = int.from_bytes(digest[:8], "big") / 2**64 * sum(self.mix.values())
         chosen = None
-        for behaviour, weight in sorted(self.mix.items()):
+        for behavior, weight in sorted(self.mix.items()):
             if weight > 0:
-                chosen = behaviour
+                chosen = behavior
                 point -= weight
                 if point < 0:
                     break

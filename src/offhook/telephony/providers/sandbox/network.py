@@ -204,34 +204,34 @@ class SandboxNetwork:
             self._exchange.stop_ringing(call.request.run_id)
 
     async def _run_call(self, call: _SandboxCall) -> None:
-        behaviour = call.config.behavior_of(call.request.to_number)
+        behavior = call.config.behavior_of(call.request.to_number)
         if call.config.instant:
-            await self._run_instantly(call, behaviour)
+            await self._run_instantly(call, behavior)
             return
         await asyncio.sleep(SETUP_S)
         await self._report_status(call, "ringing")
-        if behaviour == "busy":
+        if behavior == "busy":
             await asyncio.sleep(call.config.ring_s / 2)
             await self._report_status(call, "busy")
-        elif behaviour == "no_answer":
+        elif behavior == "no_answer":
             await asyncio.sleep(min(call.config.no_answer_after_s, call.request.ring_timeout_s))
             await self._report_status(call, "no_answer")
         else:
             await asyncio.sleep(call.config.ring_s)
             await self._report_status(call, "in_progress")
-            await self._hold_conversation(call, behaviour)
+            await self._hold_conversation(call, behavior)
             await self._report_status(call, "completed")
 
-    async def _run_instantly(self, call: _SandboxCall, behaviour: Behavior) -> None:
-        if behaviour in {"busy", "no_answer"}:
-            await self._report_status(call, behaviour)
+    async def _run_instantly(self, call: _SandboxCall, behavior: Behavior) -> None:
+        if behavior in {"busy", "no_answer"}:
+            await self._report_status(call, behavior)
             return
         if call.config.instant_call_s:
             await self._report_status(call, "in_progress")
             await asyncio.sleep(call.config.instant_call_s)
-        await self._report_status(call, "completed", outcome="voicemail" if behaviour == "voicemail" else "answered")
+        await self._report_status(call, "completed", outcome="voicemail" if behavior == "voicemail" else "answered")
 
-    async def _hold_conversation(self, call: _SandboxCall, behaviour: Behavior) -> None:
+    async def _hold_conversation(self, call: _SandboxCall, behavior: Behavior) -> None:
         brief = await self._exchange.load_script(call.organization_id, call.request.run_id)
         call.near, far = create_pipe()
         wire = PhoneWire(far)
@@ -251,7 +251,7 @@ class SandboxNetwork:
         try:
             await far.open(_HandsetReceiver(line))
             wire.send_start(call.call_id)
-            await self._act_until_over(person, behaviour, platform)
+            await self._act_until_over(person, behavior, platform)
         finally:
             end_call()
             pacing.cancel()
@@ -261,10 +261,10 @@ class SandboxNetwork:
                 far.close()
 
     async def _act_until_over(
-        self, person: SimulatedCallee, behaviour: Behavior, platform: "asyncio.Future[Any]"
+        self, person: SimulatedCallee, behavior: Behavior, platform: "asyncio.Future[Any]"
     ) -> None:
         """Until the person hangs up or the platform's side is over."""
-        acting = asyncio.create_task(person.act_out(behaviour))
+        acting = asyncio.create_task(person.act_out(behavior))
         await asyncio.wait({acting, platform}, return_when=asyncio.FIRST_COMPLETED)
         acting.cancel()
         done = (await asyncio.gather(acting, return_exceptions=True))[0]

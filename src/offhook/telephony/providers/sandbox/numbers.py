@@ -5,7 +5,7 @@ from offhook.telephony.providers.sandbox import number_queries
 
 
 class SandboxNumberBook:
-    """Implements the sandbox catalogue's ``NumberBook``, in transactions of its own."""
+    """Implements the sandbox catalog's ``NumberBook``, in transactions of its own."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

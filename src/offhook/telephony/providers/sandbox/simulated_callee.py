@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from offhook.telephony.media.simulated_phone import SimulatedPhone
 from offhook.telephony.providers.sandbox.call_script import CallerMove, CallScript
 from offhook.telephony.providers.sandbox.config import Behavior
-from offhook.telephony.providers.sandbox.dialogue import CallerDialogue
+from offhook.telephony.providers.sandbox.dialog import CallerDialog
 from offhook.telephony.providers.sandbox.tones import make_beep
 from offhook.telephony.providers.sandbox.wire import PhoneWire
 from offhook.voice.events import AGENT_SPEAKING, NODE_ENTERED, VoiceEvent
@@ -40,7 +40,7 @@ class SimulatedCallee:
     def __init__(self, *, line: SimulatedPhone, wire: PhoneWire, voice: CallerVoice, brief: CallScript) -> None:
         self.phone = line
         self.wire = wire
-        self.dialogue = CallerDialogue(brief)
+        self.dialog = CallerDialog(brief)
         self._voice = voice
         self._loop = asyncio.get_running_loop()
         self._heard: list[str] = []
@@ -54,9 +54,9 @@ class SimulatedCallee:
         elif event.type == NODE_ENTERED:
             self._node = str(event.data.get("node_id"))
 
-    async def act_out(self, behaviour: Behavior) -> None:
+    async def act_out(self, behavior: Behavior) -> None:
         async with asyncio.timeout(MAX_CALL_S):
-            await _BEHAVIORS[behaviour](self)
+            await _BEHAVIORS[behavior](self)
 
     # what people do
 
@@ -106,7 +106,7 @@ class SimulatedCallee:
 
     def next_move(self) -> CallerMove:
         heard, self._heard = " ".join(self._heard), []
-        return self.dialogue.choose_move(heard, self._node)
+        return self.dialog.choose_move(heard, self._node)
 
     async def perform_move(self, move: CallerMove) -> bool:
         """False when the move was to hang up."""
@@ -166,7 +166,7 @@ async def _play_interrupter(person: SimulatedCallee) -> None:
 async def _presses_keys(person: SimulatedCallee) -> None:
     for _ in range(6):
         await person.wait_agent_done()
-        await person.press(person.dialogue.choose_digits(person.node))
+        await person.press(person.dialog.choose_digits(person.node))
 
 
 async def _asks_for_person(person: SimulatedCallee) -> None:

@@ -19,12 +19,12 @@ class SandboxTransfers:
 
     async def ring_destination(self, account: CarrierAccount, call_id: str, to_number: str, timeout_s: float) -> str:
         config = SandboxConfig.model_validate(dict(account.config))
-        behaviour = config.behavior_of(to_number)
+        behavior = config.behavior_of(to_number)
         await asyncio.sleep(SETUP_S)
-        if behaviour == "busy":
+        if behavior == "busy":
             await asyncio.sleep(config.ring_s / 2)
             raise CarrierFailed("busy", "The destination is busy.", retryable=True)
-        if behaviour == "no_answer" or config.ring_s > timeout_s:
+        if behavior == "no_answer" or config.ring_s > timeout_s:
             await asyncio.sleep(min(config.no_answer_after_s, timeout_s))
             raise CarrierFailed("no_answer", "The destination does not answer.", retryable=True)
         await asyncio.sleep(config.ring_s)

@@ -133,7 +133,7 @@ export function Canvas() {
             className={classes.minimap}
             pannable
             zoomable
-            nodeColor={miniColour}
+            nodeColor={miniColor}
             nodeStrokeWidth={0}
             nodeBorderRadius={14}
             ariaLabel="Minimap"
@@ -184,6 +184,6 @@ const MINI: Record<string, string> = {
   trigger: "#b3680c",
 };
 
-function miniColour(node: CanvasNode): string {
+function miniColor(node: CanvasNode): string {
   return MINI[node.data.node.type] ?? "#7f93b8";
 }

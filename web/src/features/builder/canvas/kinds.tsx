@@ -1,4 +1,4 @@
-/** How kinds of steps look: an icon and a colour. Kinds that this page does not know get a plain one. */
+/** How kinds of steps look: an icon and a color. Kinds that this page does not know get a plain one. */
 
 import {
   Box,

@@ -6,7 +6,7 @@ import { humanize } from "../../../lib/format/format";
 import { useChangeLabels } from "./change-labels";
 import classes from "./versions.module.css";
 
-const COLOURS = { added: "brand", removed: "red", changed: "blue" } as const;
+const COLORS = { added: "brand", removed: "red", changed: "blue" } as const;
 const NAMES = { node: "Step", edge: "Transition", setting: "Setting" } as const;
 
 export function ChangeList({ changes }: { changes: Change[] }) {
@@ -17,7 +17,7 @@ export function ChangeList({ changes }: { changes: Change[] }) {
       {changes.map((change) => (
         <section key={`${change.kind} ${change.id}`} className={classes.change}>
           <div className={classes.changeHead}>
-            <Badge size="sm" color={COLOURS[change.change]} variant="light" tt="none">
+            <Badge size="sm" color={COLORS[change.change]} variant="light" tt="none">
               {humanize(change.change)}
             </Badge>
             <span className={classes.kind}>{NAMES[change.kind]}</span>

@@ -139,7 +139,7 @@ function ContactRow({ campaign, contact }: { campaign: Campaign; contact: Schema
         )}
       </Table.Td>
       <Table.Td>
-        <Badge color={colourOf(word)} variant={contact.state === "calling" ? "dot" : "light"}>
+        <Badge color={colorOf(word)} variant={contact.state === "calling" ? "dot" : "light"}>
           {humanize(word === "pending" ? "waiting" : word)}
         </Badge>
       </Table.Td>
@@ -197,7 +197,7 @@ function Why({ campaignId, contact }: { campaignId: number; contact: Schema<"Con
   );
 }
 
-const COLOURS: Record<string, string> = {
+const COLORS: Record<string, string> = {
   answered: "brand",
   voicemail: "violet",
   no_answer: "yellow",
@@ -206,6 +206,6 @@ const COLOURS: Record<string, string> = {
   invalid_number: "red",
 };
 
-function colourOf(word: string): string {
-  return COLOURS[word] ?? "gray";
+function colorOf(word: string): string {
+  return COLORS[word] ?? "gray";
 }

@@ -3,7 +3,7 @@
 import { Progress as Bar, Text, Tooltip } from "@mantine/core";
 import { Figure, Figures } from "../../../components/layout/fact";
 import { Panel } from "../../../components/layout/panel";
-import { outcomeColour } from "../../../lib/format/colors";
+import { outcomeColor } from "../../../lib/format/colors";
 import { formatCount, humanize } from "../../../lib/format/format";
 import type { Campaign, Progress } from "../api";
 import classes from "./progress.module.css";
@@ -45,7 +45,7 @@ export function ProgressPanel({ campaign, progress }: { campaign: Campaign; prog
             <Tooltip key={outcome} label={`${humanize(outcome)}: ${formatCount(contacts)}`}>
               <Bar.Section
                 value={share(contacts)}
-                color={outcomeColour(outcome)}
+                color={outcomeColor(outcome)}
                 aria-label={`${humanize(outcome)}: ${contacts}`}
               />
             </Tooltip>
@@ -62,7 +62,7 @@ export function ProgressPanel({ campaign, progress }: { campaign: Campaign; prog
           <ul className={classes.legend}>
             {outcomes.map(([outcome, contacts]) => (
               <li key={outcome}>
-                <i style={{ background: outcomeColour(outcome) }} />
+                <i style={{ background: outcomeColor(outcome) }} />
                 {humanize(outcome)} <b>{formatCount(contacts)}</b>
               </li>
             ))}

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Panel } from "../../../components/layout/panel";
 import { TooltipBox } from "../../../components/charts/chart-tooltip";
 import { api, unwrap } from "../../../lib/api/client";
-import { outcomeColour } from "../../../lib/format/colors";
+import { outcomeColor } from "../../../lib/format/colors";
 import { humanize } from "../../../lib/format/format";
 import type { Campaign } from "../api";
 
@@ -65,7 +65,7 @@ export default function TimelinePanel({ campaign, done }: { campaign: Campaign; 
                 dataKey={outcome}
                 name={humanize(outcome)}
                 stackId="all"
-                fill={outcomeColour(outcome)}
+                fill={outcomeColor(outcome)}
                 maxBarSize={28}
                 isAnimationActive={false}
               />

@@ -75,7 +75,7 @@ function Channel({ values, width, name, side }: ChannelProps) {
     if (!element || !context || width === 0) return;
     const paint = () => draw(element, context, bars, width);
     paint();
-    // Colours come from the page, so that they follow its scheme.
+    // Colors come from the page, so that they follow its scheme.
     const watcher = new MutationObserver(paint);
     watcher.observe(document.documentElement, { attributes: true, attributeFilter: ["data-mantine-color-scheme"] });
     return () => watcher.disconnect();

@@ -24,7 +24,7 @@ import type { Schema } from "../../../lib/api/types";
 import { type DeliveryStatus, useDeliveries, useDelivery, useResend, useResendDead } from "./api";
 
 const STATES: Record<DeliveryStatus, string> = { pending: "Waiting", delivered: "Delivered", dead: "Failed" };
-const COLOURS: Record<DeliveryStatus, string> = { pending: "yellow", delivered: "brand", dead: "red" };
+const COLORS: Record<DeliveryStatus, string> = { pending: "yellow", delivered: "brand", dead: "red" };
 const COLUMNS = [
   { title: "#", isRight: true },
   { title: "Event" },
@@ -130,7 +130,7 @@ function DeliveryRow({
       <Table.Td ta="right">{delivery.sequence}</Table.Td>
       <Table.Td fw={600}>{delivery.event_type}</Table.Td>
       <Table.Td>
-        <Badge color={COLOURS[delivery.status]}>{STATES[delivery.status]}</Badge>
+        <Badge color={COLORS[delivery.status]}>{STATES[delivery.status]}</Badge>
       </Table.Td>
       <Table.Td miw={150} style={{ whiteSpace: "normal" }}>
         {delivery.last_status_code ?? delivery.last_error ?? "–"}

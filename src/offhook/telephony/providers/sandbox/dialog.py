@@ -37,7 +37,7 @@ def last_question(heard: str) -> str:
     return (questions or sentences or [""])[-1]
 
 
-class CallerDialogue:
+class CallerDialog:
     """One person's side of one conversation: tell it what was heard and where the agent stands, ask it for a move."""
 
     def __init__(self, brief: CallScript) -> None:
