@@ -34,6 +34,7 @@ WRITES_ITS_OWN = {
     "test_tool": "tool.tested",
     "delete_recording": "recording.deleted",
     "create_campaign": "campaign.created",
+    "start_campaign": "campaign.started",
     "refresh_mcp_tool": "tool.refreshed",
     "upload_document": "document.created",
     "create_telephony_config": "telephony_config.created",

@@ -1,7 +1,7 @@
 /** Renders a part of the page as the app does: with its theme, its requests and an address. */
 
 import { MantineProvider } from "@mantine/core";
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClientProvider } from "@tanstack/react-query";
 import {
   createMemoryHistory,
   createRootRoute,
@@ -15,6 +15,7 @@ import userEvent, { type UserEvent } from "@testing-library/user-event";
 import type { ReactNode } from "react";
 import { startSession } from "../lib/api/session";
 import type { Role } from "../lib/api/types";
+import { makeQueries } from "./queries";
 import { FakeServer, network } from "./server";
 
 interface Rendered {
@@ -44,7 +45,7 @@ export async function renderPart(
     routeTree: root.addChildren(routes),
     history: createMemoryHistory({ initialEntries: [path + search] }),
   });
-  const queries = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  const queries = makeQueries();
   render(
     <MantineProvider env="test">
       <QueryClientProvider client={queries}>

@@ -50,4 +50,16 @@ export class FakeServer {
 }
 
 /** The server that the page talks with; its client keeps the `fetch` that it was made with. */
-export const network = { server: new FakeServer() };
+export const network = {
+  server: new FakeServer(),
+  pending: new Set<Promise<Response>>(),
+  async fetch(request: Request): Promise<Response> {
+    const answer = network.server.fetch(request);
+    network.pending.add(answer);
+    try {
+      return await answer;
+    } finally {
+      network.pending.delete(answer);
+    }
+  },
+};

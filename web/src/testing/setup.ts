@@ -2,6 +2,7 @@
 
 import { cleanup, configure } from "@testing-library/react";
 import { afterEach, vi } from "vitest";
+import { forgetQueries } from "./queries";
 import { network } from "./server";
 
 // A loaded machine renders a page with its lists in seconds.
@@ -25,7 +26,7 @@ class NoObserver {
 }
 
 vi.stubGlobal("Request", PageRequest);
-vi.stubGlobal("fetch", (request: Request) => network.server.fetch(request));
+vi.stubGlobal("fetch", (request: Request) => network.fetch(request));
 vi.stubGlobal("ResizeObserver", NoObserver);
 vi.stubGlobal("matchMedia", (media: string) => ({
   media,
@@ -37,7 +38,12 @@ vi.stubGlobal("scrollTo", () => {});
 Object.defineProperty(document, "fonts", { value: { addEventListener: () => {}, removeEventListener: () => {} } });
 Element.prototype.scrollIntoView = () => {};
 
-afterEach(() => {
+afterEach(async () => {
   cleanup();
+  forgetQueries();
+  // What is still under way would find no document once this file's is gone. A request that is held is never answered.
+  await Promise.race([Promise.allSettled(network.pending), new Promise((resolve) => setTimeout(resolve, 100))]);
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  network.pending.clear();
   localStorage.clear();
 });
