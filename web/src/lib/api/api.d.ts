@@ -5257,7 +5257,7 @@ export interface components {
         };
         /**
          * McpConfig
-         * @description ``discovered_tools`` is the server's catalogue as it was last read; it is written by the platform alone:
+         * @description ``discovered_tools`` is the server's catalog as it was last read; it is written by the platform alone:
          *     what a client sends in it is ignored.
          */
         McpConfig: {
