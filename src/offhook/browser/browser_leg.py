@@ -108,7 +108,7 @@ class BrowserLeg(SocketLeg):
 def _parse_control(text: str) -> tuple[str, str]:
     """(kind, value) of a control message; BadMessage says what is wrong with it."""
     if len(text) > MAX_TEXT_BYTES:
-        raise BadMessage("a control message may have 4096 bytes")
+        raise BadMessage("a control message has at most 4096 bytes")
     try:
         message = json.loads(text)
     except (ValueError, RecursionError):

@@ -67,7 +67,7 @@ class SttService(_ServiceBase):
 
 
 class EmbeddingsService(_ServiceBase):
-    """What embeds documents. Another model makes their vectors anew; searches use the old ones until then."""
+    """The model that embeds documents. After a change documents are embedded again; searches use the old vectors until then."""
 
 
 class Fallbacks(_StrictModel):

@@ -180,7 +180,7 @@ class Destination(_StrictConfig):
 
 class TransferCallConfig(_StrictConfig):
     """``destinations`` by name, or one ``destination`` (Dograh's field). Both are fixed: nothing that a caller says or
-    a variable holds becomes a dialled number. ``mode``: warm (the agent stays until somebody answers) or blind."""
+    a variable holds becomes a dialed number. ``mode``: warm (the agent stays until the destination answers) or blind."""
 
     mode: Literal["warm", "blind"] = "warm"
     destination_source: Literal["static"] = "static"

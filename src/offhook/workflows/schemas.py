@@ -130,7 +130,7 @@ class DeletedResponse(BaseModel):
 
 class WorkflowResponse(BaseModel):
     """``workflow_definition`` and ``definition`` are the same object: the draft's if there is one. ``revision`` counts
-    changes: send it back as ``expected_revision`` (or the ``ETag`` as ``If-Match``) to not overwrite somebody else's."""
+    changes: send it back as ``expected_revision`` (or the ``ETag`` as ``If-Match``) to avoid overwriting other changes."""
 
     id: int
     name: str
