@@ -4613,7 +4613,7 @@ export interface components {
         };
         /**
          * EmbeddingsService
-         * @description What embeds documents. Another model makes their vectors anew; searches use the old ones until then.
+         * @description The model that embeds documents. After a change documents are embedded again; searches use the old vectors until then.
          */
         EmbeddingsService: {
             /** Api Key */
@@ -7443,7 +7443,7 @@ export interface components {
         /**
          * TransferCallConfig
          * @description ``destinations`` by name, or one ``destination`` (Dograh's field). Both are fixed: nothing that a caller says or
-         *     a variable holds becomes a dialled number. ``mode``: warm (the agent stays until somebody answers) or blind.
+         *     a variable holds becomes a dialed number. ``mode``: warm (the agent stays until the destination answers) or blind.
          */
         TransferCallConfig: {
             /** Audiorecordingid */
@@ -8186,7 +8186,7 @@ export interface components {
         /**
          * WorkflowResponse
          * @description ``workflow_definition`` and ``definition`` are the same object: the draft's if there is one. ``revision`` counts
-         *     changes: send it back as ``expected_revision`` (or the ``ETag`` as ``If-Match``) to not overwrite somebody else's.
+         *     changes: send it back as ``expected_revision`` (or the ``ETag`` as ``If-Match``) to avoid overwriting other changes.
          */
         WorkflowResponse: {
             /**
