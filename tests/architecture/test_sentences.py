@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import click
 import typer
 
 import offhook
@@ -44,7 +43,7 @@ def errors(kind: type[DomainError] = DomainError) -> Iterator[type[DomainError]]
         yield from errors(child)
 
 
-def helps(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
+def helps(command: Any, name: str) -> Iterator[tuple[str, str]]:
     yield name, command.help or ""
     for parameter in command.params:
         yield f"{name} {parameter.name}", getattr(parameter, "help", None) or ""

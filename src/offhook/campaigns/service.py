@@ -1,7 +1,7 @@
 """What users do with campaigns: start, pause, resume, change and redial them, and ask why a contact is not called."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -92,7 +92,7 @@ class CampaignService:
     async def start_once(self, caller: Caller, campaign_id: int, idempotency_key: str | None) -> CampaignResponse:
         """Starts the campaign once per key and returns it; the errors are those of :meth:`start`."""
 
-        async def start_and_render() -> dict[str, Any]:
+        async def start_and_render() -> JsonObject:
             campaign = await self.start(caller.organization_id, campaign_id)
             async with self._db.transaction() as session:
                 await write_audit_entry(session, caller, "campaign.started", f"campaign:{campaign_id}")

@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
+from offhook.kit.json_values import JsonObject
 
 
 class DocumentContent(Base):
@@ -68,7 +69,7 @@ class KnowledgeDocument(Base):
     content_id: Mapped[int] = mapped_column(ForeignKey("knowledge_contents.id", ondelete="CASCADE"))
     name: Mapped[str] = mapped_column(String(255))
     filename: Mapped[str] = mapped_column(String(255))
-    details: Mapped[dict[str, Any]] = mapped_column("metadata", server_default=text("'{}'::jsonb"))
+    details: Mapped[JsonObject] = mapped_column("metadata", server_default=text("'{}'::jsonb"))
     status: Mapped[str] = mapped_column(String(16), server_default="processing")
     retrieval_mode: Mapped[str] = mapped_column(String(16), server_default="auto")
     created_by: Mapped[int | None]

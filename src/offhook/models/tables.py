@@ -1,12 +1,12 @@
 """What each organization has configured of models; keys are sealed apart from what may be shown."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import ForeignKey, LargeBinary, SmallInteger, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
+from offhook.kit.json_values import JsonObject
 
 
 class ModelConfiguration(Base):
@@ -19,7 +19,7 @@ class ModelConfiguration(Base):
 
     organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"), primary_key=True)
     version: Mapped[int] = mapped_column(SmallInteger)
-    configuration: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    configuration: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     sealed_keys: Mapped[bytes | None] = mapped_column(LargeBinary)
     updated_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())

@@ -1,12 +1,12 @@
 """Organizations, their people and their credentials."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
+from offhook.kit.json_values import JsonObject
 
 
 class Organization(Base):
@@ -117,7 +117,7 @@ class AuditEntry(Base):
     action: Mapped[str] = mapped_column(String(64))
     target: Mapped[str | None] = mapped_column(String(200))
     ip: Mapped[str | None] = mapped_column(String(64))
-    data: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    data: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
@@ -152,5 +152,5 @@ class IdempotencyKey(Base):
     scope: Mapped[str] = mapped_column(String(100))
     key: Mapped[str] = mapped_column(String(255))
     body_sha256: Mapped[bytes] = mapped_column(LargeBinary)
-    response: Mapped[dict[str, Any] | None]
+    response: Mapped[JsonObject | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)

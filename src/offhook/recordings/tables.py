@@ -2,12 +2,12 @@
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from sqlalchemy import ForeignKey, Index, Numeric, String, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
+from offhook.kit.json_values import JsonObject
 
 
 class WorkflowRecording(Base):
@@ -32,7 +32,7 @@ class WorkflowRecording(Base):
     tts_voice_id: Mapped[str | None] = mapped_column(String(128))
     transcript: Mapped[str]
     storage_key: Mapped[str] = mapped_column(String(200))
-    details: Mapped[dict[str, Any]] = mapped_column("metadata", server_default=text("'{}'::jsonb"))
+    details: Mapped[JsonObject] = mapped_column("metadata", server_default=text("'{}'::jsonb"))
     duration_s: Mapped[Decimal] = mapped_column(Numeric(8, 3))
     created_by: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())

@@ -1,7 +1,6 @@
 """Carrier accounts and their numbers, refused calls, transfers under way, and what carriers said once already."""
 
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -16,6 +15,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
+from offhook.kit.json_values import JsonObject
 
 
 class TelephonyConfiguration(Base):
@@ -41,7 +41,7 @@ class TelephonyConfiguration(Base):
     organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
     name: Mapped[str] = mapped_column(String(64))
     provider: Mapped[str] = mapped_column(String(32))
-    config: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    config: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     secrets: Mapped[bytes | None] = mapped_column(LargeBinary)
     account_reference: Mapped[str | None] = mapped_column(String(200))
     is_default_outbound: Mapped[bool] = mapped_column(server_default=text("false"))
@@ -85,7 +85,7 @@ class PhoneNumber(Base):
     inbound_workflow_id: Mapped[int | None] = mapped_column(ForeignKey("workflows.id", ondelete="SET NULL"), index=True)
     is_active: Mapped[bool] = mapped_column(server_default=text("true"))
     is_default_caller_id: Mapped[bool] = mapped_column(server_default=text("false"))
-    extra_metadata: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    extra_metadata: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     is_managed: Mapped[bool] = mapped_column(server_default=text("false"))
     is_primary: Mapped[bool] = mapped_column(server_default=text("false"))
     existing_number: Mapped[str | None] = mapped_column(String(32))
@@ -164,7 +164,7 @@ class NumberPurchase(Base):
     provider: Mapped[str] = mapped_column(String(32))
     phone_number: Mapped[str] = mapped_column(String(32))
     country: Mapped[str] = mapped_column(String(2))
-    request: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'::jsonb"))
+    request: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     state: Mapped[str] = mapped_column(String(16), server_default="buying")
     carrier_id: Mapped[str | None] = mapped_column(String(128))
     phone_number_id: Mapped[int | None]

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from offhook.kit.json_values import JsonObject, ReadableJsonObject, ReadableJsonObject
+from offhook.kit.json_values import JsonObject, ReadableJsonObject
 from offhook.voice.config import CallConfig
 from offhook.voice.events import VoiceEvent
 from offhook.voice.ports import (

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from offhook.kit.json_values import JsonObject, ReadableJsonObject, ReadableJsonObject
+from offhook.kit.json_values import JsonObject, ReadableJsonObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any, cast
 
-from offhook.kit.json_values import JsonObject, ReadableJsonObject, ReadableJsonObject
+from offhook.kit.json_values import JsonObject, ReadableJsonObject
 from offhook.models.ports import CallModels
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent

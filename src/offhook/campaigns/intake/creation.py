@@ -1,7 +1,6 @@
 """Creates a draft and its contacts from an uploaded file: everything is checked first, then all of it is stored or nothing."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -44,7 +43,7 @@ class CampaignCreation:
     ) -> CampaignResponse:
         """Creates a draft once per key and returns it; the errors are those of :meth:`create_draft`."""
 
-        async def create_and_render() -> dict[str, Any]:
+        async def create_and_render() -> JsonObject:
             campaign_id = await self.create_draft(caller, body)
             async with self._db.transaction() as session:
                 campaign = await service.get_campaign(session, caller.organization_id, campaign_id)

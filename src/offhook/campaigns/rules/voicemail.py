@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from offhook.kit.json_values import JsonObject
 
-def voicemail_overrides(stored: Mapping[str, Any] | None) -> dict[str, Any]:
+
+def voicemail_overrides(stored: Mapping[str, Any] | None) -> JsonObject:
     """Translates ``campaigns.voicemail`` (``{"action": "hang_up" | "leave_message", "message"?}``) for the voice loop.
 
     Empty: the workflow's own setting applies.

@@ -9,6 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
+from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, write_audit_entry
 from offhook.telephony.accounts import repository
 from offhook.telephony.accounts.credentials import CarrierAccounts
@@ -54,7 +55,7 @@ class NewNumber:
     inbound_workflow_id: int | None = None
     is_active: bool = True
     is_default_caller_id: bool = False
-    extra_metadata: dict[str, Any] | None = None
+    extra_metadata: JsonObject | None = None
 
 
 class AccountNumbers:

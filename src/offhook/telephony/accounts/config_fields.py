@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from offhook.kit.json_values import JsonObject
 from offhook.telephony.errors import ConfigurationInvalid
 from offhook.telephony.ports import ConfigField, ConfigSpec
 
@@ -20,20 +21,20 @@ def mask_secret(secret: str) -> str:
     return MASKED + (secret[-_VISIBLE:] if len(secret) > 2 * _VISIBLE else "")
 
 
-def field_problem(name: str, message: str, kind: str = "value_error") -> dict[str, Any]:
+def field_problem(name: str, message: str, kind: str = "value_error") -> JsonObject:
     return {"loc": ["body", "config", name], "msg": message, "type": kind}
 
 
 def read_fields(
     spec: ConfigSpec, raw: Mapping[str, Any], stored: Mapping[str, str]
-) -> tuple[dict[str, Any], dict[str, str]]:
+) -> tuple[JsonObject, dict[str, str]]:
     """Returns what is not secret, and the secrets. A secret that is left out or sent as its mask is the stored one.
 
     ConfigurationInvalid (422) names every field that is wrong, and repeats no value.
     """
-    config: dict[str, Any] = {}
+    config: JsonObject = {}
     secrets: dict[str, str] = {}
-    problems: list[dict[str, Any]] = []
+    problems: list[JsonObject] = []
     for field in spec.fields:
         value = raw.get(field.name)
         if field.kind in _SECRETS:
@@ -60,7 +61,7 @@ def _read_secret(
     value: object,
     stored: Mapping[str, str],
     secrets: dict[str, str],
-    problems: list[dict[str, Any]],
+    problems: list[JsonObject],
 ) -> None:
     kept = stored.get(field.name)
     if value is None or (kept is not None and value == mask_secret(kept)):
@@ -80,14 +81,14 @@ def _read_secret(
         problems.append(field_problem(field.name, "This field is required.", "missing"))
 
 
-def _read_boolean(field: ConfigField, value: object, config: dict[str, Any], problems: list[dict[str, Any]]) -> None:
+def _read_boolean(field: ConfigField, value: object, config: JsonObject, problems: list[JsonObject]) -> None:
     if isinstance(value, bool):
         config[field.name] = value
     elif value is not None:
         problems.append(field_problem(field.name, "This field must be true or false.", "bool_type"))
 
 
-def _read_text(field: ConfigField, value: object, config: dict[str, Any], problems: list[dict[str, Any]]) -> None:
+def _read_text(field: ConfigField, value: object, config: JsonObject, problems: list[JsonObject]) -> None:
     if isinstance(value, str) and value.strip() and len(value) <= _MAX_TEXT:
         config[field.name] = value.strip()
     elif value is not None and not isinstance(value, str):
@@ -104,14 +105,18 @@ def _read_number(
     name: str,
     value: object,
     limit: tuple[type, float, float],
-    config: dict[str, Any],
-    problems: list[dict[str, Any]],
+    config: JsonObject,
+    problems: list[JsonObject],
 ) -> None:
     if value is None:
         return
     kind, low, high = limit
-    is_kind = isinstance(value, int | float if kind is float else int) and not isinstance(value, bool)
-    if is_kind and low <= value <= high:  # type: ignore[operator]  # a number, as was just seen
+    if (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and (kind is float or isinstance(value, int))
+        and low <= value <= high
+    ):
         config[name] = value
     else:
         problems.append(field_problem(name, f"This field must be a number from {low:g} to {high:g}."))

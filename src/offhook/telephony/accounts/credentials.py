@@ -2,11 +2,11 @@
 
 import json
 from dataclasses import replace
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.crypto import Keyring, SecretUnreadable
+from offhook.kit.json_values import JsonObject
 from offhook.runs import Run
 from offhook.settings import Settings, SettingsError
 from offhook.telephony.accounts import repository
@@ -96,7 +96,7 @@ class CarrierAccounts:
         """The installation's own account, acting for an organization."""
         return CarrierAccount(organization_id, self.platform_carrier, None, dict(self._platform_config))
 
-    def open_config(self, row: TelephonyConfiguration) -> dict[str, Any]:
+    def open_config(self, row: TelephonyConfiguration) -> JsonObject:
         """Everything that is stored of the account, secrets opened. AccountUnreadable (409)."""
         if row.is_managed:
             return {**row.config, **self._platform_config}
@@ -121,7 +121,7 @@ def _associated_data(organization_id: int) -> bytes:
     return f"telephony:{organization_id}".encode()
 
 
-def _platform_config(settings: Settings) -> dict[str, Any]:
+def _platform_config(settings: Settings) -> JsonObject:
     if settings.platform_carrier_account is None:
         return {}
     try:

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.errors import DomainError
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
+from offhook.kit.json_values import JsonObject
 from offhook.kit.phone_numbers import normalize_e164, parse_phone_number
 from offhook.orgs import Caller, write_audit_entry
 from offhook.orgs.idempotency import run_idempotent
@@ -113,11 +114,11 @@ class ManagedNumbers:
         return _describe_number(request, number)
 
     async def quick_connect_once(
-        self, caller: Caller, request: PurchaseRequest, idempotency_key: str | None, body: dict[str, Any]
+        self, caller: Caller, request: PurchaseRequest, idempotency_key: str | None, body: JsonObject
     ) -> ConnectedNumber:
         """Buys as :meth:`quick_connect` does, once for the key. ``body`` is what came with it."""
 
-        async def buy_and_connect() -> dict[str, Any]:
+        async def buy_and_connect() -> JsonObject:
             return asdict(await self.quick_connect(caller, request))
 
         answer = await run_idempotent(
@@ -151,7 +152,7 @@ class ManagedNumbers:
             data = {"number": number.address_normalized}
             await write_audit_entry(session, caller, "phone_number.released", f"phone_number:{number_id}", data)
 
-    async def settle_purchases(self, _: dict[str, Any]) -> None:
+    async def settle_purchases(self, _: JsonObject) -> None:
         """Completes purchases that were left behind while they are wanted, else returns the numbers: the job."""
         async with self._db.transaction() as session:
             left = await purchases.list_unfinished(session, self._clock.now() - PURCHASE_TIMEOUT)
@@ -360,7 +361,7 @@ class ManagedNumbers:
 
 def _parse_request(purchase: NumberPurchase) -> tuple[Caller, PurchaseRequest] | None:
     """Returns the buyer and the request; None for a purchase that was given up."""
-    request = purchase.request
+    request: dict[str, Any] = dict(purchase.request)
     if not isinstance(request.get("wish"), dict) or request.get("is_given_up"):
         return None
     caller = Caller(purchase.organization_id, request.get("user_id"), request.get("key_id"), "admin", False)

@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
+from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, write_audit_entry
 from offhook.telephony.accounts import repository
 from offhook.telephony.accounts.config_fields import field_problem, mask_secret, read_fields
@@ -60,7 +61,7 @@ class ConfigurationView:
     updated_at: datetime
     phone_number_count: int
     outbound_blocked_reason: str | None
-    credentials: dict[str, Any] = field(repr=False)
+    credentials: JsonObject = field(repr=False)
     connectivity: str = "api"
 
     @property
@@ -74,7 +75,7 @@ class ConfigurationView:
 
 @dataclass(frozen=True, slots=True)
 class _CheckedFields:
-    config: dict[str, Any]
+    config: JsonObject
     secrets: dict[str, str] = field(repr=False)
     reference: str | None
 

@@ -1,8 +1,7 @@
 """Calls that the API is asked for, each placed once for its idempotency key."""
 
-from typing import Any
-
 from offhook.kit.database.database import Database
+from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller
 from offhook.orgs.idempotency import run_idempotent
 from offhook.telephony.calls.outbound import CallOrder, OutboundCalls
@@ -39,7 +38,7 @@ class CallRequests:
             user_id=caller.user_id,
         )
 
-        async def place_call() -> dict[str, Any]:
+        async def place_call() -> JsonObject:
             placed = await self._calls.place_call(order)
             message = f"Call initiated successfully with run name {placed.run_name}"
             if placed.call_id is None:
@@ -68,7 +67,7 @@ class CallRequests:
         """Calls with the published version of the agent behind a trigger. TriggerNotFound (404), also for another
         organization's: its existence is not disclosed."""
 
-        async def place_call() -> dict[str, Any]:
+        async def place_call() -> JsonObject:
             async with self._db.transaction() as session:
                 owner, workflow_id = await workflows.by_trigger(session, path)
             if owner != caller.organization_id:

@@ -1,6 +1,7 @@
 """What calls cost, asked of carriers that rate them after their end."""
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import structlog
 
@@ -33,7 +34,7 @@ class ChargeCollector:
             async with self._db.transaction() as session:
                 await POLL_SCHEDULE.start(session, news.run_id, payload)
 
-    async def read_bill(self, payload: dict[str, Any]) -> None:
+    async def read_bill(self, payload: Mapping[str, int]) -> None:
         """The job: asks once; keeping the same twice changes nothing."""
         organization_id, run_id = payload["organization_id"], payload["run_id"]
         try:
@@ -48,7 +49,7 @@ class ChargeCollector:
             log.warning("carrier_bill_unavailable", run_id=run_id, code=failure.code)
             if failure.retryable:
                 async with self._db.transaction() as session:
-                    await POLL_SCHEDULE.reschedule(session, run_id, payload)
+                    await POLL_SCHEDULE.reschedule(session, run_id, {**payload})
             return
         except DomainError as error:  # the run, its account or the account's key is gone
             log.info("carrier_bill_unavailable", run_id=run_id, code=error.code)
@@ -56,4 +57,4 @@ class ChargeCollector:
         async with self._db.transaction() as session:
             await carrier_charges.record_carrier_bill(session, organization_id, run_id, bill)
             if bill.cost is None:
-                await POLL_SCHEDULE.reschedule(session, run_id, payload)
+                await POLL_SCHEDULE.reschedule(session, run_id, {**payload})

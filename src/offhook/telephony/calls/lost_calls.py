@@ -1,7 +1,8 @@
 """Finds calls whose dial lost its response at their carrier and adopts them. They are never dialed again."""
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -73,7 +74,7 @@ class LostCallFinder:
             raise CarrierFailed("carrier_cannot_say", "Several calls may be this run's.", retryable=True)
         return mine[0] if mine else None
 
-    async def run_search(self, payload: dict[str, Any]) -> None:
+    async def run_search(self, payload: Mapping[str, int]) -> None:
         """Searches for the call of a run that is still unknown: the job."""
         organization_id, run_id = payload["organization_id"], payload["run_id"]
         try:
@@ -85,7 +86,7 @@ class LostCallFinder:
         except CarrierFailed as failure:
             log.info("lost_call_not_found_yet", run_id=run_id, code=failure.code)
             async with self._db.transaction() as session:
-                await POLL_SCHEDULE.reschedule(session, run_id, payload)
+                await POLL_SCHEDULE.reschedule(session, run_id, {**payload})
             return
         except DomainError as error:  # the run, its account or the account's key is gone
             log.info("lost_call_not_found", run_id=run_id, code=error.code)

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.database.database import Database
+from offhook.kit.json_values import JsonObject
 from offhook.orgs import service as orgs
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.root import settings_of
@@ -67,8 +68,8 @@ class CallOrder:
     run_id: int | None = None
     configuration_id: int | None = None
     from_phone_number_id: int | None = None
-    context: dict[str, Any] = field(default_factory=dict)
-    platform_context: dict[str, Any] = field(default_factory=dict)
+    context: JsonObject = field(default_factory=dict)
+    platform_context: JsonObject = field(default_factory=dict)
     user_id: int | None = None
 
 
@@ -109,8 +110,8 @@ class BatchCall:
 
     name: str
     to_number: str
-    context: dict[str, Any]
-    platform_context: dict[str, Any]
+    context: JsonObject
+    platform_context: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,14 +325,14 @@ class OutboundCalls:
             raise RunNotDialable
         return run
 
-    async def _take_waiting(self, session: AsyncSession, waiting: Run, context: dict[str, Any]) -> Run:
+    async def _take_waiting(self, session: AsyncSession, waiting: Run, context: JsonObject) -> Run:
         """Of two requests for one run, one dials: phones must not ring twice."""
         run = await runs.take_for_dialing(
             session,
             waiting.organization_id,
             waiting.id,
-            to_number=context["called_number"],
-            from_number=context["caller_number"],
+            to_number=str(context["called_number"]),
+            from_number=str(context["caller_number"]),
             context={**waiting.initial_context, **context},
         )
         if run is None:
@@ -339,7 +340,7 @@ class OutboundCalls:
         return run
 
     async def _new_run(
-        self, session: AsyncSession, order: CallOrder, account: CarrierAccount, context: dict[str, Any]
+        self, session: AsyncSession, order: CallOrder, account: CarrierAccount, context: JsonObject
     ) -> Run:
         return await runs.create_run(
             session,
@@ -348,17 +349,17 @@ class OutboundCalls:
             mode=account.provider,
             direction="outbound",
             use_draft=order.use_draft,
-            phone_number=context["phone_number"],
-            caller_number=context["caller_number"],
-            called_number=context["called_number"],
+            phone_number=str(context["phone_number"]),
+            caller_number=str(context["caller_number"]),
+            called_number=str(context["called_number"]),
             initial_context=context,
             created_by=order.user_id,
         )
 
 
 def call_context(
-    account: CarrierAccount, wanted: dict[str, Any], platform: dict[str, Any], to_number: str, from_number: str
-) -> dict[str, Any]:
+    account: CarrierAccount, wanted: JsonObject, platform: JsonObject, to_number: str, from_number: str
+) -> JsonObject:
     """Returns the initial context of an outbound call. The platform's values win over the request's."""
     return {
         **{key: value for key, value in wanted.items() if key not in RESERVED_CONTEXT},

@@ -1,11 +1,12 @@
 """Calls that a carrier has connected and whose audio never came: ended, so that nobody listens to silence."""
 
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
+from offhook.kit.json_values import JsonObject
 from offhook.runs.records import carrier_call_queries
 from offhook.telephony.calls.status_reports import MEDIA_NEVER_CAME, CallReports
 from offhook.telephony.media.carrier_signals import CarrierCallControl
@@ -27,7 +28,7 @@ class NoMediaSweeper:
         self._line = line
         self._clock = clock
 
-    async def run_job(self, _: dict[str, Any]) -> None:
+    async def run_job(self, _: JsonObject) -> None:
         """The job ``telephony.end_unheard_calls``."""
         await self.end_calls()
 

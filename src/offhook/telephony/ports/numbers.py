@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from offhook.kit.json_values import JsonObject
 from offhook.telephony.ports.calls import CarrierAccount
 
 
@@ -92,5 +93,5 @@ class ConfigSpec:
     fields: Sequence[ConfigField]
     account_field: str
     docs_url: str = ""
-    validate: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    validate: Callable[[Mapping[str, Any]], JsonObject] | None = None
     canonical_account: Callable[[str], str] = str.strip

@@ -2,12 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import BaseModel
 
 from offhook.kit.http.path_ids import Id, LongId
+from offhook.kit.json_values import JsonObject
 from offhook.telephony.accounts.public_urls import read_webhook
 from offhook.telephony.carrier_kit.callback_kinds import TRANSFER_RESULT
 from offhook.telephony.ports import CarrierDocument, CarrierRegistry
@@ -178,10 +179,10 @@ def _add_route(routes: APIRouter, spec: _CallbackFacts, path: str, kind: str, en
     )
 
 
-def _header_parameters(names: Sequence[str]) -> dict[str, Any] | None:
+def _header_parameters(names: Sequence[str]) -> JsonObject | None:
     if not names:
         return None
-    schema = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+    schema: JsonObject = {"anyOf": [{"type": "string"}, {"type": "null"}]}
     return {"parameters": [{"name": name, "in": "header", "required": False, "schema": schema} for name in names]}
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final, TypedDict
 
 import structlog
 
@@ -31,6 +31,15 @@ UNAVAILABLE: Final = "We are sorry, our system is not available right now. Pleas
 HANG_UP_AFTER_S: Final = 30.0
 MAX_REMEMBERED: Final = 200
 log = structlog.get_logger(__name__)
+
+
+class RefusedCall(TypedDict):
+    """The payload of the job."""
+
+    organization_id: int
+    configuration_id: int | None
+    provider: str
+    call_id: str
 
 
 class CallRefusals:
@@ -69,7 +78,7 @@ class CallRefusals:
                 await jobs.enqueue(session, JOB, payload, delay_s=HANG_UP_AFTER_S, dedupe_key=f"{JOB}:{call_id}"[:200])
         return await _refuse_call(answerer, account, call_id, message)
 
-    async def end_refused_call(self, payload: dict[str, Any]) -> None:
+    async def end_refused_call(self, payload: RefusedCall) -> None:
         """The job: hang up; a call that is over already is no error. What fails and may not the next time is raised."""
         spec = self._carriers.find(payload["provider"])
         if spec is None or spec.calls.dialer is None:

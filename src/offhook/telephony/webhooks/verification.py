@@ -2,13 +2,14 @@
 
 import hashlib
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 import structlog
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
+from offhook.kit.json_values import JsonObject
 from offhook.telephony.errors import WebhookRefused
 from offhook.telephony.ports import CarrierAccount, CarrierSpec, CarrierWebhook, WebhookProof
 from offhook.telephony.webhooks import repository
@@ -55,7 +56,7 @@ class ReplayGuard:
             raise WebhookRefused
         return False
 
-    async def forget_expired(self, _: dict[str, Any]) -> None:
+    async def forget_expired(self, _: JsonObject) -> None:
         """Deletes old nonces: the job ``telephony.forget_webhooks``."""
         async with self._db.transaction() as session:
             await repository.delete_nonces(session, self._clock.now() - NONCE_RETENTION)
