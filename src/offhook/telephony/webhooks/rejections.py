@@ -33,7 +33,7 @@ MAX_REMEMBERED: Final = 200
 log = structlog.get_logger(__name__)
 
 
-class RefusedCall(TypedDict):
+class CallToEnd(TypedDict):
     """The payload of the job."""
 
     organization_id: int
@@ -78,7 +78,7 @@ class CallRefusals:
                 await jobs.enqueue(session, JOB, payload, delay_s=HANG_UP_AFTER_S, dedupe_key=f"{JOB}:{call_id}"[:200])
         return await _refuse_call(answerer, account, call_id, message)
 
-    async def end_refused_call(self, payload: RefusedCall) -> None:
+    async def end_refused_call(self, payload: CallToEnd) -> None:
         """The job: hang up; a call that is over already is no error. What fails and may not the next time is raised."""
         spec = self._carriers.find(payload["provider"])
         if spec is None or spec.calls.dialer is None:
