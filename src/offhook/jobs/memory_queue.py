@@ -1,4 +1,4 @@
-"""The queue without a database, for tests: the same rules on a clock that the test moves."""
+"""A job queue without a database, for tests: the same rules on a clock that the test moves."""
 
 import heapq
 import itertools
@@ -27,7 +27,7 @@ class _MemoryJob:
 
 
 class MemoryJobQueue:
-    """``attach`` it to a session and ``jobs.enqueue`` puts jobs here; ``advance`` moves time and runs what is due."""
+    """``attach`` it to a session and ``jobs.enqueue`` adds jobs here; ``advance`` moves time and runs due jobs."""
 
     def __init__(self, registry: JobRegistry) -> None:
         self.registry = registry
@@ -39,13 +39,13 @@ class MemoryJobQueue:
         self._next_tick = {schedule.name: 0.0 for schedule in registry.schedules}
 
     def attach(self, session: AsyncSession) -> None:
-        """Jobs of this session exist once it commits."""
+        """Makes jobs of this session exist once it commits."""
         session.info[TWIN] = self
         event.listen(session.sync_session, "after_commit", lambda _: self.commit())
         event.listen(session.sync_session, "after_rollback", lambda _: self.rollback())
 
     def add(self, name: str, payload: Mapping[str, object], delay_s: float, dedupe_key: str | None) -> int | None:
-        """Put a job into the open transaction; None when a job with this key waits."""
+        """Adds a job to the open transaction; returns None when a job with this key is waiting."""
         if dedupe_key is not None and dedupe_key in {j.dedupe_key for j in (*self._waiting, *self._uncommitted)}:
             return None
         job = _MemoryJob(self.now_s + delay_s, next(self._ids), name, json.dumps(payload).encode(), dedupe_key)
@@ -61,7 +61,8 @@ class MemoryJobQueue:
         self._uncommitted.clear()
 
     async def advance(self, seconds: float = 0) -> list[str]:
-        """Move the clock on, run every job and schedule that falls due on the way; the names in the order they ran."""
+        """Advances the clock, runs every job and schedule that falls due, and returns their names in the order they
+        ran."""
         until_s = self.now_s + seconds
         ran = []
         while True:

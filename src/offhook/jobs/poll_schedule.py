@@ -1,4 +1,4 @@
-"""Asking somebody who does not know yet: a job that comes back after each of its pauses, and then no more."""
+"""Polling with a limit: a job that repeats after each of its pauses, then stops."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from offhook.kit.json_values import JsonObject
 class PollSchedule:
     """Runs the job ``job`` after pauses until it has its answer or the pauses are used up.
 
-    ``dedupe_key`` is unique among the things that this job polls: no two tries with the same number wait for one thing.
+    ``dedupe_key`` is unique per polled thing: it never has two waiting tries with the same number.
     """
 
     job: str
@@ -25,7 +25,7 @@ class PollSchedule:
         await self._enqueue_try(session, dedupe_key, payload, 0)
 
     async def reschedule(self, session: AsyncSession, dedupe_key: object, payload: JsonObject) -> bool:
-        """Enqueues the next try from the payload of the last one; returns False after the last pause."""
+        """Enqueues the next try from the last one's payload; returns False after the last pause."""
         return await self._enqueue_try(session, dedupe_key, payload, read_number(payload, "tries") + 1)
 
     async def _enqueue_try(

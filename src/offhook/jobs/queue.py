@@ -1,4 +1,4 @@
-"""Putting jobs into the queue and looking at it; running them is ``worker``'s part."""
+"""Enqueues jobs and inspects the queue; ``worker`` runs them."""
 
 import json
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ _ENQUEUE = QueryQueueBuilder().build_enqueue_query("skip")
 
 
 class QueueTwin(Protocol):
-    """What stands in for the queue table where a session carries one (see ``memory``)."""
+    """Stands in for the queue table when attached to a session (see ``memory_queue``)."""
 
     def add(self, name: str, payload: Mapping[str, object], delay_s: float, dedupe_key: str | None) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class FailedJob:
-    """A job whose last attempt failed; it stays until it is started again or a month has passed."""
+    """A job whose last attempt failed; it is kept for a month or until it is requeued."""
 
     id: int
     name: str
@@ -44,11 +44,11 @@ async def enqueue(
     delay_s: float = 0,
     dedupe_key: str | None = None,
 ) -> int | None:
-    """Insert a job into the session's own transaction: it exists when that commits, and not when it rolls back.
+    """Inserts a job in the session's transaction: it exists once that commits, and not if it rolls back.
 
-    ``payload`` is plain JSON. With a ``dedupe_key`` the answer is None, and nothing is inserted, while a job with that
-    key waits *or runs*; a running job may already have read what you just changed, so give such a change a key of
-    its own. Otherwise the answer is the job's id.
+    Returns the job's id. ``payload`` is plain JSON. With a ``dedupe_key``, nothing is inserted and None is returned
+    while a job with that key waits *or runs*; a running job may already have read what you just changed, so give
+    such a change a key of its own.
     """
     twin: QueueTwin | None = session.info.get(TWIN)
     if twin is not None:
@@ -62,7 +62,8 @@ async def enqueue(
 
 
 async def is_healthy(db: Database) -> bool:
-    """Whether the queue answers and, when work has waited for over a minute, some worker is taking jobs."""
+    """Returns whether the queue responds and, when work has waited for over a minute, whether a worker is taking
+    jobs."""
     async with db.transaction() as session:
         found = await session.execute(
             text(
@@ -77,7 +78,7 @@ async def is_healthy(db: Database) -> bool:
 
 
 async def failed_jobs(session: AsyncSession, *, limit: int = 100) -> list[FailedJob]:
-    """Jobs that were given up, newest first, each with its last error."""
+    """Returns jobs that failed permanently, newest first, each with its last error."""
     rows = await session.execute(
         text(
             "SELECT job.id, job.entrypoint, job.payload, job.attempts, job.created,"
@@ -94,7 +95,7 @@ async def failed_jobs(session: AsyncSession, *, limit: int = 100) -> list[Failed
 
 
 async def requeue_failed_job(session: AsyncSession, job_id: int) -> bool:
-    """Start a failed job again from its first attempt; False when there is no such failed job."""
+    """Restarts a failed job from its first attempt; returns False if there is no such failed job."""
     done = await session.execute(
         text(
             "UPDATE pgqueuer SET status = 'queued', execute_after = now(), updated = now(), attempts = 0,"
@@ -106,7 +107,7 @@ async def requeue_failed_job(session: AsyncSession, job_id: int) -> bool:
 
 
 async def prune_queue(db: Database, _: JsonObject) -> None:
-    """A job: forget finished jobs after two weeks, failed jobs after a month and statistics after three."""
+    """Prunes the queue, as a job: finished jobs after two weeks, failed jobs after a month, statistics after three."""
     async with db.transaction() as session:
         await session.execute(text("DELETE FROM pgqueuer_log WHERE created < now() - interval '14 days'"))
         await session.execute(text("DELETE FROM pgqueuer_statistics WHERE created < now() - interval '90 days'"))

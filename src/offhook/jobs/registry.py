@@ -1,4 +1,4 @@
-"""The handlers of jobs by name; domains register theirs through ``root.jobs``."""
+"""Job handlers by name; domains register theirs through ``root.jobs``."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class JobRegistry:
         self.schedules: list[ScheduledJob] = []
 
     def add(self, name: str, handler: JobHandler, *, every_s: float | None = None) -> None:
-        """Registers the handler; ``every_s`` also starts the job by itself."""
+        """Registers the handler; ``every_s`` also schedules the job."""
         if name in self.handlers:
             raise ValueError(f"job {name!r} is registered twice")
         self.handlers[name] = handler
@@ -35,7 +35,7 @@ class JobRegistry:
 
 
 def read_number(payload: JsonObject, name: str) -> int:
-    """Returns a whole number of a job's payload. Raises ValueError if it is something else."""
+    """Returns a whole number from a job's payload. Raises ValueError if it is anything else."""
     value = payload.get(name)
     if not isinstance(value, int):
         raise ValueError(f"the payload of the job has no number {name!r}")

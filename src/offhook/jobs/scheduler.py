@@ -1,4 +1,4 @@
-"""Starts the scheduled jobs: whichever worker moves a schedule's row first inserts its job, in one transaction."""
+"""Starts scheduled jobs: the first worker to advance a schedule's row inserts its job, in one transaction."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ log = structlog.get_logger(__name__)
 
 
 async def run_schedules(db: Database, schedules: list[ScheduledJob]) -> None:
-    """Tick until cancelled. A database that is away for a while costs ticks, not the scheduler."""
+    """Ticks until canceled. A database outage costs ticks, not the scheduler."""
     if not schedules:
         return
     period_s = max(0.1, min(schedule.every_s for schedule in schedules) / 2)
@@ -27,7 +27,7 @@ async def run_schedules(db: Database, schedules: list[ScheduledJob]) -> None:
 
 
 async def start_due(db: Database, schedules: list[ScheduledJob]) -> list[str]:
-    """Insert a job for every schedule that is due and answer their names. One that still waits or runs is left out."""
+    """Inserts a job for every due schedule and returns their names. A job that still waits or runs is skipped."""
     async with db.transaction() as session:
         due = await session.execute(
             text(

@@ -1,4 +1,4 @@
-"""When each schedule is due next: one row a schedule, so that it starts once across all workers."""
+"""When each schedule is next due: one row per schedule, so that it starts once across all workers."""
 
 from datetime import datetime
 

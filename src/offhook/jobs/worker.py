@@ -1,4 +1,4 @@
-"""The job loop: PgQueuer takes jobs, our handlers run them, a dead worker's jobs are taken over by the others."""
+"""The job loop: PgQueuer takes jobs, our handlers run them, and other workers take over a dead worker's jobs."""
 
 import asyncio
 import json
@@ -30,9 +30,9 @@ MAX_RETRIES = 5
 MIN_RETRY_DELAY = timedelta(seconds=1)
 MAX_RETRY_DELAY = timedelta(minutes=5)
 BATCH_SIZE = 10
-# A worker that is silent for this long has lost its jobs to the others.
+# A worker that is silent for this long loses its jobs to the others.
 HEARTBEAT_TIMEOUT = timedelta(seconds=15)
-# How soon lost jobs are looked for; a new job wakes the worker at once by NOTIFY.
+# How often lost jobs are looked for; NOTIFY wakes the worker at once for a new job.
 DEQUEUE_TIMEOUT = timedelta(seconds=2)
 DRAIN_TIMEOUT_S = 20.0
 
@@ -45,9 +45,9 @@ async def run_worker(
     heartbeat_timeout: timedelta = HEARTBEAT_TIMEOUT,
     dequeue_timeout: timedelta = DEQUEUE_TIMEOUT,
 ) -> None:
-    """Run jobs and schedules until ``stop`` is set; jobs under way then have 20 s to end.
+    """Runs jobs and schedules until ``stop`` is set; running jobs then have 20 s to finish.
 
-    A lost database is waited for with growing pauses.
+    Waits with growing pauses for a lost database.
     """
     schedules = asyncio.create_task(run_schedules(db, registry.schedules))
     pause_s = 1.0
@@ -66,7 +66,7 @@ async def run_worker(
 
 
 async def run_until_empty(db: Database, registry: JobRegistry) -> None:
-    """Run everything that waits, retries included, and come back; for tests and commands."""
+    """Runs everything that waits, including retries, then returns; for tests and commands."""
     async with asyncpg.create_pool(_asyncpg_url(db.url), min_size=2, max_size=4) as pool:
         manager = _build_queue_manager(pool, registry)
         await manager.run(mode=QueueExecutionMode.drain, dequeue_timeout=timedelta(seconds=0.1), batch_size=BATCH_SIZE)
@@ -104,7 +104,7 @@ class ListeningDriver(AsyncpgPoolDriver):
     """Notifies only once it listens.
 
     PgQueuer starts its first health probe before it sends LISTEN; on another connection of the pool the probe could
-    overtake it, was lost, and ten seconds later the loop was taken for deaf.
+    overtake it and get lost, and ten seconds later the loop was taken for deaf.
     """
 
     def __init__(self, pool: asyncpg.Pool) -> None:

@@ -51,14 +51,14 @@ class _WorkflowRunCounter:
 
 
 class _OrganizationBillingTerms:
-    """Implements ``models.prices.Charging`` by the organizations' own terms."""
+    """Implements ``models.prices.ports.BillingPolicy`` with each organization's own terms."""
 
     async def is_enforced(self, session: AsyncSession, organization_id: int) -> bool:
         return await usage.is_enforced(session, organization_id)
 
 
 def register(root: Root) -> None:
-    """Add the routes, the sweeper job and the services of live calls to the process."""
+    """Registers the routes, the sweeper job and the live-call services with the process."""
     writer, streams, tools = EventWriter(root.db), RunStreams(root.db), ToolRegistry(root)
     live = LiveCallRegistry(root, writer=writer, streams=streams, tools=tools)
     lease_s = root.settings.run_lease_s

@@ -1,4 +1,4 @@
-"""The limit of concurrent calls of an organization, checked and taken in one transaction."""
+"""The per-organization limit on concurrent calls, checked and claimed in one transaction."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +15,7 @@ RETRY_AFTER_S: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class CallCapacity:
-    """The limit and the number of live calls of an organization."""
+    """An organization's concurrent call limit and its number of live calls."""
 
     limit: int
     live: int
@@ -26,13 +26,14 @@ class CallCapacity:
 
 
 async def call_capacity(session: AsyncSession, organization_id: int) -> CallCapacity:
-    """Returns the organization's capacity. Call ``queries.lock_call_slots`` first when calls are added because of it."""
+    """Returns the organization's capacity. Call ``queries.lock_call_slots`` first if calls will be added based on
+    it."""
     limit = await orgs.concurrency_limit(session, organization_id, settings_of(session))
     return CallCapacity(limit, await count_live_calls(session, organization_id))
 
 
 async def take_call_slot(session: AsyncSession, organization_id: int) -> None:
-    """Raises ConcurrentCallLimit (429) unless one more call may start; holds a lock until this transaction ends.
+    """Raises ConcurrentCallLimit (429) unless one more call may start; holds a lock until the transaction ends.
 
     The run that fills the slot must be inserted in the same transaction. Text chats need no slot.
     """

@@ -1,4 +1,4 @@
-"""Runs of a workflow: start one, list them, look at one."""
+"""Endpoints to start, list and read the runs of a workflow."""
 
 from typing import Annotated
 
@@ -28,7 +28,7 @@ from offhook.workflows import service as workflows
 
 router = APIRouter(prefix="/workflow", tags=["runs"])
 
-# More than a conversation of an hour makes; the event stream has the rest.
+# More events than an hour's conversation produces; the event stream has the rest.
 MAX_EVENTS = 10_000
 
 

@@ -1,4 +1,4 @@
-"""News about runs for the domains above."""
+"""Events about runs for the domains above."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
-    """A run reached its final state and everything about it is stored. May be told twice after a crash."""
+    """A run reached its final state and everything about it is stored. May be published twice after a crash."""
 
     run_id: int
     organization_id: int

@@ -1,4 +1,4 @@
-"""The channels that a run can be made for; domains above add theirs."""
+"""The channels that a run can use; domains above add theirs."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from offhook.runs.states import TEXT_CHAT
 
 
 class RunModes:
-    """Names the browser, the text chat, and what was added: the carriers."""
+    """Names the browser, the text chat and the added modes: the carriers."""
 
     def __init__(self) -> None:
         self._names = [BROWSER, TEXT_CHAT]
@@ -17,6 +17,6 @@ class RunModes:
         self._names += sorted(names)
 
     def require_known(self, mode: str) -> None:
-        """Raises UnknownMode (422) for any other."""
+        """Raises UnknownMode (422) for any other mode."""
         if mode not in self._names:
             raise UnknownMode(f"Unknown mode {mode!r}: use one of {', '.join(self._names)}.")

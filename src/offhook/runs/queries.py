@@ -1,4 +1,4 @@
-"""Queries for live calls, which other domains use to stay within limits."""
+"""Queries for live calls, used by other domains to enforce limits."""
 
 from collections.abc import Collection
 
@@ -10,7 +10,7 @@ from offhook.runs.tables import Run
 
 
 async def lock_call_slots(session: AsyncSession, organization_id: int) -> None:
-    """Keeps other transactions from adding calls of this organization until this one ends."""
+    """Prevents other transactions from adding calls of this organization until this one ends."""
     await session.execute(
         text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.call_slots', :id))"), {"id": organization_id}
     )
@@ -37,7 +37,8 @@ async def count_calls_of_account(
 async def count_calls_by_number(
     session: AsyncSession, organization_id: int, numbers: Collection[str]
 ) -> dict[str, int]:
-    """Returns the number of live calls of each of our numbers, outbound and inbound; numbers without any are left out."""
+    """Returns the number of live calls on each of our numbers, outbound and inbound; numbers without calls are left
+    out."""
     ours = case((Run.direction == "inbound", Run.called_number), else_=Run.caller_number)
     found = await session.execute(
         select(ours, func.count())

@@ -1,4 +1,4 @@
-"""The queries on runs; every read takes the organization, and what has none says why."""
+"""Queries for runs. Every read takes the organization; those that do not say why."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -25,7 +25,7 @@ class CostLineValues(TypedDict):
 
 
 async def by_id(session: AsyncSession, organization_id: int, run_id: int) -> Run | None:
-    """The run as the database has it now."""
+    """Returns the run as the database has it now."""
     found = await session.execute(
         select(Run)
         .where(Run.id == run_id, Run.organization_id == organization_id)
@@ -35,7 +35,7 @@ async def by_id(session: AsyncSession, organization_id: int, run_id: int) -> Run
 
 
 async def by_ids(session: AsyncSession, runs: Collection[tuple[int, int]]) -> dict[tuple[int, int], Run]:
-    """By (organization, run) as the database has them now; those that are not there are left out."""
+    """Returns runs by (organization, run) as the database has them now; missing ones are left out."""
     found = await session.scalars(
         select(Run)
         .where(tuple_(Run.organization_id, Run.id).in_(sorted(runs)))
@@ -45,19 +45,20 @@ async def by_ids(session: AsyncSession, runs: Collection[tuple[int, int]]) -> di
 
 
 async def run_of_claimed_token(session: AsyncSession, run_id: int) -> Run | None:
-    """Without an organization on purpose: the caller is a carrier's socket, and its token was just found to be right."""
+    """Returns the run of a token. Takes no organization on purpose: a carrier's socket has just presented a valid
+    token."""
     return await session.get(Run, run_id)
 
 
 async def run_of_signed_link(session: AsyncSession, run_id: int) -> Run | None:
-    """Without an organization on purpose: the link that names this run was signed by us for whoever holds it."""
+    """Returns the run of a link. Takes no organization on purpose: we signed the link, and its bearer may use it."""
     return await session.get(Run, run_id)
 
 
 async def find_chat_run(
     session: AsyncSession, organization_id: int, workflow_id: int, run_id: int, *, lock: bool
 ) -> Run | None:
-    """Returns the run of a text chat of this workflow; ``lock`` locks it until the transaction ends."""
+    """Returns a workflow's text-chat run; ``lock`` locks it until the transaction ends."""
     query = select(Run).where(
         Run.id == run_id,
         Run.organization_id == organization_id,
@@ -70,7 +71,7 @@ async def find_chat_run(
 
 
 async def cost_lines(session: AsyncSession, organization_id: int, run_id: int) -> list[CostLineValues]:
-    """Returns what the run cost, line by line, as clients see it."""
+    """Returns the run's cost lines as clients see them."""
     lines = await session.execute(
         select(RunCostLine)
         .where(RunCostLine.run_id == run_id, RunCostLine.organization_id == organization_id)
@@ -94,7 +95,7 @@ async def cost_lines(session: AsyncSession, organization_id: int, run_id: int) -
 async def take_for_dialing(
     session: AsyncSession, organization_id: int, run_id: int, *, at: datetime, known: Mapping[str, Any]
 ) -> Run | None:
-    """Compare-and-swap of a run that nothing has happened to; two requests never get the same one."""
+    """Compare-and-swaps a run that was never dialed; two requests never get the same one."""
     taken = await session.execute(
         update(Run)
         .where(Run.id == run_id, Run.organization_id == organization_id)
@@ -107,7 +108,7 @@ async def take_for_dialing(
 
 
 async def is_over(session: AsyncSession, organization_id: int, run_id: int) -> bool:
-    """Whether nothing more will be written about the run: it is final and no worker still completes it; or it is gone."""
+    """Returns whether the run is complete: final with no worker still completing it, or gone."""
     found = await session.execute(
         select(Run.status.in_(sorted(LIVE_STATES)) | func.coalesce(Run.lease_until > func.now(), literal(False))).where(
             Run.id == run_id, Run.organization_id == organization_id

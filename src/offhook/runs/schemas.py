@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, Field, JsonValue, StringConstraints
 
-# Every list of runs shows each run's context.
+# Every run list shows each run's context.
 MAX_CONTEXT_BYTES: Final = 64 * 1024
 
 

@@ -1,4 +1,4 @@
-"""Creating runs and moving them through their states; everyone who has news of a run comes here."""
+"""Creates runs and moves them through their states; every status report about a run comes here."""
 
 import secrets
 from collections.abc import Collection, Mapping, Sequence
@@ -30,7 +30,7 @@ STATUS_IGNORED = "status_ignored"  # the same, and {current}: it came too late, 
 
 
 class RunDetails(TypedDict, total=False):
-    """What may be known of a run when it is created. Numbers are E.164; ``name`` replaces the generated one."""
+    """What may be known when a run is created. Numbers are E.164; ``name`` replaces the generated one."""
 
     name: str | None
     phone_number: str | None
@@ -53,10 +53,11 @@ async def create_run(
     name_prefix: str = "WR-TEL-OUT",
     **details: Unpack[RunDetails],
 ) -> Run:
-    """A run in state ``initiated`` on the published version, or on the draft when ``use_draft`` and there is one.
+    """Creates a run in state ``initiated`` on the published version, or on an existing draft with ``use_draft``.
 
-    ``direction`` is ``inbound`` or ``outbound``. Raises what ``workflows.service.published`` raises for a workflow that
-    cannot run, WorkflowHasNoStart (409) for an unfinished draft, OutOfCredit (402) and ConcurrentCallLimit (429).
+    ``direction`` is ``inbound`` or ``outbound``. Raises what ``workflows.service.published`` raises for a workflow
+    that cannot run, WorkflowHasNoStart (409) for an unfinished draft, OutOfCredit (402) and ConcurrentCallLimit
+    (429).
     """
     find = workflows.draft_or_published if use_draft else workflows.get_published_version
     version = await find(session, organization_id, workflow_id)
@@ -88,12 +89,13 @@ async def create_run(
 
 
 def run_name(prefix: str) -> str:
-    """``WR-TEL-OUT-########`` and its like; for people, so nothing depends on it being unique."""
+    """Returns a name such as ``WR-TEL-OUT-########``; for display only, so it need not be unique."""
     return f"{prefix}-{secrets.randbelow(10**8):08d}"
 
 
 async def get_run(session: AsyncSession, organization_id: int, run_id: int, *, workflow_id: int | None = None) -> Run:
-    """The run; RunNotFound (404) when it is another organization's or, if that is given, another workflow's."""
+    """Returns the run. Raises RunNotFound (404) if it belongs to another organization or, if given, another
+    workflow."""
     run = await repository.by_id(session, organization_id, run_id)
     if run is None or (workflow_id is not None and run.workflow_id != workflow_id):
         raise RunNotFound
@@ -111,7 +113,8 @@ async def apply_status(
     call_id: str | None = None,
     at: datetime | None = None,
 ) -> bool:
-    """Tell one run what a carrier said of it, as :func:`apply_status_changes` does; whether that moved it. RunNotFound (404)."""
+    """Applies a carrier's report to one run as :func:`apply_status_changes` does; returns whether it moved the run.
+    Raises RunNotFound (404)."""
     news = StatusChange(organization_id, run_id, status, at or datetime.now(UTC), outcome, end_reason, call_id)
     (has_moved,) = await apply_status_changes(session, [news])
     if has_moved is None:
@@ -120,10 +123,10 @@ async def apply_status(
 
 
 async def apply_status_changes(session: AsyncSession, news: Sequence[StatusChange]) -> list[bool | None]:
-    """Tell runs what carriers said of them: whether each piece of news moved its run, None when there is no such run.
+    """Applies carriers' reports and returns, for each, whether it moved its run; None if there is no such run.
 
-    One compare-and-swap, so two processes never lose each other's news. A final state is final: what comes late, twice
-    or in the wrong order is written to the event list and changes nothing else. News of one run are taken in their order.
+    Uses compare-and-swap, so that two processes never lose each other's reports. A final state is final: a report
+    that is late, repeated or out of order only goes to the event list. Reports on one run are applied in order.
     """
     for one in news:
         if one.status not in ALL_STATES:
@@ -132,7 +135,7 @@ async def apply_status_changes(session: AsyncSession, news: Sequence[StatusChang
     ended: list[Run] = []
     left = list(enumerate(news))
     while left:
-        # of each run the first that is left: a statement moves a row once
+        # the first remaining report of each run: a statement moves a row once
         first: dict[int, int] = {}
         for index, one in left:
             first.setdefault(one.run_id, index)
@@ -148,8 +151,8 @@ async def apply_status_changes(session: AsyncSession, news: Sequence[StatusChang
 
 
 async def _apply_batch(session: AsyncSession, news: Sequence[StatusChange], ended: list[Run]) -> list[bool | None]:
-    """One piece of news for each of some runs. Runs that it ended, and that nobody carries, are added to ``ended``: a
-    worker that carries the call, or the sweeper after it, knows more of it and settles it."""
+    """Applies one report to each of some runs. Runs that it ended and that no worker carries are added to
+    ``ended``: a worker that carries the call, or the sweeper after it, knows more and finalizes the run itself."""
     moved = await records.apply_status_changes(session, news)
     others = [one for one in news if one.run_id not in moved]
     known = await repository.by_ids(session, {(one.organization_id, one.run_id) for one in others}) if others else {}
@@ -175,7 +178,8 @@ async def _apply_batch(session: AsyncSession, news: Sequence[StatusChange], ende
 
 
 def _status_event(run: Run, kind: str, at: datetime, data: Mapping[str, object]) -> NewEvent:
-    """Its time is on the run's audio clock as seen from outside of the call: milliseconds since the answer."""
+    """Builds the event. Its time is on the run's audio clock as seen from outside the call: milliseconds since the
+    answer."""
     since = (at - run.answered_at).total_seconds() if run.answered_at else 0
     at_ms = min(max(0, round(since * 1000)), 2**31 - 1)
     return NewEvent(run.id, kind, at_ms, event_queries.encode_event_data(data), datetime.now(UTC))
@@ -190,7 +194,7 @@ async def take_for_dialing(
     from_number: str,
     context: JsonObject,
 ) -> Run | None:
-    """The run, which this transaction may dial and no other ever; None when it was dialled or connected before.
+    """Returns the run, which only this transaction may dial; None if it was already dialed or connected.
 
     Numbers are E.164; ``context`` replaces the run's.
     """
@@ -201,22 +205,22 @@ async def take_for_dialing(
 
 
 async def set_call_id(session: AsyncSession, organization_id: int, run_id: int, call_id: str) -> None:
-    """Keep the carrier's id of a call that it has just taken, whatever state the run is in by now."""
+    """Stores the carrier's id of a call that it has just accepted, whatever the run's current state."""
     await repository.set_call_ids(session, [(organization_id, run_id, call_id)])
 
 
 async def set_call_ids(session: AsyncSession, calls: Collection[tuple[int, int, str]]) -> None:
-    """The same for ``(organization, run, call id)`` of several calls."""
+    """Stores the call ids of several calls, given as ``(organization, run, call id)``."""
     await repository.set_call_ids(session, calls)
 
 
 def seconds_between(start: datetime, end: datetime) -> Decimal:
-    """Seconds as the column ``duration`` holds them; never negative."""
+    """Returns seconds as the column ``duration`` stores them; never negative."""
     return Decimal(f"{max(0.0, (end - start).total_seconds()):.3f}")
 
 
 async def put_on_do_not_call_list(session: AsyncSession, run: Run) -> None:
-    """The far end of this run asked for it. A conversation without a phone number changes nothing. Idempotent."""
+    """Puts this run's remote number on the do-not-call list. Does nothing without a phone number. Idempotent."""
     wanted = run.caller_number if run.direction == "inbound" else run.called_number
     number = wanted or run.phone_number
     if number is None or not is_e164(number):

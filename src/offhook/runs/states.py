@@ -1,4 +1,4 @@
-"""The states of a run and the only moves between them. Pure, so that tests can try every order of callbacks."""
+"""The states of a run and the allowed transitions. Pure, so that tests can try every order of callbacks."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +22,7 @@ ALL_STATES: Final = LIVE_STATES | FINAL_STATES
 
 _ORDER: Final = {INITIATED: 0, RINGING: 1, IN_PROGRESS: 2}
 
-# How a run went when nobody said more than its final status.
+# Default outcomes by final status.
 OUTCOME_OF: Final = {
     COMPLETED: "answered",
     BUSY: "busy",
@@ -46,12 +46,12 @@ class StatusChange:
 
 
 def can_move(current: str, target: str) -> bool:
-    """Whether a run in ``current`` goes to ``target``: only forwards, and never out of a final state."""
+    """Returns whether a run may go from ``current`` to ``target``: only forward, and never out of a final state."""
     if current not in LIVE_STATES or target not in ALL_STATES:
         return False
     return target in FINAL_STATES or _ORDER[target] > _ORDER[current]
 
 
 def source_states(target: str) -> frozenset[str]:
-    """Every state from which ``target`` may be reached; the ``WHERE status IN …`` of a compare-and-swap."""
+    """Returns every state from which ``target`` can be reached; for the ``WHERE status IN …`` of a compare-and-swap."""
     return frozenset(state for state in LIVE_STATES if can_move(state, target))

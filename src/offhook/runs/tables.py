@@ -22,26 +22,26 @@ from sqlalchemy.orm import Mapped, mapped_column
 from offhook.kit.database.database import ASCII_COLUMN, Base
 from offhook.kit.json_values import JsonObject
 
-# What lists filter and sort by: carried by their indexes, so that 100,000 rows are counted and sorted without touching
-# the rows themselves, which are thirty times as wide.
+# Columns that lists filter and sort by: the indexes include them, so that 100,000 rows are counted and sorted without
+# touching the rows themselves, which are thirty times as wide.
 _LISTED = ["status", "outcome", "direction", "mode", "duration", "campaign_id", "phone_number", "call_id_lower"]
-# What few values there are of is counted by an index that holds each value once (B-tree deduplication: 7 bytes a run):
-# counting 8,000 of 100,000 runs takes 1 ms, and 40 by an index that has everything.
+# Columns with few distinct values have an index of their own that stores each value once (B-tree deduplication: 7 bytes
+# a run): counting 8,000 of 100,000 runs takes 1 ms, and 40 with a wide index.
 _COUNTED = ["status", "outcome", "direction", "mode", "campaign_id"]
-# Index-only scans need pages that VACUUM has seen: after 2 % of new or changed rows instead of 20 %.
+# Index-only scans need vacuumed pages: vacuum after 2 % of new or changed rows instead of 20 %.
 _VACUUMED_OFTEN = {"autovacuum_vacuum_insert_scale_factor": 0.02, "autovacuum_vacuum_scale_factor": 0.02}
 
 
 class Run(Base):
     """``status``: initiated, ringing, in_progress, completed, busy, no_answer, failed, canceled; final is final.
 
-    ``carrier_bill``: ``duration_s``, ``billed_s``, ``cost`` (texts) and ``currency``, as far as the carrier said them;
-    ``legs``: the same of other legs, by the carrier's id.
+    ``carrier_bill``: ``duration_s``, ``billed_s``, ``cost`` (texts) and ``currency``, as far as the carrier
+    reported them; ``legs``: the same for other legs, by the carrier's id.
     """
 
     __tablename__ = "runs"
     __table_args__ = (
-        # The texts that are looked for inside of, as narrow as can be: the wide indexes take twice as long to read.
+        # Columns for substring search, as narrow as possible: the wide indexes take twice as long to read.
         Index("ix_runs_org", "organization_id", "id", postgresql_include=["phone_number", "call_id_lower"]),
         *(Index(f"ix_runs_org_{column}", "organization_id", column) for column in _COUNTED),
         # Superusers list the runs of all organizations.
@@ -69,7 +69,7 @@ class Run(Base):
             "id",
             postgresql_include=[*_LISTED, "answer_ms"],
         ),
-        # The longest calls first, the shortest first; runs without a duration come last in either order.
+        # Longest or shortest calls first; runs without a duration come last either way.
         Index("ix_runs_org_duration_desc", "organization_id", text("duration DESC NULLS LAST"), text("id DESC")),
         Index("ix_runs_org_duration_asc", "organization_id", "duration", "id"),
         Index("ix_runs_call_id", "call_id", postgresql_where=text("call_id IS NOT NULL")),
@@ -79,11 +79,11 @@ class Run(Base):
             "id",
             postgresql_where=text("status IN ('initiated','ringing','in_progress')"),
         ),
-        # A worker that dies after the carrier said "completed" leaves a final run with a lease. No index has lease_until
-        # itself, not even as a condition: a lease is renewed every few seconds, and one would make each renewal write
-        # an entry into every index of this table.
+        # A worker that dies after the carrier said "completed" leaves a final run with a lease. No index has
+        # lease_until itself, not even as a condition: a lease is renewed every few seconds, and each renewal would
+        # write an entry into every index of this table.
         Index("ix_runs_leased", "id", postgresql_where=text("is_leased")),
-        # Room for another version of a row beside it, which is what makes renewing a lease cheap.
+        # Free space for another version of a row beside it, which makes renewing a lease cheap.
         {"postgresql_with": {"fillfactor": 85, **_VACUUMED_OFTEN}},
     )
 
@@ -101,7 +101,7 @@ class Run(Base):
     caller_number: Mapped[str | None] = mapped_column(String(32))
     called_number: Mapped[str | None] = mapped_column(String(32))
     call_id: Mapped[str | None] = mapped_column(String(128), info=ASCII_COLUMN | {"lowered": "call_id_lower"})
-    # Lists look for texts in it: to lower 100,000 of them takes a third of such a request.
+    # Lists search for text in it: lower-casing 100,000 of them takes a third of such a request.
     call_id_lower: Mapped[str | None] = mapped_column(
         String(128, collation="C"), Computed('lower(call_id COLLATE "C")', persisted=True)
     )
@@ -110,7 +110,7 @@ class Run(Base):
     gathered_context: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     usage: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     latency: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
-    # The median answer time of its turns, where indexes can carry it.
+    # The median response time of its turns, where indexes can include it.
     answer_ms: Mapped[int | None] = mapped_column(
         Computed("((latency ->> 'p50_ms')::numeric)::integer", persisted=True)
     )
@@ -132,8 +132,8 @@ class Run(Base):
 
 
 class RunCount(Base):
-    """How many runs a workflow had when changes were last folded into it: see ``counts``. Without foreign keys, because
-    it goes when its last run goes."""
+    """A workflow's number of runs when changes were last folded in; see ``run_count_queries``. Without foreign
+    keys, because it is deleted with its last run."""
 
     __tablename__ = "run_counts"
     __table_args__ = (Index("ix_run_counts_org", "organization_id"),)
@@ -144,7 +144,7 @@ class RunCount(Base):
 
 
 class RunCountChange(Base):
-    """What one statement changed of a workflow's number of runs; a trigger on ``runs`` writes it."""
+    """One statement's change to a workflow's number of runs; a trigger on ``runs`` writes it."""
 
     __tablename__ = "run_count_changes"
     __table_args__ = (Index("ix_run_count_changes_org", "organization_id", "workflow_id"),)
@@ -156,14 +156,13 @@ class RunCountChange(Base):
 
 
 class RunValue(Base):
-    """A text, number or truth value of a run's contexts, under the name by which filters find it (``context.city``,
-    ``gathered.age``). A trigger on ``runs`` keeps it (the first 100 names of each context, the first 300 characters), so
-    that no writer can forget it.
-    """
+    """A text, number or boolean of a run's contexts, under its filter name (``context.city``, ``gathered.age``). A
+    trigger on ``runs`` maintains it (the first 100 names of each context, the first 300 characters), so that no
+    writer can forget it."""
 
     __tablename__ = "run_values"
     __table_args__ = (
-        # Everything that a count and a page by time need: neither reads the rows.
+        # Everything that a count or a page by time needs, so that neither reads the rows.
         Index(
             "ix_run_values_value",
             "organization_id",
@@ -210,7 +209,7 @@ class RunEvent(Base):
 
 
 class RunCostLine(Base):
-    """What one thing cost: ``quantity`` times ``unit_price_cents`` from the price table of ``price_date``."""
+    """The cost of one item: ``quantity`` times ``unit_price_cents`` from the price table of ``price_date``."""
 
     __tablename__ = "run_cost_lines"
 
@@ -240,7 +239,8 @@ class MediaToken(Base):
 
 
 class RunReview(Base):
-    """One QA node of one finished run. ``status``: pending, done, skipped or failed; ``result`` as people are shown it."""
+    """One QA node's review of one finished run. ``status``: pending, done, skipped or failed; ``result`` as
+    displayed."""
 
     __tablename__ = "run_reviews"
     __table_args__ = (UniqueConstraint("run_id", "node_id"),)
@@ -257,7 +257,8 @@ class RunReview(Base):
 
 
 class NodeWebhookDelivery(Base):
-    """One webhook node of one finished run. ``status``: pending, delivered or dead_letter; ``payload`` as first sent."""
+    """One webhook node's delivery for one finished run. ``status``: pending, delivered or dead_letter; ``payload``
+    as first sent."""
 
     __tablename__ = "node_webhook_deliveries"
     __table_args__ = (UniqueConstraint("run_id", "node_id"),)

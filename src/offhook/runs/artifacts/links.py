@@ -1,4 +1,4 @@
-"""Addresses that a run hands out: signed links to its recording and transcript, and the address of its media socket."""
+"""URLs that a run exposes: signed links to its recording and transcript, and its media socket URL."""
 
 from typing import Final, Literal
 
@@ -16,7 +16,7 @@ BROWSER: Final = "browser"
 
 
 class RunLinks:
-    """Signs and reads the links of one process; made per request by :func:`links_of`."""
+    """Signs and verifies a process's artifact links; created per request by :func:`links_of`."""
 
     def __init__(self, base: str, keyring: Keyring, clock: Clock) -> None:
         self._base = base
@@ -24,18 +24,20 @@ class RunLinks:
         self._clock = clock
 
     def sign_artifact_link(self, artifact: Artifact, workflow_id: int, run_id: int) -> str:
-        """A link that needs no credential for a day. Rounded to the hour, so that a page that reloads keeps its player."""
+        """Returns a link that works without credentials for a day. The expiry is rounded to the hour so that a page
+        reload keeps its player."""
         now = int(self._clock.now().timestamp())
         expires_at = now - now % _EXPIRY_ROUNDING_S + _EXPIRY_ROUNDING_S + _LINK_TTL_S
         link = self._keyring.sign_link(_link_payload(artifact, run_id), expires_at)
         return f"{self._base}/api/v1/workflow/{workflow_id}/runs/{run_id}/{artifact}?link={link}"
 
     def is_valid_for(self, link: str, artifact: Artifact, run_id: int) -> bool:
-        """Whether a link opens this artifact; raises kit.crypto.LinkRefused (401) when it is forged or too old."""
+        """Returns whether a link grants access to this artifact; raises kit.crypto.LinkRefused (401) when it is
+        forged or expired."""
         return self._keyring.verify_link(link, self._clock.now().timestamp()) == _link_payload(artifact, run_id)
 
     def media_socket_url(self, mode: str, run_id: int, token: str) -> str:
-        """The socket address of a run: of a browser call, or of the carrier's wire that ``mode`` names."""
+        """Returns a run's media socket URL: for a browser call, or for the carrier named by ``mode``."""
         base = "ws" + self._base.removeprefix("http")
         if mode == BROWSER:
             return f"{base}/api/v1/browser/media/{run_id}?token={token}"
@@ -47,6 +49,6 @@ def _link_payload(artifact: Artifact, run_id: int) -> str:
 
 
 async def links_of(request: Request) -> RunLinks:
-    """The dependency of endpoints that hand out or read links."""
+    """Provides a :class:`RunLinks` to endpoints that create or verify links."""
     root: Root = request.app.state.root
     return RunLinks(base_url(request), root.get(Keyring), root.clock)

@@ -1,1 +1,1 @@
-"""The stored side of text chats."""
+"""Storage of text chats."""

@@ -1,7 +1,7 @@
-"""The stored side of a text chat: one writer at a time across processes, by a revision and a claim in the run's row.
+"""Storage of text chats: one writer at a time across processes, enforced by a revision and a claim in the run's row.
 
-``chat_state`` is what ``chat_turns`` describes. Answering takes a model some seconds, in which no transaction is open: a
-first transaction claims the chat, a second one stores the answer if the claim still holds.
+``chat_turns`` describes ``chat_state``. A model takes seconds to answer, and no transaction stays open during that
+time: a first transaction claims the chat, and a second one stores the answer if the claim still holds.
 """
 
 import secrets
@@ -28,16 +28,16 @@ from offhook.voice.ports import CallResult
 from offhook.workflows import service as workflows
 
 CLAIM_TTL_S: Final = 150.0
-# A chat that nobody writes in is over after this, when its workflow says nothing else; the sweeper ends it like any run
-# whose lease ran out.
+# Default idle time after which a chat is over, unless its workflow sets another; the sweeper ends it like any run with
+# an expired lease.
 DEFAULT_IDLE_TIMEOUT_S: Final = 1800
 
 
 @dataclass(frozen=True, slots=True)
 class ChatClaim:
-    """The right to write one answer into a chat; ``state`` is what the chat was when it was given.
+    """The right to write one answer to a chat; ``state`` is the chat's state when the claim was granted.
 
-    ``idle`` is how long the chat waits for the person after the answer.
+    ``idle`` is how long the chat waits for the user after the answer.
     """
 
     id: str
@@ -48,7 +48,7 @@ class ChatClaim:
 
 @dataclass(frozen=True, slots=True)
 class ChatAnswer:
-    """What one exchange adds: turns, the engine's events, its end if it ended."""
+    """What one exchange adds to a chat: turns, the engine's events and, if the chat ended, its end."""
 
     turns: Sequence[NewTurn]
     events: Sequence[VoiceEvent]
@@ -56,7 +56,7 @@ class ChatAnswer:
 
 
 async def get_chat_run(session: AsyncSession, organization_id: int, workflow_id: int, run_id: int) -> Run:
-    """The chat's run; RunNotFound (404), also for runs of other kinds."""
+    """Returns the chat's run. Raises RunNotFound (404), also for runs of other kinds."""
     return await _load_chat_run(session, organization_id, workflow_id, run_id, lock=False)
 
 
@@ -68,13 +68,13 @@ async def claim_chat(
     now: datetime,
     max_turns: int | None = None,
 ) -> ChatClaim:
-    """Claim the chat for one answer. ``ids`` are (organization, workflow, run).
+    """Claims the chat for one answer. ``ids`` are (organization, workflow, run).
 
-    Raises RunNotFound (404), ChatIsOver (409), ChatIsFull (409) when it has had ``max_turns``, and ChatConflict (409)
-    when the chat is at another revision than expected or another message is being answered.
+    Raises RunNotFound (404), ChatIsOver (409), ChatIsFull (409) when the chat has reached ``max_turns``, and
+    ChatConflict (409) when the chat is at a different revision or another message is being answered.
     """
     run, state = await _lock_unclaimed(session, ids, expected_revision, now)
-    # every turn that was ever made counts: those that were taken back are kept to look at
+    # every turn ever made counts; rewound turns are kept for inspection
     if max_turns is not None and state["made"] >= max_turns:
         raise ChatIsFull(f"This chat has reached its limit of {max_turns} turns. Start a new chat.")
     token = secrets.token_hex(8)
@@ -85,7 +85,7 @@ async def claim_chat(
     run.started_at = run.started_at or now
     run.answered_at = run.answered_at or now
     idle = await _idle_timeout(session, run)
-    # nobody is silent while an answer is made
+    # the idle time does not run while an answer is being made
     run.lease_until = now + max(idle, timedelta(seconds=CLAIM_TTL_S))
     await session.flush()
     if is_new:
@@ -101,7 +101,7 @@ async def rewind_chat(
     expected_revision: int | None,
     now: datetime,
 ) -> Run:
-    """Take the chat back to how it stood after the turn ``cursor``; None: forward again to its last turn.
+    """Rewinds the chat to its state after the turn ``cursor``; None moves it forward to its last turn.
 
     Raises what :func:`claim_chat` raises, and ChatTurnNotFound (404).
     """
@@ -115,7 +115,7 @@ async def rewind_chat(
 
 
 async def store_answer(session: AsyncSession, held: ChatClaim, answer: ChatAnswer, *, now: datetime) -> Run:
-    """Write an answer and give the claim back. ChatConflict when the claim was lost to another message meanwhile."""
+    """Stores an answer and releases the claim. Raises ChatConflict when another message has taken the claim."""
     run = await _lock_claimed(session, held)
     if run is None:
         raise chat_conflict("The answer came too late because the chat has changed.", held.state["revision"], None)
@@ -131,7 +131,7 @@ async def store_answer(session: AsyncSession, held: ChatClaim, answer: ChatAnswe
 
 
 async def release_claim(session: AsyncSession, held: ChatClaim) -> None:
-    """Give a claim back unused; does nothing when it was lost."""
+    """Releases a claim unused; does nothing if the claim was lost."""
     run = await _lock_claimed(session, held)
     if run is not None:
         _set_state(run, {**held.state, "claim": None})
@@ -153,7 +153,7 @@ async def _end(session: AsyncSession, run: Run, result: CallResult, now: datetim
 async def _lock_unclaimed(
     session: AsyncSession, ids: tuple[int, int, int], expected_revision: int | None, now: datetime
 ) -> tuple[Run, ChatState]:
-    """The locked run of a chat that nobody answers at this moment, at the revision that is expected."""
+    """Returns the chat's run, locked, if it is unclaimed and at the expected revision."""
     run = await _load_chat_run(session, *ids, lock=True)
     if run.status not in LIVE_STATES:
         raise ChatIsOver
@@ -177,7 +177,7 @@ async def _load_chat_run(
 
 
 async def _idle_timeout(session: AsyncSession, run: Run) -> timedelta:
-    """How long the chat may be silent, as its workflow says now."""
+    """Returns the idle time that the chat's workflow currently allows."""
     version = await workflows.version_to_run(session, run.organization_id, run.version_id)
     set_s = version.configurations.get("text_chat_inactivity_timeout_seconds")
     if isinstance(set_s, bool) or not isinstance(set_s, int) or set_s <= 0:
@@ -192,7 +192,7 @@ async def _lock_claimed(session: AsyncSession, held: ChatClaim) -> Run | None:
 
 
 def _rewind_event(run: Run, state: ChatState, now: datetime) -> NewEvent:
-    """From here on the events that came after the kept turns do not count; see ``projections.CHAT_REWOUND``."""
+    """Builds the event that excludes everything after the kept turns; see ``projections.CHAT_REWOUND``."""
     turn, said = chat_turns.active_turns(state)[-1], chat_turns.active_messages(state)
     data = {
         "turn_id": turn["id"],

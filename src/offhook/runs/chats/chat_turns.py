@@ -1,9 +1,8 @@
-"""The turns of a text chat: what was said in each, and how everything stood after it, so that a chat can be taken back.
-Pure.
+"""The turns of a text chat: the messages of each turn and the state after it, so that a chat can be rewound. Pure.
 
-A chat's state is ``{revision, turns, cursor, discarded, made, usage, claim}``. A turn is ``{id, messages, created_at,
-checkpoint}``; the first one is the agent's greeting. ``cursor`` is the id of the turn to which the chat was taken back;
-the turns behind it become ``discarded`` with the next message, and not before, so that a step back can be undone.
+A chat's state is ``{revision, turns, cursor, discarded, made, usage, claim}``. A turn is ``{id, messages,
+created_at, checkpoint}``; the first one is the agent's greeting. ``cursor`` is the id of the turn that the chat was
+rewound to; the turns after it become ``discarded`` only with the next message, so that a rewind can be undone.
 """
 
 import json
@@ -13,7 +12,7 @@ from typing import Any, Final, TypedDict, cast
 
 
 class StoredMessage(TypedDict):
-    """A message; ``role`` is ``caller`` or ``agent``, the time ISO 8601."""
+    """A message; ``role`` is ``caller`` or ``agent``, the time is ISO 8601."""
 
     role: str
     text: str
@@ -21,7 +20,7 @@ class StoredMessage(TypedDict):
 
 
 class StoredTurn(TypedDict):
-    """A turn; ``checkpoint`` is how the engine stood after it."""
+    """A turn; ``checkpoint`` is the engine's state after it."""
 
     id: str
     messages: list[StoredMessage]
@@ -30,14 +29,14 @@ class StoredTurn(TypedDict):
 
 
 class StoredClaim(TypedDict):
-    """The right of one request to write an answer, and the time until which it holds."""
+    """One request's right to write an answer, and when that right expires."""
 
     id: str
     until: str
 
 
 class ChatState(TypedDict):
-    """The state of a chat as its run stores it."""
+    """The state of a chat as stored with its run."""
 
     revision: int
     turns: list[StoredTurn]
@@ -77,8 +76,8 @@ _EMPTY_STATE: Final[ChatState] = {
     "usage": None,
     "claim": None,
 }
-# What a checkpoint does not keep of an engine's snapshot: the history is stored as what each turn changed of it, or a
-# long chat would be stored once for each of its turns; and what was spent stays spent.
+# The parts of an engine snapshot that a checkpoint omits: the history is stored as each turn's changes, because
+# otherwise every turn would store the whole chat again; and usage is never rewound.
 _NOT_IN_CHECKPOINT: Final = frozenset({"history", "usage"})
 
 
@@ -92,12 +91,12 @@ class NewTurn:
 
 
 def state_of(stored: Mapping[str, Any] | None) -> ChatState:
-    """Returns the state that a run stores; an empty one before the first message."""
+    """Returns the state stored with a run; an empty one before the first message."""
     return cast(ChatState, {**_EMPTY_STATE, **(stored or {})})
 
 
 def active_turns(state: ChatState) -> list[StoredTurn]:
-    """Returns the turns that count: up to the cursor, if the chat was rewound."""
+    """Returns the turns that count: all of them, or those up to the cursor if the chat was rewound."""
     turns = state["turns"]
     if state["cursor"] is None:
         return turns
@@ -119,7 +118,7 @@ def engine_snapshot(state: ChatState) -> Mapping[str, Any] | None:
 
 
 def append_turns(state: ChatState, new: Sequence[NewTurn]) -> ChatState:
-    """Returns the state with further turns; turns after the cursor are discarded, and kept to look at."""
+    """Returns the state with further turns; turns after the cursor are discarded but kept for inspection."""
     turns = list(active_turns(state))
     dropped = state["turns"][len(turns) :]
     made, usage = state["made"], state["usage"]
@@ -127,7 +126,7 @@ def append_turns(state: ChatState, new: Sequence[NewTurn]) -> ChatState:
     for turn in new:
         made += 1
         usage = turn.snapshot.get("usage")
-        # as it comes back from the database: tuples are lists there
+        # as the database returns it: tuples become lists
         changed = json.loads(json.dumps(turn.snapshot["history"]))
         same = _common_prefix_length(history, changed)
         kept = {key: value for key, value in turn.snapshot.items() if key not in _NOT_IN_CHECKPOINT}
@@ -152,7 +151,7 @@ def append_turns(state: ChatState, new: Sequence[NewTurn]) -> ChatState:
 
 
 def is_rewound(state: ChatState) -> bool:
-    """Returns whether turns were taken back that the next message discards."""
+    """Returns whether the next message will discard turns that were rewound."""
     return len(active_turns(state)) < len(state["turns"])
 
 
@@ -173,7 +172,7 @@ def _common_prefix_length(before: Sequence[Any], after: Sequence[Any]) -> int:
 
 
 def _without_checkpoint(turn: StoredTurn) -> StoredTurn:
-    """Returns what :func:`present_turn` needs, without what only a rewind would need."""
+    """Returns the fields that :func:`present_turn` needs, without those that only a rewind needs."""
     checkpoint = turn["checkpoint"]
     seen = {"node_id": checkpoint["node_id"], "values": checkpoint["values"]}
     return {**turn, "checkpoint": seen}

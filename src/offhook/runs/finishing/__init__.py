@@ -1,1 +1,1 @@
-"""The end of a run: storing it, costs, reviews, webhooks."""
+"""The end of a run: its result, costs, reviews and webhooks."""

@@ -1,4 +1,4 @@
-"""The end of a run: one transaction that stores everything the conversation amounts to."""
+"""The end of a run: one transaction stores everything the conversation produced."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,13 +16,14 @@ from offhook.runs.states import COMPLETED, FAILED
 from offhook.runs.tables import Run
 from offhook.voice.ports import CallResult
 
-# Ends that nobody chose: our fault, or the line's.
+# End reasons that neither side chose: our fault, or the line's.
 _FAILURES: Final = frozenset({"error", "watchdog", "media_lost", "worker_lost"})
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedConversation:
-    """A conversation's result and what its events add up to; ``gathered``, ``usage`` and ``latency`` as stored."""
+    """A conversation's result and the totals of its events; ``gathered``, ``usage`` and ``latency`` are in their
+    stored form."""
 
     result: CallResult
     gathered_context: JsonObject
@@ -33,16 +34,17 @@ class FinishedConversation:
 
 
 def final_status(result: CallResult) -> str:
-    """``completed``, also for a voicemail or an idle caller; ``failed`` when the conversation was cut by a fault."""
+    """Returns ``completed``, also for a voicemail or an idle caller, or ``failed`` when a fault cut the
+    conversation short."""
     return FAILED if result.end_reason in _FAILURES else COMPLETED
 
 
 async def store_run_end(
     session: AsyncSession, organization_id: int, run_id: int, ending: FinishedConversation
 ) -> Run | None:
-    """Write the end of a run that this process carried; idempotent. None when the run was deleted meanwhile.
+    """Stores the end of a run that this process carried; idempotent. Returns None when the run has been deleted.
 
-    A run that is final already (the carrier was faster) keeps its status and what was known of its outcome.
+    A run that is already final (the carrier was faster) keeps its status and its known outcome.
     """
     result = ending.result
     end = RunEndValues(

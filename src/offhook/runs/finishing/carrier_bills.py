@@ -1,4 +1,4 @@
-"""The form in which a run keeps what its carrier charged."""
+"""The form in which a run stores its carrier's charges."""
 
 from typing import TypedDict, cast
 
@@ -6,7 +6,7 @@ from offhook.runs.tables import Run
 
 
 class LegBillData(TypedDict, total=False):
-    """The bill of one leg: seconds and cost as exact texts, None where the carrier reported nothing."""
+    """The bill of one leg: seconds and cost as decimal strings, None where the carrier reported nothing."""
 
     duration_s: str | None
     billed_s: str | None
@@ -15,11 +15,11 @@ class LegBillData(TypedDict, total=False):
 
 
 class CarrierBillData(LegBillData, total=False):
-    """The bill of a call, with the bills of other legs by the carrier's id."""
+    """The bill of a call, with the bills of its other legs by the carrier's id."""
 
     legs: dict[str, LegBillData]
 
 
 def bill_of(run: Run) -> CarrierBillData:
-    """Returns what the carrier reported of the run so far."""
+    """Returns what the carrier has reported about the run so far."""
     return cast(CarrierBillData, run.carrier_bill or {})

@@ -1,4 +1,5 @@
-"""What a carrier says that a call lasted and cost: kept with the run, and what its telephony line is made of."""
+"""The duration and cost that a carrier reports for a call: stored with the run, and the basis of its telephony cost
+line."""
 
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -12,7 +13,7 @@ from offhook.runs.finishing.carrier_bills import CarrierBillData, LegBillData, b
 from offhook.runs.states import FINAL_STATES
 from offhook.usage import service as usage_service
 
-# No call lasts longer, or costs more, than a column holds: whoever says so is not believed.
+# Limits that match the columns: a report of a longer or more expensive call is ignored.
 _MAX_SECONDS: Final = Decimal(1_000_000)
 _MAX_COST: Final = Decimal(5_000)
 MAX_LEGS: Final = 20
@@ -20,8 +21,11 @@ MAX_LEGS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class CarrierCallBill:
-    """By the carrier's clock and in its currency (ISO 4217); None is what it did not say. ``duration_s``: how long the
-    call was connected; ``billed_s``: the seconds that are charged; ``cost``: the amount, never negative."""
+    """A bill by the carrier's clock and in its currency (ISO 4217); None where the carrier reported nothing.
+
+    ``duration_s``: how long the call was connected; ``billed_s``: the charged seconds; ``cost``: the amount, never
+    negative.
+    """
 
     duration_s: Decimal | None = None
     billed_s: Decimal | None = None
@@ -32,7 +36,7 @@ class CarrierCallBill:
 def parse_carrier_bill(
     duration_s: object = None, billed_s: object = None, cost: object = None, currency: object = None
 ) -> CarrierCallBill | None:
-    """What a carrier wrote, in fields that may be missing or unreadable; None when it said nothing of it."""
+    """Parses a carrier's bill from fields that may be missing or unreadable; returns None when they hold nothing."""
     found = (
         _parse_amount(duration_s, _MAX_SECONDS),
         _parse_amount(billed_s, _MAX_SECONDS),
@@ -45,7 +49,7 @@ def parse_carrier_bill(
 
 
 def _parse_amount(said: object, most: Decimal) -> Decimal | None:
-    """Without the sign that some carriers give what they charge."""
+    """Parses an amount without the sign that some carriers give to charges."""
     try:
         found = abs(Decimal(str(said))) if isinstance(said, str | int | float) else None
     except InvalidOperation:
@@ -56,10 +60,11 @@ def _parse_amount(said: object, most: Decimal) -> Decimal | None:
 async def record_carrier_bill(
     session: AsyncSession, organization_id: int, run_id: int, said: CarrierCallBill, *, leg: str | None = None
 ) -> bool:
-    """Keep it with the run, and charge the difference when the run was charged already; False when nothing is new.
+    """Stores a bill with the run, and charges the difference if the run was charged already; returns False if nothing
+    is new.
 
-    ``leg``: the carrier's id of another leg of the call (the destination of a transfer), which has a bill of its own.
-    Of two that differ the larger counts, field by field, so that it does not matter which came first or twice.
+    ``leg``: the carrier's id of another leg of the call (the destination of a transfer), which has a bill of its
+    own. When two bills differ, the larger value of each field counts, so neither order nor repetition matters.
     """
     run = await repository.lock_run(session, organization_id, run_id)
     if run is None:
@@ -71,7 +76,7 @@ async def record_carrier_bill(
     run.carrier_bill = cast(JsonObject, bill)
     duration_s = bill.get("duration_s")
     if duration_s is not None and run.status in FINAL_STATES and run.worker_id is None:
-        # nobody talked on it, so that the carrier knows better than our clock between two of its requests
+        # the call had no conversation, so the carrier's duration beats our clock between two of its requests
         run.duration = Decimal(duration_s)
     await session.flush()
     if await usage_service.is_counted(session, organization_id, run_id):
@@ -83,7 +88,7 @@ def _merge_leg(known: CarrierBillData, leg: str, said: CarrierCallBill) -> Carri
     legs = known.get("legs", {})
     if leg not in legs and len(legs) >= MAX_LEGS:
         return known
-    # The call's own bill has all its names before the carrier reports it.
+    # The call's own bill has all its keys before the carrier reports it.
     call_bill: CarrierBillData = {**known, **_merge_bill(known, CarrierCallBill())}
     return {**call_bill, "legs": {**legs, leg: _merge_bill(legs.get(leg, {}), said)}}
 

@@ -1,4 +1,4 @@
-"""What a run cost: one line for each counted thing, at the price of the day of the call."""
+"""The cost of a run: one line per metered item, at the price on the day of the call."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -20,7 +20,7 @@ from offhook.usage import service as usage_service
 from offhook.usage.service import UNKNOWN, ModelUse, RunCost, RunFacts
 
 PLATFORM: Final = "platform"
-# Of balances and of the price table.
+# The currency of balances and of the price table.
 CURRENCY: Final = "USD"
 _EXACT: Final = Decimal("0.00000001")
 UNPRICED: Final = "unpriced"
@@ -30,17 +30,17 @@ _WITHOUT_CARRIER: Final = frozenset({TEXT_CHAT, BROWSER})
 
 
 async def charge_run(session: AsyncSession, run: Run) -> int:
-    """Do for one run what :func:`charge_runs` does; its whole cents."""
+    """Charges one run as :func:`charge_runs` does and returns its cost in whole cents."""
     await charge_runs(session, run.organization_id, [run])
     return run.cost_cents
 
 
 async def charge_runs(session: AsyncSession, organization_id: int, runs: Sequence[Run]) -> None:
-    """Write the cost lines of runs that are over, count them in their organization's usage and charge them.
+    """Writes the cost lines of finished runs, adds them to their organization's usage and charges them.
 
-    Idempotent: lines are replaced, and a run that is told again with another use changes sums and balance by the
-    difference. ``run.cost_cents`` is set too, and what has no known price stands in ``run.usage["unpriced"]``. Locks
-    the organization's account: call it late in the transaction.
+    Idempotent: lines are replaced, and charging a run again with different usage changes sums and balance by the
+    difference. Also sets ``run.cost_cents``, and lists items without a known price in ``run.usage["unpriced"]``.
+    Locks the organization's account: call it late in the transaction.
     """
     price_list = await prices.price_list(session, organization_id)
     found = [_price_run(run, price_list, _called_at(run)) for run in runs]
@@ -84,7 +84,7 @@ def _price_run(run: Run, price_list: PriceList, called_at: datetime) -> list[Pri
 
 
 def _carrier_lines(run: Run, price_list: PriceList, on: date) -> list[PricedUsage | UnpricedUsage]:
-    """What the carrier itself has charged, in our currency; else its seconds, or ours, at the price of the table."""
+    """Returns the carrier's own charge in our currency; otherwise its seconds, or ours, at the table's price."""
     bill, country = bill_of(run), _country_of(run.called_number)
     legs = _transfer_leg_lines(run, bill, on)
     cost = bill.get("cost")
@@ -98,7 +98,7 @@ def _carrier_lines(run: Run, price_list: PriceList, on: date) -> list[PricedUsag
 
 
 def _transfer_leg_lines(run: Run, bill: CarrierBillData, on: date) -> list[PricedUsage]:
-    """Destinations of transfers, one line for all of them: no table has their price."""
+    """Returns one line for all transfer destinations; no table has their price."""
     legs = [leg for leg in bill.get("legs", {}).values() if leg.get("currency") == CURRENCY]
     costs = [Decimal(cost) for leg in legs if (cost := leg.get("cost")) is not None]
     cents = (sum(costs, Decimal(0)) * 100).quantize(_EXACT)
@@ -115,7 +115,7 @@ def _country_of(number: str | None) -> str | None:
 
 
 def _model_uses(usage: Mapping[str, Any], lines: Sequence[PricedUsage | UnpricedUsage]) -> list[ModelUse]:
-    """Every model that was used, with the sum of its lines."""
+    """Returns every model that was used, with the sum of its lines."""
     used = []
     for kind in _KINDS:
         for entry in usage.get(kind) or ():

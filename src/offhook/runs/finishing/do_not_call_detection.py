@@ -1,20 +1,20 @@
-"""A caller who says that he does not want to be called again asks for the do-not-call list. Pure.
+"""Detects callers who ask not to be called again, so that they go on the do-not-call list. Pure.
 
-Clear sentences only, by rules and without a model: the answer must not depend on a vendor, and what is not clear
-(“don't call me Bob”, “don't call me before nine”) must not silence a customer.
+Only clear sentences match, by rules and without a model: the result must not depend on a vendor, and an ambiguous
+sentence (“don't call me Bob”, “don't call me before nine”) must not block a customer.
 """
 
 import re
 import unicodedata
 from typing import Final
 
-DO_NOT_CALL_REQUESTED: Final = "do_not_call_requested"  # {text}: from here on the caller is on the list
+DO_NOT_CALL_REQUESTED: Final = "do_not_call_requested"  # {text}: the caller is on the list from this point on
 
 _NOT: Final = r"(?:do not|dont|never|please no)(?: ever)?"
 _CALL: Final = r"(?:call|phone|ring|contact|dial)"
 _US: Final = r"(?:me|us|here|this (?:phone )?number|my (?:phone )?number|my (?:phone|house|home|office))"
 _EVER: Final = r"(?:again|anymore|any more|any longer|ever)"
-# What makes it a wish about a time, a name or a way to be called, and not about being called at all.
+# Words that make the sentence about a time, a name or a means of contact, and not about being called at all.
 _NOT_FOR_GOOD: Final = r"(?! (?:until|till|before|after|today|tonight|tomorrow|unless|this|next|on|at|in|during|between|by|so|when|while|if)\b)"
 _END: Final = r"(?= *(?:$|[.!?,;]| please| now| already| thank| thanks| and| or| you| i ))"
 _LIST_KIND: Final = r"(?:call|calling|phone|contact|contacts|mailing|marketing|dialing|dialling|telemarketing|customer)"
@@ -46,7 +46,7 @@ _SENTENCES: Final = (
         r"(?:do not call|dont call|no call|internal do not call) (?:list|registry)\b"
     ),
     r"\blose my (?:phone )?number\b",
-    # German, Spanish, French; accents are taken off before.
+    # German, Spanish, French; accents are stripped first.
     r"\bruf(?:en sie|t|) (?:mich|uns|hier)(?: bitte)? (?:nie|nicht) (?:wieder|mehr) an\b",
     (
         r"\b(?:streichen|loschen|nehmen|entfernen) sie (?:mich|uns|meine nummer)(?: bitte)? (?:von|aus) "
@@ -60,7 +60,7 @@ _SENTENCES: Final = (
     r"\b(?:retirez|enlevez|supprimez|rayez) (?:moi|nous|mon numero) de (?:votre|vos|cette) (?:listes?|base)\b",
 )
 _CLEAR: Final = re.compile("|".join(f"(?:{sentence})" for sentence in _SENTENCES))
-# A caller who tells of such a sentence, or denies it, does not say it.
+# A caller who reports such a sentence, or negates it, is not asking.
 _REPORTED: Final = re.compile(
     r"\b(?:did not|didnt|never|not) (?:say|said|saying|ask|asked|tell|told|mean|meant)\b|\bif i (?:say|said|ask|asked|tell)\b"
 )
@@ -68,13 +68,13 @@ _MAX_LENGTH: Final = 2000
 
 
 def asks_not_to_be_called(text: str) -> bool:
-    """Whether this utterance clearly asks never to be called again (English, German, Spanish, French)."""
+    """Returns whether this utterance clearly asks never to be called again (English, German, Spanish, French)."""
     plain = _normalize_text(text[:_MAX_LENGTH])
     return bool(_CLEAR.search(plain)) and not _REPORTED.search(plain)
 
 
 def _normalize_text(text: str) -> str:
-    """Lower case without accents and apostrophes, one blank between words, sentence marks kept."""
+    """Returns lower-case text without accents and apostrophes, with single spaces and its sentence punctuation."""
     decomposed = unicodedata.normalize("NFKD", text.lower())
     letters = "".join(mark for mark in decomposed if not unicodedata.combining(mark))
     letters = re.sub(r"['\u2019`\u00b4]", "", letters)

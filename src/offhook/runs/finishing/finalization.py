@@ -1,4 +1,4 @@
-"""The end of runs: what they cost, who is told, and what the nodes beside the conversation want done."""
+"""Finalizes runs: charges them, publishes their end and schedules the nodes that run after the conversation."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,10 @@ from offhook.workflows.graph import parse_graph
 
 
 async def finalize_runs(session: AsyncSession, runs: Sequence[Run]) -> None:
-    """In the transaction that stores the end of these runs, and last in it: charge them, tell of them, and enqueue the
-    jobs of their versions' webhook and QA nodes; idempotent.
+    """Charges these runs, publishes their end, and enqueues the jobs of their webhook and QA nodes; idempotent.
 
-    Organizations go one after the other in one order, so that two such transactions never wait for each other.
+    Call it last in the transaction that stores their end. Organizations are processed in a fixed order, so that two
+    such transactions cannot deadlock.
     """
     for organization_id in sorted({run.organization_id for run in runs}):
         theirs = sorted((run for run in runs if run.organization_id == organization_id), key=lambda run: run.id)

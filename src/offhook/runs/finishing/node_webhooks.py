@@ -1,4 +1,4 @@
-"""Webhook nodes: addresses that are told of a finished call, each once, with patience and an end."""
+"""Webhook nodes: each URL is notified of a finished call once, with a limited number of retries."""
 
 import json
 from collections.abc import Mapping
@@ -35,13 +35,14 @@ MAX_ANSWER_BYTES: Final = 100_000
 RETRY_ON: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 WEBHOOK_DELIVERED: Final = "webhook_delivered"  # {node_id, name, attempt, status_code}
 WEBHOOK_FAILED: Final = (
-    "webhook_failed"  # {node_id, name, attempt, status_code?, error, retry_in_s?}: no pause, no more
+    "webhook_failed"  # {node_id, name, attempt, status_code?, error, retry_in_s?}: no retry_in_s on the last attempt
 )
 log = structlog.get_logger(__name__)
 
 
 async def schedule_deliveries(session: AsyncSession, run: Run, graph: WorkflowGraph) -> None:
-    """In the transaction that stores the end of a run: one delivery for each webhook node of its version; idempotent."""
+    """Schedules one delivery per webhook node of each run's version, in the transaction that stores its end;
+    idempotent."""
     for node in graph.nodes.values():
         if (
             node.kind != "webhook"
@@ -55,18 +56,18 @@ async def schedule_deliveries(session: AsyncSession, run: Run, graph: WorkflowGr
 
 
 def retry_delay_s(attempt: int) -> int:
-    """Seconds between an attempt that failed (1 is the first) and the next one."""
+    """Returns the seconds between a failed attempt (1 is the first) and the next one."""
     return int(min(MIN_RETRY_DELAY_S * 2 ** (attempt - 1), MAX_RETRY_DELAY_S))
 
 
 class NodeWebhookJob:
-    """The job. No transaction is open while the customer's server is asked."""
+    """The delivery job. No transaction is open during the request to the customer's server."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
 
     async def deliver(self, payload: JsonObject) -> None:
-        """One attempt. A job that runs twice repeats its own attempt and never an earlier one."""
+        """Makes one attempt. A job that runs twice repeats its own attempt, never an earlier one."""
         delivery_id, attempt = read_number(payload, "id"), read_number(payload, "attempt")
         claimed = await self._claim_delivery(delivery_id, attempt)
         if claimed is None:
@@ -136,7 +137,7 @@ class NodeWebhookJob:
     async def _send_request(
         self, delivery: NodeWebhookDelivery, run: Run, node: Node
     ) -> tuple[int | None, str | None, bool]:
-        """``(status, error, retryable)``."""
+        """Returns ``(status, error, retryable)``."""
         method = node.data.get("http_method")
         method = method if method in {"GET", "PUT", "PATCH", "DELETE"} else "POST"
         headers = {

@@ -18,7 +18,7 @@ from offhook.runs.tables import NodeWebhookDelivery, Run, RunCostLine, RunReview
 
 @dataclass(frozen=True, slots=True)
 class RunEndValues:
-    """The columns of a run that its end sets; JSON is storable."""
+    """The columns that a run's end sets; JSON is storable."""
 
     status: str
     outcome: str
@@ -32,7 +32,7 @@ class RunEndValues:
 
 
 async def update_run_end(session: AsyncSession, organization_id: int, run_id: int, end: RunEndValues) -> Run | None:
-    """Stores the end of a run and returns it; a run that is final already keeps its status and its known outcome."""
+    """Stores the end of a run and returns it; a run that is already final keeps its status and its known outcome."""
     is_live = Run.status.in_(sorted(LIVE_STATES))
     stored = await session.execute(
         update(Run)
@@ -78,12 +78,12 @@ async def replace_cost_lines(
 
 
 async def insert_delivery(session: AsyncSession, run: Run, node_id: str) -> int | None:
-    """Inserts the delivery of a webhook node and returns its id; None if there is one already."""
+    """Inserts a webhook node's delivery and returns its id; None if it exists already."""
     return await _insert_once(session, NodeWebhookDelivery, run, node_id)
 
 
 async def insert_review(session: AsyncSession, run: Run, node_id: str) -> int | None:
-    """Inserts the review of a QA node and returns its id; None if there is one already."""
+    """Inserts a QA node's review and returns its id; None if it exists already."""
     return await _insert_once(session, RunReview, run, node_id)
 
 
@@ -108,7 +108,7 @@ async def lock_review(session: AsyncSession, review_id: int) -> RunReview | None
 
 
 async def list_reviews(session: AsyncSession, organization_id: int, run_id: int) -> Sequence[RunReview]:
-    """Returns the reviews of a run in the order in which they were requested."""
+    """Returns the reviews of a run in the order they were requested."""
     rows = await session.scalars(
         select(RunReview)
         .where(RunReview.run_id == run_id, RunReview.organization_id == organization_id)

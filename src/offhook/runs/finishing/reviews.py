@@ -1,4 +1,4 @@
-"""QA nodes: a language model reads a finished conversation and rates it, once for each node."""
+"""QA nodes: a language model reads and scores a finished conversation, once per node."""
 
 import asyncio
 import hashlib
@@ -37,7 +37,7 @@ MAX_EVENTS: Final = 10_000
 MAX_TRANSCRIPT_CHARS: Final = 60_000
 QA_RESULT: Final = "qa_result"  # {node_id, name, score, passed, summary, issues, provider, model}
 QA_SKIPPED: Final = "qa_skipped"  # {node_id, name, reason}
-QA_FAILED: Final = "qa_failed"  # {node_id, name, attempt, error, retry_in_s?}: no pause, no more
+QA_FAILED: Final = "qa_failed"  # {node_id, name, attempt, error, retry_in_s?}: no retry_in_s on the last attempt
 DEFAULT_INSTRUCTION: Final = (
     "You check the quality of telephone conversations between a voice agent and a person. Judge whether the agent "
     "understood the person, answered correctly and politely, stayed with its task and reached what the person wanted."
@@ -63,7 +63,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _ReviewCase:
-    """What one attempt needs; nothing of it belongs to a session any more."""
+    """The data that one attempt needs, detached from any session."""
 
     review_id: int
     attempt: int
@@ -75,7 +75,7 @@ class _ReviewCase:
 
 @dataclass(frozen=True, slots=True)
 class _ReviewVerdict:
-    """``status``: done, skipped or failed, with ``facts`` for people; only a failure ``may_repeat``."""
+    """``status``: done, skipped or failed, with readable ``facts``; only a failure ``may_repeat``."""
 
     status: str
     facts: JsonObject
@@ -84,7 +84,8 @@ class _ReviewVerdict:
 
 
 async def schedule_reviews(session: AsyncSession, run: Run, graph: WorkflowGraph) -> None:
-    """In the transaction that stores the end of a run: a review for each QA node that wants this run; idempotent."""
+    """Schedules a review per QA node that selects this run, in the transaction that stores the run's end;
+    idempotent."""
     for node in graph.nodes.values():
         if node.kind != "qa" or not should_review(node, run):
             continue
@@ -94,7 +95,7 @@ async def schedule_reviews(session: AsyncSession, run: Run, graph: WorkflowGraph
 
 
 def should_review(node: Node, run: Run) -> bool:
-    """Whether the node's settings ask for this run. A sample is by the run's id: the same runs whenever it is asked."""
+    """Returns whether the node's settings select this run. Sampling uses the run's id, so the choice is stable."""
     if node.data.get("qa_enabled") is False:
         return False
     if float(run.duration or 0) < _node_number(node, "qa_min_call_duration", 15):
@@ -105,24 +106,24 @@ def should_review(node: Node, run: Run) -> bool:
 
 
 def sample_percentile(run_id: int) -> float:
-    """A number from 0 to below 100, spread evenly over run ids."""
+    """Returns a number from 0 to below 100, evenly distributed over run ids."""
     return int.from_bytes(hashlib.sha256(str(run_id).encode()).digest()[:4], "big") % 10_000 / 100
 
 
 async def load_annotations(session: AsyncSession, organization_id: int, run_id: int) -> JsonObject:
-    """By QA node: ``{status, …}`` with the result, the reason or the error; empty when nobody reviews the run."""
+    """Returns ``{status, …}`` with the result, reason or error by QA node; empty when the run has no reviews."""
     rows = await repository.list_reviews(session, organization_id, run_id)
     return {row.node_id: {"status": row.status, **(row.result or {})} for row in rows}
 
 
 class ReviewJob:
-    """The job. No transaction is open while the model reads."""
+    """The review job. No transaction is open while the model reads."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
 
     async def run_review(self, payload: JsonObject) -> None:
-        """One attempt. A job that runs twice repeats its own attempt and never an earlier one."""
+        """Makes one attempt. A job that runs twice repeats its own attempt, never an earlier one."""
         case = await self._claim_review(read_number(payload, "id"), read_number(payload, "attempt"))
         if case is not None:
             await self._record_verdict(case, await self._judge_conversation(case))
@@ -138,7 +139,7 @@ class ReviewJob:
             assert run is not None  # the review is deleted with its run
             version = await workflows.version_to_run(session, organization_id, run.version_id)
             node = parse_graph(version.definition).nodes.get(review.node_id)
-            if node is None:  # it was a draft, and was changed since
+            if node is None:  # the version was a draft and has changed since
                 review.status, review.result = "skipped", {"reason": "The QA node is gone."}
                 return None
             stored = await event_queries.read_events(session, organization_id, run.id, limit=MAX_EVENTS)
@@ -181,7 +182,7 @@ class ReviewJob:
             reason = str(error) or f"No judgment within {TIMEOUT_S:g} s."
             return _ReviewVerdict("failed", {"error": reason[:500]}, usage.as_dict(), may_repeat=True)
         counted = usage.as_dict()
-        answered = counted["llm"][-1]  # those before it failed
+        answered = counted["llm"][-1]  # the earlier attempts failed
         model = {"provider": answered["provider"], "model": answered["model"]}
         return _ReviewVerdict("done", {**result, **model}, counted)
 
@@ -222,7 +223,7 @@ def _node_number(node: Node, key: str, otherwise: float) -> float:
 
 
 def _own_model(node: Node) -> dict[str, str] | None:
-    """``{provider, model?}`` when the node does not use the workflow's."""
+    """Returns ``{provider, model?}`` when the node has its own model instead of the workflow's."""
     provider, model = node.data.get("qa_provider"), node.data.get("qa_model")
     if node.data.get("qa_use_workflow_llm") is not False or not isinstance(provider, str) or not provider:
         return None
@@ -242,7 +243,7 @@ def _is(llm: Llm, wanted: Mapping[str, str]) -> bool:
 
 
 def _parse_judgment(text: str) -> JsonObject:
-    """The judgment in a model's answer. ValueError: one sentence on what it is not."""
+    """Parses the judgment in a model's answer. Raises ValueError with one sentence on what is wrong."""
     start, end = text.find("{"), text.rfind("}")
     try:
         found = json.loads(text[start : end + 1]) if start >= 0 else None
@@ -260,7 +261,7 @@ def _parse_judgment(text: str) -> JsonObject:
 
 
 def _add_usage(usage: Mapping[str, Any], more: Mapping[str, Any]) -> JsonObject:
-    """A run's usage with that of a review; both as ``UsageCounter.as_dict`` returns it."""
+    """Adds a review's usage to a run's; both in the form of ``UsageCounter.as_dict``."""
     llm = [dict(entry) for entry in usage.get("llm") or ()]
     for entry in more.get("llm", ()):
         same = next((e for e in llm if (e["provider"], e["model"]) == (entry["provider"], entry["model"])), None)

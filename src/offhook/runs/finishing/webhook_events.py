@@ -1,4 +1,4 @@
-"""What customers' webhooks are told of runs, in the transaction that changes the run: told once, or not at all."""
+"""Webhook events about runs, published in the transaction that changes the run: exactly once, or not at all."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +17,7 @@ RUN_FAILED: Final = "run.failed"
 
 
 async def publish_run_started(session: AsyncSession, run: Run) -> None:
-    """Its media connected, or its chat began."""
+    """Publishes that the run's media connected, or that its chat began."""
     key = f"{RUN_STARTED}:{run.id}"
     await webhooks.publish_event(
         session, run.organization_id, RUN_STARTED, event_queries.to_storable_json(run_payload(run)), key=key
@@ -25,8 +25,8 @@ async def publish_run_started(session: AsyncSession, run: Run) -> None:
 
 
 async def publish_runs_finished(session: AsyncSession, runs: Sequence[Run]) -> None:
-    """Everything about these runs of one organization is stored. ``run.failed`` is any end but ``completed``: busy, no
-    answer, canceled too."""
+    """Publishes that these runs of one organization are complete. ``run.failed`` is any end but ``completed``,
+    including busy, no answer and canceled."""
     news = [
         webhooks.OutgoingEvent(
             RUN_COMPLETED if run.status == COMPLETED else RUN_FAILED,
@@ -39,7 +39,7 @@ async def publish_runs_finished(session: AsyncSession, runs: Sequence[Run]) -> N
 
 
 def run_payload(run: Run) -> JsonObject:
-    """The run as an event shows it; the rest of it is one request away."""
+    """Returns the run as events show it; the full run is one request away."""
     times = {name: getattr(run, name) for name in ("created_at", "started_at", "answered_at", "ended_at")}
     return {
         "run_id": run.id,

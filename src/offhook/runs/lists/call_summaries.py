@@ -1,4 +1,4 @@
-"""What reports of many calls say about each: its times, what it extracted, and what was talked about in short."""
+"""Per-call facts for reports on many calls: times, extracted variables and a short summary."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -16,13 +16,13 @@ from offhook.runs.records.projections import build_transcript
 from offhook.runs.tables import Run
 
 MAX_SUMMARY_CHARS: Final = 500
-# An agent that was told to sum up has said it best.
+# An agent's own summary variable beats any other summary.
 _SUMMARIES: Final = ("call_summary", "summary", "transcript_summary")
 
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """One call. ``summary`` is what the agent extracted under such a name, else the beginning of the conversation."""
+    """One call. ``summary`` is the agent's variable of such a name, else the beginning of the conversation."""
 
     workflow_id: int
     duration_s: Decimal | None
@@ -36,7 +36,7 @@ class SessionFacts:
 async def load_session_facts(
     session: AsyncSession, organization_id: int, run_ids: Sequence[int]
 ) -> dict[int, SessionFacts]:
-    """By run id, in two queries; runs that were deleted are left out."""
+    """Returns the facts by run id, with two queries; deleted runs are left out."""
     if not run_ids:
         return {}
     rows = await queries.load_session_rows(session, organization_id, run_ids)
@@ -54,7 +54,7 @@ async def load_session_facts(
 
 
 def summarize_conversation(extracted: Mapping[str, Any], events: Collection[Mapping[str, Any]]) -> str:
-    """At most :data:`MAX_SUMMARY_CHARS` characters; nothing when nobody spoke."""
+    """Returns at most :data:`MAX_SUMMARY_CHARS` characters; empty if neither side spoke."""
     told = next((extracted[name] for name in _SUMMARIES if isinstance(extracted.get(name), str)), None)
     text = told or " / ".join(f"{line.role.capitalize()}: {line.text}" for line in build_transcript(events))
     return text if len(text) <= MAX_SUMMARY_CHARS else text[: MAX_SUMMARY_CHARS - 1].rstrip() + "…"
@@ -63,6 +63,6 @@ def summarize_conversation(extracted: Mapping[str, Any], events: Collection[Mapp
 async def campaign_extracted_names(
     session: AsyncSession, organization_id: int, workflow_id: int, campaign_id: int, *, since: datetime
 ) -> list[str]:
-    """Returns the names of the variables that any run of a campaign extracted, sorted. ``since``: no run of it is older."""
+    """Returns the sorted names of the variables that a campaign's runs extracted. ``since``: no run is older."""
     conditions = (Run.workflow_id == workflow_id, Run.campaign_id == campaign_id, Run.created_at >= since)
     return await queries.extracted_names(session, organization_id, conditions)

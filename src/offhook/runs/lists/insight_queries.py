@@ -1,4 +1,4 @@
-"""Queries for the median and the 95th percentile of answer times, by day and by agent."""
+"""Queries for the median and the 95th percentile of response times, by day and by agent."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -21,7 +21,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.runs.tables import Run
 
-# The newest runs of each day and of each agent whose answer times count.
+# Only the newest runs of each day and of each agent count.
 SAMPLE_SIZE: Final = 100
 _MOMENTS: Final = ARRAY(DateTime(timezone=True))
 
@@ -36,7 +36,7 @@ _AGENTS: Final = (
 
 
 def _answer_times_query(groups: Any, key: ColumnElement[Any], *conditions: ColumnElement[bool]) -> Select[Any]:
-    """Selects ``key``, and the median and the 95th percentile of the median answer times of its newest runs.
+    """Selects ``key``, and the median and 95th percentile of its newest runs' median response times.
 
     Each statement is built once, because building it takes longer than sending it.
     """
@@ -77,7 +77,7 @@ _AGENT_TIMES: Final = _answer_times_query(
 async def answer_times_by_day(
     session: AsyncSession, organization_id: int, between: Sequence[datetime]
 ) -> dict[int, Any]:
-    """Returns ``(p50, p95)`` by the number of the day between these times."""
+    """Returns ``(p50, p95)`` by day number between these times."""
     days = {"organization_id": organization_id, "starts": between[:-1], "ends": between[1:]}
     return {row.key - 1: row for row in await session.execute(_DAY_TIMES, days)}
 
@@ -85,6 +85,6 @@ async def answer_times_by_day(
 async def answer_times_by_agent(
     session: AsyncSession, organization_id: int, workflow_ids: Sequence[int], since: datetime
 ) -> dict[int, Any]:
-    """Returns ``(p50, p95)`` by agent, of runs since then."""
+    """Returns ``(p50, p95)`` by agent for runs since then."""
     agents = {"organization_id": organization_id, "workflow_ids": workflow_ids, "since": since}
     return {row.key: row for row in await session.execute(_AGENT_TIMES, agents)}

@@ -1,4 +1,4 @@
-"""How conversations went over the last days, by day and by agent: outcomes, minutes, cost and answer time."""
+"""Insights over the last days, by day and by agent: outcomes, minutes, cost and response time."""
 
 from datetime import UTC, datetime
 from typing import Any, Final, TypedDict
@@ -17,7 +17,7 @@ MAX_AGENTS: Final = 20
 
 
 async def load_insights(session: AsyncSession, organization_id: int, now: datetime, count: int) -> InsightsResponse:
-    """Returns sums of finished runs by day of the organization's time zone, oldest first, and by the busiest agents.
+    """Returns totals of finished runs by day in the organization's time zone, oldest first, and by the busiest agents.
 
     Agents count from the UTC day in which the first of these days begins.
     """

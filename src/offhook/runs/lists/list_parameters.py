@@ -1,4 +1,4 @@
-"""Query parameters and pages of all lists of runs."""
+"""Query parameters and pages shared by all run lists."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from offhook.runs.lists.listing import RunQuery
 from offhook.runs.schemas import RunList, RunRecord
 
 
-# async although it awaits nothing: the framework runs plain functions in a thread
+# async without an await: the framework runs plain functions in a thread
 async def _run_query(
     page: PageParams,
     filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
@@ -23,7 +23,7 @@ RunQueryParams = Annotated[RunQuery, Depends(_run_query)]
 
 
 def as_page(query: RunQuery, runs: list[RunRecord], total: int) -> RunList:
-    """Returns these records as a page."""
+    """Wraps these records in a page."""
     return RunList(
         runs=runs,
         total_count=total,

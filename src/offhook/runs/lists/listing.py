@@ -1,4 +1,5 @@
-"""Pages of runs: which fields filter and sort them, as Core rows because a page of objects costs three times as much."""
+"""Pages of runs: their filterable and sortable fields, read as Core rows because ORM objects cost three times as
+much."""
 
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -67,13 +68,13 @@ COLUMNS: Final = (
     Run.latency,
     Run.tags,
 )
-# By name: asking a mapped column for its key costs more than reading the value.
+# Positional access by name: a mapped column's key costs more to look up than its value costs to read.
 _SHOWN_COLUMNS: Final = tuple(column.key for column in COLUMNS if column.key != "recording_key")
 
 
 @dataclass(frozen=True, slots=True)
 class RunQuery:
-    """A list's parameters as they came; :func:`page_of_runs` refuses what is wrong with 422."""
+    """A list's raw parameters; :func:`page_of_runs` rejects invalid ones with 422."""
 
     page: PageRequest
     filters: str | None
@@ -89,7 +90,7 @@ async def page_of_runs(
     workflow_id: int | None = None,
     campaign_id: int | None = None,
 ) -> RunPage:
-    """Rows of :data:`COLUMNS`. A campaign's runs are found by its workflow's index: name both."""
+    """Returns rows of :data:`COLUMNS`. A campaign's runs are found by its workflow's index, so pass both."""
     order = parse_sort(query.sort_by, query.sort_order, SORTS, default="created_at", tie_break=Run.id)
     conditions = parse_conditions(query.filters, FILTERS)
     total = None
@@ -105,7 +106,7 @@ async def page_of_runs(
 
 
 def present_run(model: type[RecordT], row: Any, workflow_name: str, links: RunLinks, **more: Any) -> RecordT:
-    """Builds a record from a row of :data:`COLUMNS` or a Run; ``more`` adds fields of the model and replaces others."""
+    """Builds a record from a row of :data:`COLUMNS` or a Run; ``more`` adds or replaces fields of the model."""
     has_media = row.answered_at is not None
     values = {
         **{name: getattr(row, name) for name in _SHOWN_COLUMNS},

@@ -31,12 +31,12 @@ from offhook.kit.filters.criteria import FilterConditions, reverse_sort
 from offhook.runs.tables import Run, RunValue
 
 EXTRACTED: Final = "extracted_variables"
-# A spreadsheet has at most 16,384 columns, and people read far fewer.
+# A spreadsheet has at most 16,384 columns, and readers need far fewer.
 _MAX_EXTRACTED: Final = 500
 _MAX_LATEST_CALLS: Final = 500
-# So many rows are read and sorted as they are.
+# Up to this many rows are read and sorted directly.
 _MAX_PREFETCHED_IDS: Final = 1000
-# What a run's values say of it as well.
+# Columns that ``run_values`` repeats.
 _SHARED_COLUMNS: Final = {
     "organization_id": RunValue.organization_id,
     "workflow_id": RunValue.workflow_id,
@@ -47,7 +47,7 @@ _SHARED_COLUMNS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """A page of rows and the number of all that match; ``window``: only so many of the newest runs were looked at."""
+    """A page of rows and the total number of matches; ``window``: only this many of the newest runs were considered."""
 
     rows: Sequence[Any]
     total: int
@@ -64,11 +64,12 @@ async def find_runs(
     offset: int,
     total: int | None = None,
 ) -> RunPage:
-    """A page in two steps: its ids by an index that has all that is filtered and sorted by, then only their rows.
-    ``total``: how many match, when that is known."""
+    """Finds a page in two steps: ids from an index with all filtered and sorted columns, then only those rows.
+    ``total``: the number of matches, if known.
+    """
     run_id, mine, _ = _choose_index_table(conditions, ())
     if conditions.have_text:
-        # Looking through an index for a text costs most of such a request: once, when it is found rarely.
+        # Scanning an index for a text dominates such a request, so rare matches are found only once.
         ids = (await session.scalars(matching_ids(conditions).limit(_MAX_PREFETCHED_IDS + 1))).all()
         if len(ids) <= _MAX_PREFETCHED_IDS:
             few = select(*columns).where(Run.id == any_(cast(ids, ARRAY(BigInteger)))).order_by(*order)
@@ -90,8 +91,8 @@ async def find_runs(
 def page_from_nearer_end(
     found: Select[Any], order: Sequence[UnaryExpression[Any]], total: int, *, limit: int, offset: int
 ) -> Select[Any]:
-    """A page of what has so many rows in all, read from the nearer end: the last page costs no more than the first. Its
-    rows are to be ordered once more."""
+    """Returns a page read from the nearer end of ``total`` rows, so that the last page costs no more than the
+    first. Its rows still need sorting."""
     if offset <= total // 2:
         return found.order_by(*order).limit(limit).offset(offset)
     count = max(0, min(limit, total - offset))
@@ -99,7 +100,8 @@ def page_from_nearer_end(
 
 
 def _value_alternatives(mine: Sequence[ColumnElement[bool]]) -> tuple[list[str], list[ColumnElement[bool]]] | None:
-    """The values of the one ``value IN (…)`` among these conditions, and the others; None when there is no such one."""
+    """Returns the values of the only ``value IN (…)`` condition and the remaining conditions; None when there is no
+    such condition."""
     parts = [part for condition in mine for part in _and_combined(condition)]
     lists = [part for part in parts if getattr(part, "operator", None) is operators.in_op]
     if len(lists) != 1 or column_names(lists[0]) != {"value"}:
@@ -121,8 +123,8 @@ def _merged_page(
     limit: int,
     offset: int,
 ) -> Select[Any]:
-    """:func:`page_from_nearer_end` among the runs with one of these values. The index has those of each value in order, but not those
-    of several: of each only as many are read as the page may need."""
+    """Merges :func:`page_from_nearer_end` over several values: the index is ordered within each value but not
+    across them, so only as many rows of each are read as the page may need."""
     each = func.unnest(literal(values, ARRAY(Text))).table_valued("value").render_derived("each")
     in_order = (
         select(RunValue.run_id, RunValue.created_at).where(*others, RunValue.value == each.c.value).correlate(each)
@@ -137,13 +139,13 @@ def _merged_page(
 
 
 def matching_ids(conditions: FilterConditions) -> Select[Any]:
-    """The ids of all that match, in no order."""
+    """Returns the ids of all matches, unordered."""
     run_id, mine, _ = _choose_index_table(conditions, ())
     return select(run_id).where(*mine)
 
 
 def run_conditions(conditions: FilterConditions) -> list[ColumnElement[bool]]:
-    """All conditions, for a SELECT from runs."""
+    """Returns all conditions for a SELECT from runs."""
     return [
         *conditions.on_columns,
         *(Run.id.in_(_ids_with_value(value, conditions)) for value in conditions.on_members),
@@ -153,9 +155,8 @@ def run_conditions(conditions: FilterConditions) -> list[ColumnElement[bool]]:
 def _choose_index_table(
     conditions: FilterConditions, order: Sequence[UnaryExpression[Any]]
 ) -> tuple[InstrumentedAttribute[int], list[ColumnElement[bool]], Sequence[Any]]:
-    """(id, conditions, order) on the table whose index has the most of them: a value and where and when its run was are
-    in one.
-    """
+    """Returns (id, conditions, order) on the table whose index covers the most conditions: it holds a value
+    together with the run's agent and time."""
     mine = conditions.on_columns
     if not conditions.on_members or not all(column_names(part) <= _SHARED_COLUMNS.keys() for part in (*mine, *order)):
         return Run.id, run_conditions(conditions), order
@@ -169,7 +170,7 @@ def _choose_index_table(
 
 
 def _ids_with_value(value: ColumnElement[bool], conditions: FilterConditions) -> Select[Any]:
-    """The ids of the organization's runs that have a value."""
+    """Selects the ids of the organization's runs that have a value."""
     same_organization = [
         _on_run_values(part) for part in conditions.on_columns if column_names(part) == {"organization_id"}
     ]
@@ -177,12 +178,12 @@ def _ids_with_value(value: ColumnElement[bool], conditions: FilterConditions) ->
 
 
 def column_names(element: Any) -> set[str]:
-    """The names of the columns that a condition or an order speaks of."""
+    """Returns the names of the columns that a condition or an order uses."""
     return {part.key for part in visitors.iterate(element) if isinstance(part, schema.Column)}
 
 
 def _on_run_values(element: ColumnElement[Any]) -> Any:
-    """The same said of ``run_values``."""
+    """Rewrites an expression from ``runs`` to ``run_values``."""
 
     def replace_column(element: Any, **_: Any) -> Any:
         return _SHARED_COLUMNS[element.key].expression if isinstance(element, schema.Column) else None
@@ -191,7 +192,7 @@ def _on_run_values(element: ColumnElement[Any]) -> Any:
 
 
 async def typical_call_s(session: AsyncSession, organization_id: int, workflow_id: int) -> float | None:
-    """Returns the mean duration of a workflow's latest calls with a conversation; None if there was none."""
+    """Returns the mean duration of a workflow's latest calls with a conversation; None if there are none."""
     latest = (
         select(Run.duration)
         .where(Run.organization_id == organization_id, Run.workflow_id == workflow_id, Run.duration.is_not(None))
@@ -204,7 +205,7 @@ async def typical_call_s(session: AsyncSession, organization_id: int, workflow_i
 
 
 async def load_session_rows(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> Sequence[Any]:
-    """Returns what a report shows of each run: its times, whether it has a recording, and its extracted variables."""
+    """Returns each run's report data: its times, whether it has a recording, and its extracted variables."""
     rows = await session.execute(
         select(
             Run.id, Run.workflow_id, Run.duration, Run.started_at, Run.ended_at, Run.recording_key,
@@ -223,7 +224,7 @@ async def load_report_rows(
     after: tuple[datetime, int] | None,
     limit: int,
 ) -> Sequence[Any]:
-    """Returns rows of ``columns`` and the extracted variables, newest first, after a (creation time, id)."""
+    """Returns rows of ``columns`` and the extracted variables, newest first, starting after a (creation time, id)."""
     query = select(*columns, Run.gathered_context[EXTRACTED].label(EXTRACTED)).where(
         Run.organization_id == organization_id, *run_conditions(conditions)
     )

@@ -1,7 +1,7 @@
-"""The number of runs of each workflow, without counting rows.
+"""The number of runs per workflow, without counting rows.
 
-A trigger on ``runs`` writes every change of a number as a row of its own, so that runs that start at the same time do not
-wait for a common row; a job folds these rows into one row per workflow. The sum of both is exact at any moment.
+A trigger on ``runs`` writes each change as a row of its own, so that runs that start at the same time do not
+contend for a shared row; a job folds these rows into one row per workflow. The sum of both is always exact.
 """
 
 from collections.abc import Collection
@@ -40,7 +40,7 @@ async def count_runs_by_workflow(
 
 
 async def count_runs_of_workflows(session: AsyncSession, workflow_ids: Collection[int]) -> dict[int, int]:
-    """Returns the same for workflows of any organization, for superusers."""
+    """Returns the number of runs of workflows of any organization, for superusers."""
     return await _sum_by_workflow(session, None, workflow_ids)
 
 
@@ -61,11 +61,11 @@ async def count_all_runs(session: AsyncSession) -> int:
 
 
 async def fold_count_changes(db: Database) -> None:
-    """Folds the noted changes; workflows without runs leave no row behind."""
+    """Folds recorded changes into the counts; workflows without runs keep no row."""
     folded = _FOLD_BATCH
     while folded == _FOLD_BATCH:
         async with db.transaction() as session:
-            # One transaction at a time: two would wait for each other's rows.
+            # One transaction at a time, so that two do not wait for each other's rows.
             await session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.run_counts', 0))"))
             folded = (await session.execute(_FOLD, {"most": _FOLD_BATCH})).scalar_one()
             await session.execute(text("DELETE FROM run_counts WHERE runs = 0"))
@@ -76,7 +76,7 @@ async def _sum_by_workflow(
 ) -> dict[int, int]:
     is_filtered = len(workflow_ids) <= _MAX_FILTERED_WORKFLOWS
     each = _summed_counts("workflow_id", organization_id, workflow_ids if is_filtered else None)
-    # Two arrays, because reading thousands of rows takes longer than summing them.
+    # Two arrays, because fetching thousands of rows takes longer than summing them.
     arrays: list[ColumnElement[Any]] = [func.array_agg(each.c[name], type_=NullType()) for name in ("id", "runs")]
     ids, runs = (await session.execute(select(*arrays))).one()
     requested = set(workflow_ids)
@@ -89,7 +89,7 @@ async def _sum_all(session: AsyncSession, organization_id: int | None, workflow_
 
 
 def _summed_counts(by: str, organization_id: int | None, workflow_ids: Collection[int] | None) -> Subquery:
-    """Selects ``id`` and ``runs`` of each workflow or organization, of all where no filter is given."""
+    """Selects ``id`` and ``runs`` per workflow or organization; without a filter, of all."""
 
     def scope_conditions(table: Any) -> list[ColumnElement[bool]]:
         conditions = [] if organization_id is None else [table.organization_id == organization_id]

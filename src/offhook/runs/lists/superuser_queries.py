@@ -1,4 +1,4 @@
-"""What superusers ask of runs, across all organizations."""
+"""Run queries for superusers, across all organizations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -19,10 +19,10 @@ ALL_FILTERS: Final[Mapping[str, FilterField]] = {
     **FILTERS,
     "organization_id": FilterField.for_column(Run.organization_id, "number", "select"),
 }
-# Counting a million rows takes longer than anyone waits for a number of pages that nobody turns.
+# Counting a million rows takes too long for a page count that is never used.
 MAX_COUNTED: Final = 50_000
-# No index leads to what other columns say among the runs of all organizations: so many of the newest are looked at, and
-# fewer when each one's values have to be looked up.
+# No index covers other columns across all organizations, so only this many of the newest runs are considered, and fewer
+# when their values have to be looked up.
 WINDOW: Final = 25_000
 WINDOW_OF_VALUES: Final = 4_000
 
@@ -35,10 +35,11 @@ _WINDOW_COLUMNS: Final = (
 
 
 async def find_runs_across_organizations(session: AsyncSession, query: RunQuery) -> RunPage:
-    """Rows of ``listing.COLUMNS``, ``organization_id`` and ``created_by``, and how many match: with filters, 50,000 at most.
+    """Returns rows of ``listing.COLUMNS``, ``organization_id`` and ``created_by``, and the number of matches (at most
+    50,000 with filters).
 
-    Every run of an organization is looked at when the filters name it. Else filters on more than ``id`` and
-    ``created_at`` look at the newest runs that those two leave.
+    When the filters name an organization, all of its runs are considered. Otherwise, filters on more than ``id``
+    and ``created_at`` consider only the newest runs that those two leave.
     """
     limit, offset = query.page.limit, query.page.offset
     order = parse_sort(query.sort_by, query.sort_order, SORTS, default="created_at", tie_break=Run.id)
@@ -55,7 +56,7 @@ async def find_runs_across_organizations(session: AsyncSession, query: RunQuery)
         total = (await session.execute(select(func.count()).select_from(counted))).scalar_one()
         ids = select(Run.id).where(*conditions.on_columns).order_by(*order).limit(limit).offset(offset)
     if total <= WINDOW and any(column_names(part) == {"id"} for part in conditions.on_columns):
-        # Read by their ids and sorted: the index of the order would be read from its newest run down to these.
+        # Read by id and sorted: using the sort index would read from the newest run down to these.
         these = (
             select(Run.id, Run.created_at, Run.duration).where(*conditions.on_columns).cte().prefix_with("MATERIALIZED")
         )
@@ -87,7 +88,7 @@ async def _find_in_window(
     seen = newest.limit(window).subquery()
     in_window = ClauseAdapter(seen)
     mine = [in_window.traverse(part) for part in conditions.on_columns]
-    # All of the window's ids at once: the index is walked through once and not entered thousands of times.
+    # All of the window's ids at once: the index is scanned once instead of probed thousands of times.
     ids_seen = cast(select(func.array_agg(seen.c.id)).scalar_subquery().correlate(None), ARRAY(BigInteger))
     mine += [
         seen.c.id.in_(select(RunValue.run_id).where(RunValue.run_id == any_(ids_seen), part))
@@ -95,7 +96,7 @@ async def _find_in_window(
     ]
     sorting = [in_window.traverse(by) for by in order]
     if conditions.on_members:
-        # Values cost much more to look up than a few thousand ids to send: once.
+        # Looking up values costs much more than sending a few thousand ids, so it happens once.
         matching: ColumnElement[Any] = func.array_agg(aggregate_order_by(seen.c.id, *sorting)).filter(*mine)
     else:
         matching = func.count().filter(*mine)

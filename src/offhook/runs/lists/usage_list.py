@@ -1,4 +1,4 @@
-"""Runs of a whole organization as its usage page and its report show them."""
+"""An organization's runs as its usage page and report show them."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -67,7 +67,8 @@ _REPORT_PAGE: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class UsageQuery:
-    """What to show; times are ISO 8601, a plain day counts whole. ``filters`` and ``sort_by`` as in every list."""
+    """Filters of the usage list. Times are ISO 8601, and a plain date includes the whole day; ``filters`` and
+    ``sort_by`` work as in every list."""
 
     from_date: str | None
     to_date: str | None
@@ -88,7 +89,7 @@ async def find_usage_page(
     """Returns a page, newest first unless sorted otherwise, and the number of all runs that match."""
     order = parse_sort(sort_by, sort_order, SORTS, default="created_at", tie_break=Run.id)
     conditions = _parse_usage_conditions(organization_id, query)
-    # Without filters and times nothing need be counted.
+    # Without filters and times, no count is needed.
     is_whole = not (query.filters or query.from_date or query.to_date)
     total = await run_count_queries.count_runs(session, organization_id, query.workflow_id) if is_whole else None
     found = await queries.find_runs(session, COLUMNS, conditions, order, limit=limit, offset=offset, total=total)
@@ -97,7 +98,7 @@ async def find_usage_page(
 
 
 def _parse_usage_conditions(organization_id: int, query: UsageQuery) -> FilterConditions:
-    """Raises FilterInvalid (422), which names the parameter that is wrong."""
+    """Parses the conditions. Raises FilterInvalid (422), naming the invalid parameter."""
     conditions = parse_conditions(query.filters, FILTERS)
     conditions.on_columns.append(Run.organization_id == organization_id)
     if query.workflow_id is not None:
@@ -121,7 +122,7 @@ def _usage_run_item(row: Any, workflow_names: dict[int, str]) -> UsageRunItem:
 
 
 class UsageReport:
-    """The runs as rows of a table, read in pages by a transaction each: a slow client may take an hour."""
+    """The runs as table rows, read in pages with one transaction each, because a slow client may take an hour."""
 
     def __init__(self, db: Database, organization_id: int, query: UsageQuery, extracted: Sequence[str]) -> None:
         self._db = db
@@ -168,7 +169,7 @@ class UsageReport:
 
 
 class UsageReports:
-    """Opens reports over the runs of an organization or of one of its workflows."""
+    """Opens reports on the runs of an organization or of one workflow."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -180,7 +181,7 @@ class UsageReports:
         return await self.open_report(organization_id, query)
 
     async def open_report(self, organization_id: int, query: UsageQuery) -> UsageReport:
-        """Opens a report with the columns of every run and one for each variable that any of the runs extracted."""
+        """Opens a report with the columns of every run and one column per extracted variable."""
         async with self._db.transaction() as session:
             conditions = queries.run_conditions(_parse_usage_conditions(organization_id, query))
             extracted = await queries.extracted_names(session, organization_id, conditions)

@@ -1,4 +1,4 @@
-"""Documents that the agent of a call may use."""
+"""Document retrieval for the agent of a call."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,14 @@ log = structlog.get_logger(__name__)
 
 
 class CallKnowledge:
-    """Implements ``voice.ports.KnowledgeSource`` for one organization. A call never fails because of it."""
+    """Implements ``voice.ports.KnowledgeSource`` for one organization. Its failures never fail a call."""
 
     def __init__(self, passages: PassageLookup, organization_id: int) -> None:
         self._passages = passages
         self._organization_id = organization_id
 
     async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
-        """Returns no passages while the database is unreachable."""
+        """Finds passages; returns none while the database is unreachable."""
         try:
             return await self._passages.look_up(self._organization_id, document_refs, question)
         except DATABASE_ERRORS as error:

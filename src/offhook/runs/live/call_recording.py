@@ -1,7 +1,7 @@
-"""Stereo recordings (left caller, right agent) written as the call goes; implements ``voice.ports.Recorder``.
+"""Stereo recordings (left caller, right agent) written during the call; implements ``voice.ports.CallRecorder``.
 
-The loop only appends references to payloads; decoding and writing happen in a thread, for a few recorders at a time,
-more than once a second each. A kill loses at most ``FLUSH_S + HOLD_S`` seconds of sound.
+The event loop only appends references to payloads; a thread decodes and writes them, for a few recorders at a time,
+more than once a second each. A kill loses at most ``FLUSH_S + HOLD_S`` seconds of audio.
 """
 
 import asyncio
@@ -22,20 +22,20 @@ from offhook.runs.live.wav import HEADER_BYTES, wav_header
 log = structlog.get_logger(__name__)
 
 FLUSH_S: Final = 0.7  # how often one recorder is written
-HOLD_S: Final = 0.2  # how long a side that is behind may still deliver before its silence is written
-JITTER_S: Final = 0.12  # frames nearer than this to where they are expected are joined without a seam
-OVERLAP_S: Final = 0.5  # a side that runs further ahead of its clock than this loses frames
+HOLD_S: Final = 0.2  # how long a side that is behind may still deliver before silence is written for it
+JITTER_S: Final = 0.12  # frames this close to their expected position are joined without a seam
+OVERLAP_S: Final = 0.5  # a side that runs further ahead of its clock loses frames
 MAX_S: Final = 6 * 3600.0
-MAX_PENDING_BYTES: Final = 256 * 1024  # of one side; only a disk that hangs for seconds gets there
+MAX_PENDING_BYTES: Final = 256 * 1024  # per side; reached only when a disk hangs for seconds
 _BLOCK: Final = 1 << 16  # samples written at a time
-_TICKS: Final = 5  # groups that the recorders are flushed in, so that no thread holds the interpreter for long
+_TICKS: Final = 5  # recorders are flushed in this many groups, so that no thread holds the interpreter for long
 
 Samples = NDArray[np.int16]
 _Frame = tuple[float, bytes]
 
 
 class _ChannelBuffer:
-    """One channel: frames that came in, and samples that are placed but not yet written."""
+    """One channel: received frames, and samples that are placed but not yet written."""
 
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
@@ -55,7 +55,7 @@ class _ChannelBuffer:
         return frames
 
     def place_frames(self, frames: list[_Frame]) -> None:
-        """Decode in one go and put each frame where its time says, joined to its neighbor when that is near enough."""
+        """Decodes all frames at once and places each by its time, joined to its neighbor when the gap is small."""
         if not frames:
             return
         sound = self._codec.decode(b"".join([payload for _, payload in frames]))
@@ -83,7 +83,7 @@ class _ChannelBuffer:
         self._append_placed(at, sound[begin:offset])
 
     def _is_steady(self, frames: list[_Frame], samples: int) -> bool:
-        """Whether every frame is near where a seamless stream would put it: the usual case, decided cheaply."""
+        """Returns whether every frame is close to its place in a seamless stream: the usual case, checked cheaply."""
         length = len(frames[0][1])
         if any(len(payload) != length for _, payload in frames):
             return False
@@ -92,7 +92,7 @@ class _ChannelBuffer:
         return bool(np.abs(at_s - expected).max() <= JITTER_S)
 
     def _target_positions(self, frames: list[_Frame], scale: float) -> list[int]:
-        """Where each frame belongs. Of frames that came in a burst the earlier ones are older than their arrival."""
+        """Returns the position of each frame. In a burst, the earlier frames are older than their arrival."""
         latest = None
         targets = [0] * len(frames)
         for index in range(len(frames) - 1, -1, -1):
@@ -111,7 +111,7 @@ class _ChannelBuffer:
         return bool(self.placed) and self.placed[0][0] < stop
 
     def copy_to(self, out: Samples, start: int, stop: int) -> None:
-        """Move what is placed in ``start..stop`` into ``out`` (one channel of that length)."""
+        """Moves the samples placed in ``start..stop`` into ``out`` (one channel of that length)."""
         while self.placed and self.placed[0][0] < stop:
             at, samples = self.placed.popleft()
             fits = samples[: stop - at]
@@ -122,7 +122,7 @@ class _ChannelBuffer:
 
 
 class WavRecorder:
-    """One call's file. ``caller`` and ``agent`` cost well under a microsecond; ``close`` writes the rest."""
+    """Records one call to a file. ``caller`` and ``agent`` cost well under a microsecond; ``close`` writes the rest."""
 
     def __init__(self, path: Path, codec: Codec, recordings: "CallRecordings", group: int) -> None:
         self.path = path
@@ -136,19 +136,19 @@ class WavRecorder:
         os.pwrite(self._descriptor, wav_header(codec.sample_rate, 2, 0), 0)
 
     def record_caller(self, at_s: float, payload: bytes) -> None:
-        """Sound of the caller that came in ``at_s`` seconds after the media connected."""
+        """Records the caller's audio received ``at_s`` seconds after the media connected."""
         self._caller.add_frame(at_s, payload)
 
     def record_agent(self, at_s: float, payload: bytes) -> None:
-        """Sound of the agent that left at ``at_s``."""
+        """Records the agent's audio sent at ``at_s``."""
         self._agent.add_frame(at_s, payload)
 
     async def close(self) -> None:
-        """Write everything and close the file; idempotent."""
+        """Writes everything left and closes the file; idempotent."""
         await self._recordings.finish_recorder(self)
 
     def flush(self, *, everything: bool = False) -> None:
-        """Write what both sides have, called in a thread and never twice at a time. OSError when the disk fails."""
+        """Writes what both sides have; runs in a thread, never twice at a time. Raises OSError when the disk fails."""
         if self._descriptor is None:
             return
         self._caller.place_frames(self._caller.take_frames())
@@ -163,7 +163,7 @@ class WavRecorder:
             self._descriptor = None
 
     def _write_until(self, until: int) -> None:
-        """Write ``written..until`` block by block; a block in which nobody spoke stays a hole, which reads as zeros."""
+        """Writes ``written..until`` block by block; a silent block stays a hole in the file, which reads as zeros."""
         assert self._descriptor is not None
         sides = (self._caller, self._agent)
         is_silent = True
@@ -185,7 +185,7 @@ class WavRecorder:
 
 
 class CallRecordings:
-    """All recorders of one process and the one task that writes them."""
+    """All recorders of a process and the task that writes them."""
 
     def __init__(self) -> None:
         self._open: set[WavRecorder] = set()
@@ -194,7 +194,7 @@ class CallRecordings:
         self._task: asyncio.Task[None] | None = None
 
     async def open_recorder(self, path: Path, codec: Codec) -> WavRecorder:
-        """Begin a file, with its header written. OSError when the disk does not allow it."""
+        """Creates a file with its header. Raises OSError when the disk refuses it."""
         recorder = await asyncio.to_thread(WavRecorder, path, codec, self, next(self._groups))
         self._open.add(recorder)
         if self._task is None or self._task.done():

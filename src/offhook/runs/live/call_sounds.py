@@ -1,4 +1,5 @@
-"""The recordings that the agent of a call may play; implements ``voice.ports.Sounds``. A call never fails for want of one."""
+"""Recordings that the agent of a call may play; implements ``voice.ports.SoundLibrary``. A missing one never fails
+a call."""
 
 import wave
 
@@ -13,14 +14,14 @@ log = structlog.get_logger(__name__)
 
 
 class CallSounds:
-    """Of one organization."""
+    """The sound library of one organization."""
 
     def __init__(self, library: RecordingLibrary, organization_id: int) -> None:
         self._library = library
         self._organization_id = organization_id
 
     async def find_sound(self, recording_id: str, sample_rate: int) -> RecordedSound | None:
-        """None when there is no such recording, or when the database or the file cannot be read."""
+        """Returns None if there is no such recording, or if the database or the file cannot be read."""
         try:
             loaded = await self._library.load_recording(self._organization_id, recording_id, sample_rate)
         except (FileGone, StorageUnavailable, OSError, EOFError, wave.Error, *DATABASE_ERRORS) as error:

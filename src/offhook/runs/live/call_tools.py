@@ -1,4 +1,4 @@
-"""The tools of an organization as the voice loop calls them. Each implements ``voice.ports.Tool``."""
+"""An organization's tools as the voice loop calls them. Each implements ``voice.ports.AgentTool``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,13 +21,13 @@ from offhook.tools.errors import ToolCallFailed
 from offhook.voice.ports import NO_ANNOUNCEMENT, EndCallRequest, HandoverFailed, ToolAnnouncement, ToolError
 
 TRANSFERRED_OUTCOME: Final = "transferred"
-# Beyond what the other server is given: our own time to connect to the database and to read the answer.
+# On top of the other server's time limit: our own time to connect to the database and to read the answer.
 _SLACK_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class ToolText:
-    """What the model is told of a tool. ``name`` is its function name."""
+    """What the model sees of a tool. ``name`` is its function name."""
 
     name: str
     description: str
@@ -35,7 +35,7 @@ class ToolText:
 
 @dataclass(frozen=True, slots=True)
 class _SilentTool:
-    """Says nothing, and the caller may interrupt."""
+    """A tool that announces nothing and that the caller may interrupt."""
 
     @property
     def blocks_barge_in(self) -> bool:
@@ -106,7 +106,7 @@ class CalculatorTool(_SilentTool):
 
 @dataclass(frozen=True, slots=True)
 class McpFunctionTool(_SilentTool):
-    """One function of an MCP server. Whether it changes something is not known, so it is taken to."""
+    """One function of an MCP server. It is assumed to have side effects, because that is not known."""
 
     organization_id: int
     text: ToolText
@@ -157,14 +157,14 @@ class EndCallTool(_SilentTool):
 
 
 class CallHandover(Protocol):
-    """A destination that has answered and waits for the caller."""
+    """A transfer destination that has answered and waits for the caller."""
 
     async def connect_caller(self) -> None:
-        """Put the caller through; HandoverFailed."""
+        """Connects the caller to the destination. Raises HandoverFailed."""
         ...
 
     async def release_destination(self) -> None:
-        """Let the destination go; the caller is not coming."""
+        """Hangs up on the destination, because the caller will not be connected."""
         ...
 
 
@@ -177,14 +177,16 @@ class TransferRefused(Exception):
 
 
 class CallTransferService(Protocol):
-    """Hands callers of this process over to other telephones; the telephony domain implements it."""
+    """Transfers callers of this process to other phone numbers; implemented by the telephony domain."""
 
     async def ring_destination(
         self, organization_id: int, run_id: int, number: str, timeout_s: float, *, is_blind: bool = False
     ) -> CallHandover:
-        """Call ``number`` (E.164) while the caller waits. Returns when it has answered; TransferRefused. Canceling it
-        stops the ringing. ``is_blind``: where the carrier can, the caller is sent there without waiting for an answer,
-        and this returns at once."""
+        """Calls ``number`` (E.164) while the caller waits; returns once it has answered. Raises TransferRefused.
+
+        Canceling it stops the ringing. ``is_blind``: where the carrier supports it, the caller is sent to the
+        number without waiting for an answer, and this returns at once.
+        """
         ...
 
 
@@ -198,7 +200,7 @@ _REASONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class TransferTool(_SilentTool):
-    """The model chooses a configured destination by its name. What a caller says never becomes a number."""
+    """Lets the model choose a configured destination by name. What a caller says never becomes a number."""
 
     organization_id: int
     run_id: int

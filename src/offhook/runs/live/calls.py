@@ -1,4 +1,4 @@
-"""The live calls of one process: connecting a leg to its run, carrying it, and storing how it ended."""
+"""The live calls of one process: connects a leg to its run, carries the call and stores its end."""
 
 import asyncio
 import os
@@ -45,7 +45,7 @@ from offhook.workflows.graph import parse_graph
 from offhook.workflows.service import VersionToRun
 
 SHUTDOWN_TIMEOUT_S: Final = 12.0
-# How long the end of a call is tried to be stored while the database is away; after that the sweeper ends the run.
+# How long storing a call's end is retried while the database is unavailable; after that the sweeper ends the run.
 END_STORE_TIMEOUT_S: Final = 300.0
 RECORDING_FAILED: Final = "recording_failed"  # {message}: the call goes on without one
 log = structlog.get_logger(__name__)
@@ -67,7 +67,7 @@ class LiveCall:
         self.organization_id = run.organization_id
         self.session = session
         self.ended = asyncio.Event()
-        # its end is being stored, after which its lease is nobody's
+        # true while the end is being stored, after which the lease is released
         self.is_ending = False
         self.finished: RunFinished | None = None
         self._sink = sink
@@ -76,13 +76,14 @@ class LiveCall:
         self._calls = calls
 
     async def run(self) -> CallResult:
-        """Carry the call to its end and store it: events, recording, state, cost. Raises nothing but cancellation."""
+        """Carries the call to its end and stores its events, recording, state and cost. Raises nothing but
+        cancellation."""
         try:
             result = await self.session.run()
         except asyncio.CancelledError:
             await asyncio.shield(self._finish_call(self._aborted_result("server_stopped", "answered")))
             raise
-        except Exception:  # the media-socket edge: this run ends as failed and the other calls go on
+        except Exception:  # the media-socket edge: this run ends as failed and other calls continue
             log.exception("call_crashed", run_id=self.run_id)
             result = self._aborted_result("error", "failed")
         await asyncio.shield(self._finish_call(result))
@@ -108,7 +109,7 @@ class LiveCall:
 
 
 class LiveCallRegistry:
-    """Every call that this process carries, their leases and the services that they share."""
+    """All calls that this process carries, with their leases and shared services."""
 
     def __init__(self, root: Root, *, writer: EventWriter, streams: RunStreams, tools: ToolRegistry) -> None:
         self.worker_id = f"{socket.gethostname()[:24]}-{os.getpid()}-{secrets.token_hex(4)}"
@@ -129,11 +130,12 @@ class LiveCallRegistry:
 
     @property
     def active_calls(self) -> int:
-        """How many calls this process carries now."""
+        """Returns the number of calls that this process carries."""
         return len(self._calls) + self._connecting
 
     async def _get_vad_engine(self) -> VadEngine:
-        """The detector that all calls share. Its model is loaded in a thread by the first call, not by idle servers."""
+        """Returns the VAD engine shared by all calls. The first call loads its model, in a thread; idle servers do
+        not."""
         async with self._vad_lock:
             if self._vad is None:
                 self._vad = self._root.services.get(VadEngine)
@@ -149,9 +151,9 @@ class LiveCallRegistry:
             await media_tokens.claim_token(session, token, run_id=run_id, mode=mode)
 
     async def connect_leg(self, run_id: int, leg: CallLeg) -> LiveCall:
-        """Take the run for this process and build its session; the caller then awaits :meth:`LiveCall.run`.
+        """Takes the run for this process and builds its session; the caller then awaits :meth:`LiveCall.run`.
 
-        Raises RunNotConnectable (409) when it is over or carried elsewhere, ProcessIsFull (429).
+        Raises RunNotConnectable (409) if the run is over or carried elsewhere, ProcessIsFull (429).
         """
         if self.active_calls >= self._root.settings.max_calls_per_process:
             raise ProcessIsFull
@@ -172,7 +174,7 @@ class LiveCallRegistry:
         return call
 
     async def lease_ringing_run(self, run_id: int) -> None:
-        """A telephone inside this process rings for this run: lease it, so that it does not outlive the process."""
+        """Leases a run whose phone rings inside this process, so that the run does not outlive the process."""
         self._ringing.add(run_id)
         self._pre_call.start_fetch(run_id)
         await self._lease_ringing([run_id])
@@ -245,7 +247,7 @@ class LiveCallRegistry:
             return None
 
     async def _fail(self, run: Run, sink: RunEventSink) -> None:
-        """A run that was taken but could not be built."""
+        """Fails a run that was taken but whose session could not be built."""
         result = CallResult("failed", "error", 0.0)
         sink.emit(VoiceEvent(CALL_ENDED, 0.0, {"end_reason": result.end_reason, "outcome": result.outcome}))
         await self.store_end(run.organization_id, run.id, sink, result)
@@ -253,7 +255,7 @@ class LiveCallRegistry:
     async def store_end(
         self, organization_id: int, run_id: int, sink: RunEventSink, result: CallResult
     ) -> RunFinished | None:
-        """Store a finished call, through an outage of the database if need be, and tell the domains above."""
+        """Stores the end of a call, retrying through a database outage, and notifies the domains above."""
         tally = sink.tally
         ending = FinishedConversation(
             result=result,
@@ -286,7 +288,7 @@ class LiveCallRegistry:
         self._calls.pop(call.run_id, None)
 
     async def stop_all(self) -> None:
-        """End every call in order (``completed``, ``server_stopped``) and write what is left to write."""
+        """Ends every call cleanly (``completed``, ``server_stopped``) and writes everything left."""
         calls = list(self._calls.values())
         for call in calls:
             call.session.stop("server_stopped")
@@ -308,7 +310,7 @@ class LiveCallRegistry:
                 log.warning("leases_not_renewed", error=type(error).__name__)
 
     async def renew_leases(self) -> None:
-        """One statement for all calls. A call whose lease was taken away (it was believed dead) is ended."""
+        """Renews all leases with one statement. A call that lost its lease (it was presumed dead) is ended."""
         if self._ringing:
             await self._lease_ringing(sorted(self._ringing))
         mine = dict(self._calls)

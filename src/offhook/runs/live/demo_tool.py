@@ -1,4 +1,4 @@
-"""The order system of the demo agents: a tool that needs no account and no network."""
+"""The demo agents' order system: a tool that needs no account and no network."""
 
 import asyncio
 import zlib
@@ -29,7 +29,7 @@ _ITEMS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class DemoOrderStatusTool:
-    """An order system that always finds something: one order number always gets the same answer."""
+    """An order system that always has a result: the same order number always gets the same answer."""
 
     examples: tuple[str, ...] = ("where is my order", "track my order", "order status", "has my parcel been shipped")
     has_side_effects: bool = False
@@ -55,7 +55,7 @@ class DemoOrderStatusTool:
         if not 4 <= len(digits) <= 10:
             raise ToolError("An order number has four to ten digits. Ask the caller to say it again, digit by digit.")
         seed = zlib.crc32(digits.encode())
-        # As slow as a shop's own system usually is.
+        # As slow as a typical shop system.
         await asyncio.sleep(0.35 + seed % 500 / 1000)
         if digits.startswith("0000"):
             raise ToolError(f"There is no order {digits}.")

@@ -15,14 +15,14 @@ from offhook.runs.records.event_queries import StoredEvent
 from offhook.runs.tables import Run
 from offhook.voice.events import VoiceEvent
 
-_MAX_LIVE = 100  # live-only events kept for a slow listener; old ones are worthless
+_MAX_LIVE = 100  # live-only events kept for a slow listener; old ones are useless
 _BATCH = 500
 _OUTAGE_TIMEOUT_S = 60.0
 KEEP_ALIVE_S = 15.0
 
 
 class RunStreamListener:
-    """One reader of one run's events; live-only events wait here until they are taken."""
+    """One reader of one run's events; buffers live-only events until they are read."""
 
     def __init__(self) -> None:
         self._has_events = asyncio.Event()
@@ -39,7 +39,7 @@ class RunStreamListener:
         self._has_events.set()
 
     async def wait_for_events(self, timeout_s: float) -> bool:
-        """Returns whether an event came within the time."""
+        """Waits for an event and returns whether one came in time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 await self._has_events.wait()
@@ -48,7 +48,7 @@ class RunStreamListener:
         return has_events
 
     def take_stored(self) -> bool:
-        """Returns whether an event was stored since the last call."""
+        """Returns whether an event has been stored since the last call."""
         had, self._has_stored = self._has_stored, False
         return had
 
@@ -58,7 +58,7 @@ class RunStreamListener:
 
 
 class RunStreams:
-    """The event streams of this process, which include the events of runs in other processes."""
+    """The event streams of this process; they include events of runs in other processes."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -80,7 +80,8 @@ class RunStreams:
                 del self._listeners[run_id]
 
     async def wait_until_ready(self) -> None:
-        """Waits until notifications of other processes arrive, so that no event is lost between reading and listening."""
+        """Waits until notifications from other processes arrive, so that no event is lost between reading and
+        listening."""
         await self._postgres_listener.wait_until_ready()
 
     async def follow_run(
@@ -88,7 +89,7 @@ class RunStreams:
     ) -> AsyncIterator[list[StoredEvent] | VoiceEvent | None]:
         """Yields the stored events after number ``after`` in batches, then new ones as they come; ends with the run.
 
-        Yields lists of stored events, single live-only events, and None when there was nothing for ``keep_alive_s``.
+        Yields lists of stored events, single live-only events, and None when nothing came for ``keep_alive_s``.
         """
         with self.listen(run_id) as listener:
             await self.wait_until_ready()
@@ -114,24 +115,24 @@ class RunStreams:
                         break
 
     async def find_run(self, organization_id: int, run_id: int) -> Run | None:
-        """Returns the run as it is now."""
+        """Returns the run's current state."""
         async with self._db.transaction() as session:
             return await repository.by_id(session, organization_id, run_id)
 
     async def _read_batch(self, organization_id: int, run_id: int, after: int) -> tuple[bool, list[StoredEvent]]:
-        """Returns whether the run is over, and its next stored events."""
+        """Returns whether the run is over, and its next batch of stored events."""
         async with self._db.transaction() as session:
-            # The state first: the second query sees everything that was written before the run was over.
+            # Read the state first: the second query then sees everything written before the run was over.
             is_over = await repository.is_over(session, organization_id, run_id)
             return is_over, await event_queries.read_events(session, organization_id, run_id, after=after, limit=_BATCH)
 
     def on_live(self, run_id: int, event: VoiceEvent) -> None:
-        """Passes on a live-only event of a run that this process carries."""
+        """Forwards a live-only event of a run that this process carries."""
         for listener in self._listeners.get(run_id, ()):
             listener.add_live_event(event)
 
     async def close(self) -> None:
-        """Ends the connection; open streams end with their requests."""
+        """Closes the connection; open streams end with their requests."""
         await self._postgres_listener.close()
 
     def _wake_all(self) -> None:

@@ -1,4 +1,4 @@
-"""Writes the events of all live runs of a process in one insert every half second; the voice loop never waits for it."""
+"""Writes the events of a process's live runs in one insert every half second; the voice loop never waits for it."""
 
 import asyncio
 from collections import Counter, deque
@@ -18,7 +18,7 @@ from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import RunTally
 from offhook.voice.events import CALL_ENDED, CALLER_SAID, LIVE_ONLY, VoiceEvent
 
-EVENTS_DROPPED: Final = "events_dropped"  # {count}: the database was away for so long that the memory was full
+EVENTS_DROPPED: Final = "events_dropped"  # {count}: the database was unavailable for so long that the buffer filled up
 _BATCH: Final = 2000
 log = structlog.get_logger(__name__)
 
@@ -26,7 +26,7 @@ OnLive = Callable[[int, VoiceEvent], None]
 
 
 class RunEventSink:
-    """The sink of one run (``voice.ports.RunSink``); its ``tally`` knows what the events add up to."""
+    """The event sink of one run (``voice.ports.RunSink``); its ``tally`` accumulates the events."""
 
     def __init__(self, run_id: int, writer: "EventWriter", on_live: OnLive | None) -> None:
         self.tally = RunTally()
@@ -37,15 +37,15 @@ class RunEventSink:
         self._last = datetime.min.replace(tzinfo=UTC)
 
     def emit(self, event: VoiceEvent) -> None:
-        """Take an event and return at once. Live-only events go to live listeners and nowhere else."""
+        """Accepts an event and returns immediately. Live-only events go only to live listeners."""
         if event.type in LIVE_ONLY:
             if self._on_live is not None:
-                # what a recognizer or a model says may be no text that can be sent: half of a surrogate pair
+                # text from recognizers and models may be unencodable: half of a surrogate pair
                 self._on_live(self._run_id, replace(event, data=sanitize_json(event.data)))
             return
         self.has_ended = self.has_ended or event.type == CALL_ENDED
         self.tally.add_event(event.type, event.at_s, event.data)
-        # Strictly rising, so that a retried batch can be told from a new one.
+        # Strictly increasing, so that a retried batch can be told apart from a new one.
         self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
         at_ms = round(event.at_s * 1000)
         self._writer.add_event(
@@ -58,7 +58,7 @@ class RunEventSink:
 
 
 class EventWriter:
-    """One per process. Keeps what it could not write, in order, up to ``max_events``; then it counts what it drops."""
+    """One per process. Keeps unwritten events in order, up to ``max_events``, and counts those it drops beyond that."""
 
     def __init__(self, db: Database, *, interval_s: float = 0.5, max_events: int = 100_000) -> None:
         self._db = db
@@ -67,14 +67,14 @@ class EventWriter:
         self._waiting: deque[NewEvent] = deque()
         self._dropped: Counter[int] = Counter()
         self._taken = 0
-        self._settled = 0  # of the taken ones: written, or refused by the database for good
+        self._settled = 0  # of the accepted ones: written, or permanently refused by the database
         self._is_uncertain = False
         self._lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
     @property
     def pending_count(self) -> int:
-        """How many events are in memory only."""
+        """Returns how many events exist only in memory."""
         return len(self._waiting)
 
     def create_sink(self, run_id: int, on_live: OnLive | None = None) -> RunEventSink:
@@ -90,7 +90,7 @@ class EventWriter:
             self._task = asyncio.create_task(self._write_until_empty(), name="event-writer")
 
     async def flush(self, timeout_s: float = 10.0) -> bool:
-        """Write everything that was added before this call; False when the database did not take it in time."""
+        """Writes everything added before this call; returns False if the database did not accept it in time."""
         target = self._taken
         try:
             async with asyncio.timeout(timeout_s):
@@ -109,7 +109,7 @@ class EventWriter:
             pause_s = self._interval_s if is_written else min(5.0, pause_s * 2)
 
     async def _write_next_batch(self) -> bool:
-        """Write one batch; False when the database is away and the batch was kept."""
+        """Writes one batch; returns False if the database is unavailable and the batch was kept."""
         async with self._lock:
             batch = [self._waiting[i] for i in range(min(_BATCH, len(self._waiting)))]
             if not batch:
@@ -134,7 +134,7 @@ class EventWriter:
         except DATABASE_ERRORS as error:
             if not is_permanent_error(error):
                 raise
-            # One bad event must not hold back the others for ever: halve until it stands alone, then leave it out.
+            # One bad event must not block the others forever: halve the batch until it is alone, then skip it.
             if len(batch) == 1:
                 log.error("event_refused", run_id=batch[0].run_id, type=batch[0].type, error=type(error).__name__)
                 return

@@ -1,4 +1,4 @@
-"""Queries for leases: the worker that carries a run, and the time until which it is believed to be alive."""
+"""Queries for leases: which worker carries a run, and until when it is presumed alive."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +12,8 @@ from offhook.runs.tables import Run
 
 
 async def take_run(session: AsyncSession, run_id: int, *, worker_id: str, now: datetime, until: datetime) -> Run | None:
-    """Moves a run that no worker carries to ``in_progress`` and assigns it to this worker; None if that is not possible.
+    """Moves a run that no worker carries to ``in_progress`` and assigns it to this worker; None if that is not
+    possible.
 
     Takes no organization: the caller has just spent the run's media token.
     """
@@ -35,7 +36,7 @@ async def take_run(session: AsyncSession, run_id: int, *, worker_id: str, now: d
 async def renew_run_leases(
     session: AsyncSession, run_ids: Sequence[int], *, worker_id: str, until: datetime
 ) -> set[int]:
-    """Renews all runs of a worker in one statement and returns the ids that are still its own."""
+    """Renews all of a worker's leases in one statement and returns the run ids that it still holds."""
     mine = _locked_in_order(run_ids, Run.worker_id == worker_id, Run.lease_until.is_not(None))
     renewed = await session.execute(
         update(Run)
@@ -48,7 +49,7 @@ async def renew_run_leases(
 
 
 async def lease_ringing_runs(session: AsyncSession, run_ids: Sequence[int], *, until: datetime) -> None:
-    """Leases live runs that no worker carries yet: their telephone rings inside this process and dies with it."""
+    """Leases live runs that no worker carries yet: their phone rings inside this process and dies with it."""
     ringing = _locked_in_order(run_ids, Run.worker_id.is_(None), Run.status.in_(sorted(LIVE_STATES)))
     await session.execute(
         update(Run).where(Run.id.in_(ringing)).values(lease_until=until).execution_options(synchronize_session=False)
@@ -56,7 +57,7 @@ async def lease_ringing_runs(session: AsyncSession, run_ids: Sequence[int], *, u
 
 
 async def is_carried(session: AsyncSession, organization_id: int, run_id: int) -> bool:
-    """Returns whether a worker carries the run, or did; this cannot change until the transaction ends."""
+    """Returns whether a worker carries or carried the run; this cannot change until the transaction ends."""
     found = await session.scalars(
         select(Run.worker_id)
         .where(Run.id == run_id, Run.organization_id == organization_id)
@@ -72,7 +73,7 @@ def _locked_in_order(run_ids: Sequence[int], *conditions: ColumnElement[bool]) -
 
 
 async def find_expired(session: AsyncSession, now: datetime, limit: int = 200) -> list[tuple[int, datetime]]:
-    """Returns (run, lease) of expired leases of all organizations, the oldest first."""
+    """Returns (run, lease) of expired leases of all organizations, oldest first."""
     rows = await session.execute(
         select(Run.id, Run.lease_until)
         .where(Run.is_leased, Run.lease_until < now)
@@ -83,7 +84,7 @@ async def find_expired(session: AsyncSession, now: datetime, limit: int = 200) -
 
 
 async def lock_expired(session: AsyncSession, run_id: int, seen: datetime) -> Run | None:
-    """Returns the locked run if its lease is still the one that was seen; two sweepers never get the same run."""
+    """Locks and returns the run if its lease is still the one seen before; two sweepers never get the same run."""
     found = await session.execute(
         select(Run)
         .where(Run.id == run_id, Run.lease_until == seen)

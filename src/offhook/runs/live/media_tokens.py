@@ -1,4 +1,4 @@
-"""Single-use tokens that open one media socket of one run."""
+"""Single-use tokens that each open one media socket of one run."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ TOKEN_TTL_S = 300
 async def store_tokens(
     session: AsyncSession, mode: str, run_ids: Mapping[str, int], *, ttl_s: float = TOKEN_TTL_S
 ) -> None:
-    """Stores the SHA-256 of new tokens; ``run_ids`` holds the run by token."""
+    """Stores the SHA-256 of new tokens; ``run_ids`` maps each token to its run."""
     expires_at = datetime.now(UTC) + timedelta(seconds=ttl_s)
     rows = [
         {"token_sha256": hash_token(token), "run_id": run_id, "mode": mode, "expires_at": expires_at}
@@ -28,7 +28,7 @@ async def store_tokens(
 
 
 async def reissue_token(session: AsyncSession, run: Run, token: str, *, ttl_s: float = TOKEN_TTL_S) -> None:
-    """Stores a token that stands in an answer which may be requested more than once; it can be spent only once."""
+    """Stores a token of a response that may be requested more than once; it can be spent only once."""
     await store_tokens(session, run.mode, {token: run.id}, ttl_s=ttl_s)
 
 
@@ -40,9 +40,10 @@ async def issue_token(session: AsyncSession, run: Run, *, ttl_s: float = TOKEN_T
 
 
 async def claim_token(session: AsyncSession, token: str, *, run_id: int, mode: str) -> Run:
-    """Spends the token and returns its run. Of two sockets with one token exactly one gets it, in any process.
+    """Spends the token and returns its run. Of two sockets with the same token exactly one succeeds, across processes.
 
-    Raises MediaTokenRefused (401), the same for every reason; the transaction's rollback then keeps the token unspent.
+    Raises MediaTokenRefused (401), identical for every reason; the transaction's rollback then keeps the token
+    unspent.
     """
     is_spent = await repository.spend_media_token(
         session, hash_token(token), run_id=run_id, mode=mode, now=datetime.now(UTC)

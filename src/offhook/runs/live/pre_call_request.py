@@ -1,4 +1,4 @@
-"""Asks an address of the customer's for variables before the agent speaks, if possible while the phone rings."""
+"""Fetches variables from a customer's URL before the agent speaks, if possible while the phone rings."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ FETCH_TIMEOUT_S: Final = 10.0
 MAX_BYTES: Final = 100_000
 MAX_VARIABLES: Final = 200
 PRE_CALL_FETCHED: Final = "pre_call_fetched"  # {ok, ms, variables?: [name], error?}
-# What the platform knows better than anybody who is asked.
+# Variables that only the platform may set.
 _RESERVED_VARIABLES: Final = {
     "direction",
     "mode",
@@ -38,32 +38,32 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PreCallResult:
-    """``event`` is the data of PRE_CALL_FETCHED, None when nothing was to be asked."""
+    """``event`` is the data of PRE_CALL_FETCHED; None when no request was due."""
 
     variables: JsonObject = field(default_factory=dict)
     event: JsonObject | None = None
 
 
 class PreCallFetch:
-    """One question a run. It never fails: a call goes on without what it would have learned."""
+    """One request per run. It never fails: without an answer the call simply lacks the variables."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
         self._pending: dict[int, asyncio.Task[PreCallResult]] = {}
 
     def start_fetch(self, run_id: int) -> None:
-        """Ask now, because the phone rings; :meth:`result` then waits for what is left."""
+        """Starts the request early, while the phone rings; :meth:`take_result` waits for the rest."""
         if run_id not in self._pending:
             self._pending[run_id] = asyncio.create_task(self._fetch_for_ringing(run_id), name=f"pre-call-{run_id}")
 
     def cancel_fetch(self, run_id: int) -> None:
-        """Nobody answered the phone."""
+        """Cancels the request, because the call was not answered."""
         task = self._pending.pop(run_id, None)
         if task is not None:
             task.cancel()
 
     async def take_result(self, run: Run, start: Node | None) -> PreCallResult:
-        """What is known when the call begins; stored in the run's ``initial_context``, too."""
+        """Returns what is known when the call begins, and stores it in the run's ``initial_context``."""
         task = self._pending.pop(run.id, None)
         began = asyncio.get_running_loop().time()
         try:
@@ -73,7 +73,7 @@ class PreCallFetch:
                 fetched = await self._send_request(run, start)
             else:
                 fetched = PreCallResult()
-        except Exception:  # the customer's edge: whatever went wrong with a question, the caller is answered
+        except Exception:  # the customer's edge: whatever goes wrong with the request, the caller is answered
             log.exception("pre_call_fetch_failed", run_id=run.id)
             return PreCallResult(
                 event={"ok": False, "ms": _elapsed_ms(began), "error": "The question could not be asked."}
@@ -82,7 +82,7 @@ class PreCallFetch:
             try:
                 async with self._root.db.transaction() as session:
                     await repository.merge_initial_context(session, run, fetched.variables)
-            except DATABASE_ERRORS as error:  # the call knows them all the same
+            except DATABASE_ERRORS as error:  # the call has the variables anyway
                 log.warning("pre_call_variables_not_kept", run_id=run.id, error=type(error).__name__)
         return fetched
 
@@ -130,7 +130,7 @@ class PreCallFetch:
 
 
 def is_due(start: Node, direction: str) -> bool:
-    """Whether this start node asks for calls of this direction. The older switch means: always."""
+    """Returns whether this start node requests data for calls of this direction. The older switch means always."""
     mode = start.data.get("pre_call_fetch_mode")
     if mode in {None, "disabled"} and start.data.get("pre_call_fetch_enabled") is True:
         mode = "always"
@@ -138,7 +138,8 @@ def is_due(start: Node, direction: str) -> bool:
 
 
 def extract_variables(answer: Any) -> JsonObject:
-    """``initial_context`` or ``dynamic_variables`` of the answer, at its top or under ``call_inbound``/``call_outbound``."""
+    """Returns ``initial_context`` or ``dynamic_variables`` of the answer, top-level or under
+    ``call_inbound``/``call_outbound``."""
     if not isinstance(answer, dict):
         raise ToolCallFailed("The service's answer is not a JSON object.")
     places = [answer, *(answer[key] for key in ("call_inbound", "call_outbound") if isinstance(answer.get(key), dict))]

@@ -1,4 +1,4 @@
-"""Brings finished recordings from this machine into the bucket, also those of a process that died."""
+"""Moves finished recordings from this machine to the bucket, including those of a process that died."""
 
 import asyncio
 import time
@@ -12,31 +12,31 @@ from offhook.kit.tasks import TaskTracker
 from offhook.runs.live.wav import repair_wav_header
 
 FOLDER: Final = "recordings"
-# A live recording is written every second.
+# A live recording is written every second, so an older file is finished.
 ABANDONED_AFTER_S: Final = 300.0
 SWEEP_INTERVAL_S: Final = 60.0
 log = structlog.get_logger(__name__)
 
 
 class RecordingSpool:
-    """One per process. Does nothing where recordings stay in the folder in which they are made."""
+    """One per process. Does nothing where recordings stay in their local folder."""
 
     def __init__(self, storage: FileStore) -> None:
         self._storage = storage
         self._tasks = TaskTracker()
 
     async def start(self) -> None:
-        """Looks at what is left on this machine, now and once a minute."""
+        """Checks for leftover files on this machine, now and once a minute."""
         if self._storage.is_shared:
             self._tasks.start(self._sweep_forever(), name="recording_spool")
 
     def keep_soon(self, key: str) -> None:
-        """Brings a finished recording into the bucket beside the caller. What fails is tried again by the sweep."""
+        """Uploads a finished recording in the background. The sweep retries failures."""
         if self._storage.is_shared:
             self._tasks.start(self._keep(key), name="keep_recording")
 
     async def sweep(self) -> int:
-        """Keeps the recordings that nothing writes any more and returns their number."""
+        """Uploads the recordings that are no longer being written and returns their number."""
         kept = 0
         for path in await asyncio.to_thread(self._find_abandoned):
             await asyncio.to_thread(repair_wav_header, path)
@@ -44,7 +44,7 @@ class RecordingSpool:
         return kept
 
     async def close(self) -> None:
-        """What is not in the bucket yet stays on this machine for the next process."""
+        """Stops; recordings not yet in the bucket stay on this machine for the next process."""
         await self._tasks.close()
 
     async def _sweep_forever(self) -> None:
@@ -56,7 +56,7 @@ class RecordingSpool:
         try:
             await self._storage.keep(key)
         except StorageUnavailable as error:
-            if self._storage.path_for(key).exists():  # or else another process was faster
+            if self._storage.path_for(key).exists():  # otherwise another process was faster
                 log.warning("recording_not_kept", key=key, error=str(error))
             return False
         return True

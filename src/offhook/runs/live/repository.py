@@ -1,4 +1,4 @@
-"""Queries for media tokens and for the values that a call stores about its run."""
+"""Queries for media tokens and for the values that a call stores with its run."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from offhook.runs.tables import MediaToken, Run, RunEvent
 
 
 async def insert_media_tokens(session: AsyncSession, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Inserts tokens; a token that exists already stays as it is."""
+    """Inserts tokens; existing ones stay unchanged."""
     await session.execute(insert(MediaToken).on_conflict_do_nothing(), rows)
 
 
@@ -56,5 +56,5 @@ async def last_event_at(session: AsyncSession, organization_id: int, run_id: int
 
 
 async def find_run_of_ringing_call(session: AsyncSession, run_id: int) -> Run | None:
-    """Returns a run that this process placed or took itself, whatever its organization."""
+    """Returns a run that this process placed or answered itself, whatever its organization."""
     return (await session.execute(select(Run).where(Run.id == run_id))).scalar_one_or_none()

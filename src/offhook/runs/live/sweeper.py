@@ -1,4 +1,4 @@
-"""Ends the runs whose worker died, and those that nobody ever connected."""
+"""Ends runs whose worker died, and runs that never connected."""
 
 import asyncio
 from datetime import datetime, timedelta
@@ -30,10 +30,11 @@ log = structlog.get_logger(__name__)
 
 
 class RunSweeper:
-    """``grace_s``: how long an expired lease is watched before it is believed.
+    """Ends orphaned runs. ``grace_s``: how long an expired lease is watched before the run is given up.
 
-    After an outage of the database every lease has expired although the calls live; their workers renew them within a
-    heartbeat, so a lease is only believed when it was seen expired, unchanged, twice with this much time between.
+    After a database outage every lease has expired although the calls are alive; their workers renew them within a
+    heartbeat. A run is therefore given up only if its lease was seen expired, unchanged, twice with this much time
+    between.
     """
 
     def __init__(
@@ -48,11 +49,11 @@ class RunSweeper:
         self._seen: dict[int, tuple[datetime, datetime]] = {}
 
     async def handle_job(self, _: JsonObject) -> None:
-        """The job ``run.sweep``."""
+        """Handles the job ``run.sweep``."""
         await self.sweep()
 
     async def sweep(self, *, trusting: bool = False) -> list[int]:
-        """End what is to be ended and return its ids. ``trusting`` believes an expired lease at first sight."""
+        """Ends orphaned runs and returns their ids. ``trusting`` accepts an expired lease at first sight."""
         now = self._clock.now()
         async with self._db.transaction() as session:
             silent = await lease_queries.find_expired(session, now)
@@ -124,7 +125,7 @@ class RunSweeper:
 
 
 def run_finished_event(run: Run) -> RunFinished:
-    """The news that this run is over."""
+    """Builds the event that this run is over."""
     return RunFinished(
         run_id=run.id,
         organization_id=run.organization_id,
@@ -138,7 +139,8 @@ def run_finished_event(run: Run) -> RunFinished:
 
 
 def _final_values(run: Run, *, ended_at: datetime) -> dict[str, str | datetime]:
-    """Returns how a run ends whose worker is gone: an abandoned chat is complete, a call has failed, and final stays final."""
+    """Returns the final values of a run without a worker: an abandoned chat is complete, a call has failed, and
+    final stays final."""
     if run.status not in LIVE_STATES:
         return {"status": run.status, "outcome": run.outcome or ("answered" if run.answered_at else run.status)}
     if run.mode == TEXT_CHAT:

@@ -1,4 +1,4 @@
-"""The tools that an agent may call in one conversation: those of its organization, and the built-in one of the demos."""
+"""The tools available to an agent in one conversation: its organization's, and the demos' built-in one."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -40,7 +40,8 @@ _BUILT_IN: Final[dict[str, AgentTool]] = {DEMO_ORDER_STATUS: DemoOrderStatusTool
 
 
 class CallToolbox:
-    """Implements ``voice.ports.Toolbox`` for one conversation. ``mcp`` holds the functions of MCP tools by their name."""
+    """Implements ``voice.ports.AgentToolbox`` for one conversation. ``mcp`` holds the functions of MCP tools by
+    name."""
 
     def __init__(
         self, single: Mapping[str, AgentTool] | None = None, mcp: Mapping[str, Mapping[str, AgentTool]] | None = None
@@ -60,19 +61,19 @@ class CallToolbox:
                 functions = self._mcp.get(uuid, {})
                 offered = [tool for name, tool in functions.items() if not isinstance(wanted, list) or name in wanted]
             for tool in offered:
-                # two functions of one name would be refused by vendors; the first one wins, as validation warns
+                # vendors reject two functions of one name; the first one wins, as validation warns
                 found.setdefault(tool.spec.name, tool)
         return list(found.values())
 
 
 class ToolRegistry:
-    """Makes the toolbox of each conversation; implements ``workflows.ports.ToolCatalog``."""
+    """Builds the toolbox of each conversation; implements ``workflows.ports.ToolCatalog``."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
 
     async def toolbox_for_run(self, run: Run, graph: WorkflowGraph, context: Mapping[str, Any]) -> CallToolbox:
-        """The tools that this graph names. ``context`` is the live one, which grows with what is learned."""
+        """Returns the tools that this graph names. ``context`` is live: it grows as the agent learns values."""
         uuids = {uuid for node in graph.nodes.values() for uuid in node.tool_uuids} - _BUILT_IN.keys()
         if not uuids:
             return CallToolbox()
@@ -144,7 +145,7 @@ class ToolRegistry:
 
 
 def _mcp_function_names(tool: str, definition: McpDefinition) -> dict[str, str]:
-    """What models call the functions of an MCP tool, by the names that its server has for them."""
+    """Returns the function names that models use for an MCP server's functions, by the server's own names."""
     config = definition.config
     names = (str(entry.get("name") or "") for entry in config.discovered_tools)
     wanted = (name for name in names if name and (not config.tools_filter or name in config.tools_filter))
@@ -160,6 +161,7 @@ def _tool_timeout_s(definition: ToolDefinition) -> float:
 
 
 def function_name(name: str) -> str:
-    """What models call a tool: letters, digits and ``_``, at most 64 characters, beginning with a letter."""
+    """Returns a tool's function name for models: letters, digits and ``_``, at most 64 characters, starting with a
+    letter."""
     plain = custom_tool_name(name).strip("_")[:MAX_TOOL_NAME]
     return plain if re.match(r"[a-z]", plain) else f"tool_{plain}"[:MAX_TOOL_NAME].rstrip("_")

@@ -1,4 +1,4 @@
-"""The header of a PCM16 WAV file: written so that a growing file is valid at any moment, and repaired after a crash."""
+"""The header of a PCM16 WAV file: keeps a growing file valid at any moment, and is repaired after a crash."""
 
 import os
 import struct
@@ -11,7 +11,7 @@ _MAX_DATA: Final = 0xFFFFFFFF - HEADER_BYTES
 
 
 def wav_header(sample_rate: int, channels: int, data_bytes: int) -> bytes:
-    """The 44 bytes before ``data_bytes`` of little-endian PCM16."""
+    """Returns the 44-byte header for ``data_bytes`` of little-endian PCM16."""
     data = min(data_bytes, _MAX_DATA)
     block = channels * 2
     return _HEADER.pack(
@@ -32,7 +32,8 @@ def wav_header(sample_rate: int, channels: int, data_bytes: int) -> bytes:
 
 
 def repair_wav_header(path: Path) -> bool:
-    """Make the header say what the file holds, after a writer that died. False when this is not one of our files."""
+    """Makes the header match the file's contents after its writer died. Returns False if the file is not one of
+    ours."""
     try:
         descriptor = os.open(path, os.O_RDWR)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Names for who answered a call as the carrier detected it: a call that a machine answered is a voicemail."""
+"""Names for what the carrier detected at answer: a call that a machine answered is a voicemail."""
 
 from typing import Final
 

@@ -1,4 +1,5 @@
-"""Batches of runs for campaigns: one statement creates them, one stores their media tokens, one reads how they ended."""
+"""Batches of runs for campaigns: creates them, stores their media tokens and reads how they ended, one statement
+each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ class NewCall:
 
 @dataclass(frozen=True, slots=True)
 class CreatedRun:
-    """A run of a batch and the token that opens its media socket."""
+    """A run of a batch and the token for its media socket."""
 
     id: int
     media_token: str
@@ -33,10 +34,8 @@ class CreatedRun:
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """How a run ended, once nothing more will be written about it. ``is_carried``: a live call carries it now.
-
-    ``status`` None: it is not over.
-    """
+    """How a run ended, once it is complete. ``is_carried``: a live call still carries it. ``status`` None: it is
+    not over."""
 
     run_id: int
     status: str | None
@@ -48,7 +47,7 @@ class RunEnd:
 async def create_calls(
     session: AsyncSession, version: VersionToRun, *, mode: str, campaign_id: int, calls: Sequence[NewCall]
 ) -> list[CreatedRun]:
-    """Creates runs in state ``initiated``, each with a token for its media, in the order of ``calls``.
+    """Creates runs in state ``initiated``, each with a media token, in the order of ``calls``.
 
     The caller holds the lock of the organization's call slots and has checked that enough of them are free.
     """
@@ -79,7 +78,7 @@ async def load_run_ends(session: AsyncSession, organization_id: int, run_ids: Se
     return [
         RunEnd(
             row.id,
-            # A final run with a lease is still being completed by the process that carried it, or by the sweeper.
+            # A final run with a lease is still being completed by its process, or by the sweeper.
             None if row.status in LIVE_STATES or row.is_leased else row.status,
             row.outcome,
             row.end_reason,

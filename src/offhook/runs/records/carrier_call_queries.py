@@ -1,4 +1,4 @@
-"""Queries for runs as carriers know them: by a URL of ours, or by the carrier's own id of the call."""
+"""Queries for runs as carriers identify them: by a URL of ours, or by the carrier's own call id."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -11,7 +11,8 @@ from offhook.runs.tables import Run
 
 
 async def run_for_callback(session: AsyncSession, run_id: int, mode: str) -> Run | None:
-    """Returns the run that a carrier's callback names, of any organization; the callback's signature is checked next."""
+    """Returns the run that a carrier's callback names, in any organization; the callback's signature is checked
+    next."""
     found = await session.execute(
         select(Run).where(Run.id == run_id, Run.mode == mode).execution_options(populate_existing=True)
     )
@@ -21,7 +22,7 @@ async def run_for_callback(session: AsyncSession, run_id: int, mode: str) -> Run
 async def run_by_call_id(
     session: AsyncSession, organization_id: int, mode: str, call_id: str, *, workflow_id: int | None = None
 ) -> Run | None:
-    """Returns the oldest run with this call id of a carrier."""
+    """Returns the oldest run with this carrier call id."""
     query = select(Run).where(Run.organization_id == organization_id, Run.mode == mode, Run.call_id == call_id)
     if workflow_id is not None:
         query = query.where(Run.workflow_id == workflow_id)
@@ -32,7 +33,7 @@ async def run_by_call_id(
 async def call_ids_of_other_runs(
     session: AsyncSession, mode: str, call_ids: Collection[str], *, except_run_id: int
 ) -> set[str]:
-    """Returns those call ids that other runs have, in any organization: organizations may share a carrier account."""
+    """Returns the call ids that belong to other runs of any organization: organizations may share a carrier account."""
     found = await session.scalars(
         select(Run.call_id).where(Run.mode == mode, Run.call_id.in_(call_ids), Run.id != except_run_id)
     )
@@ -40,7 +41,7 @@ async def call_ids_of_other_runs(
 
 
 async def lock_call(session: AsyncSession, mode: str, call_id: str) -> None:
-    """Keeps other transactions from creating a run of this call until this one ends."""
+    """Prevents other transactions from creating a run for this call until this one ends."""
     key = f"offhook.inbound:{mode}:{call_id}"
     await session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), {"key": key})
 
@@ -48,7 +49,7 @@ async def lock_call(session: AsyncSession, mode: str, call_id: str) -> None:
 async def calls_without_media(
     session: AsyncSession, modes: list[str], now: datetime, *, answered_s: float, inbound_s: float, limit: int = 100
 ) -> list[tuple[str, int, int]]:
-    """Returns (mode, organization, run) of calls that a carrier connected, or was asked to connect, without any media."""
+    """Returns (mode, organization, run) of calls without media that a carrier connected, or was asked to connect."""
     answered = (Run.status == IN_PROGRESS) & (Run.answered_at < now - timedelta(seconds=answered_s))
     taken = (Run.direction == "inbound") & (Run.created_at < now - timedelta(seconds=inbound_s))
     found = await session.execute(

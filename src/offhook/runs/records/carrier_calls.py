@@ -14,7 +14,7 @@ async def record_human_answer(session: AsyncSession, organization_id: int, run_i
 
 
 async def record_machine_answer(session: AsyncSession, organization_id: int, run_id: int) -> bool:
-    """Records that the carrier detected an answering machine: the call is a voicemail, even if it is over already.
+    """Records that the carrier detected an answering machine: the call is a voicemail, even if it is already over.
 
     Returns whether the call was over and counted as answered until now.
     """

@@ -1,4 +1,4 @@
-"""The variables that templates of a run may use."""
+"""The variables available to a run's templates."""
 
 from offhook.kit.json_values import JsonObject
 from offhook.runs.tables import Run
@@ -6,7 +6,7 @@ from offhook.workflows.service import VersionToRun
 
 
 def call_context(run: Run, version: VersionToRun) -> JsonObject:
-    """Merges facts of the run, template variables of the workflow and the run's ``initial_context``; later ones win.
+    """Merges facts of the run, the workflow's template variables and the run's ``initial_context``; later ones win.
 
     Only ``direction`` is always the run's own, because the voice loop depends on it.
     """
@@ -27,6 +27,7 @@ def call_context(run: Run, version: VersionToRun) -> JsonObject:
 
 
 def call_configurations(run: Run, version: VersionToRun) -> JsonObject:
-    """Returns the workflow's configurations with what the platform has set for this run, such as a campaign's voicemail."""
+    """Returns the workflow's configurations with the platform's overrides for this run, such as a campaign's
+    voicemail."""
     own = run.initial_context.get("runtime_configuration")
     return {**version.configurations, **(own if isinstance(own, dict) else {})}

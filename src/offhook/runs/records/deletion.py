@@ -1,4 +1,4 @@
-"""Deletes the runs of a deleted workflow with their files, and refuses the deletion while one of them is live."""
+"""Deletes a workflow's runs and their files; refuses while one of them is live."""
 
 import asyncio
 from typing import Final
@@ -10,18 +10,18 @@ from offhook.kit.files.file_store import FileStore
 from offhook.runs.records import repository
 from offhook.workflows.errors import WorkflowHasLiveRuns
 
-# Each run may have thousands of events, which go with it.
+# Each run may have thousands of events, which are deleted with it.
 BATCH: Final = 200
 
 
 async def refuse_while_live(session: AsyncSession, organization_id: int, workflow_id: int) -> None:
-    """Raises WorkflowHasLiveRuns (409) while a run of the workflow is not over."""
+    """Raises WorkflowHasLiveRuns (409) while any run of the workflow is not over."""
     if await repository.has_live_run(session, organization_id, workflow_id):
         raise WorkflowHasLiveRuns
 
 
 class RunEraser:
-    """Deletes the runs of a workflow in batches, one per transaction.
+    """Deletes a workflow's runs in batches, one per transaction.
 
     Files go first: a row without its file is harmless, a file without its row would stay forever.
     """
@@ -31,7 +31,7 @@ class RunEraser:
         self._storage = storage
 
     async def erase_batch(self, organization_id: int, workflow_id: int) -> bool:
-        """Deletes a batch of runs and returns whether more are left."""
+        """Deletes one batch and returns whether runs are left."""
         async with self._db.transaction() as session:
             keys = await repository.find_recording_keys(session, organization_id, workflow_id, limit=BATCH)
         await asyncio.gather(*(self._storage.delete(key) for key in keys.values() if key is not None))

@@ -1,4 +1,4 @@
-"""The append-only event list in the database: how rows get their numbers, and how readers hear of them."""
+"""The append-only event list in the database: how rows are numbered, and how readers are notified."""
 
 import json
 import math
@@ -17,8 +17,8 @@ from offhook.runs.tables import RunEvent
 from offhook.voice.events import AGENT_SAID, CALLER_SAID
 
 CHANNEL: Final = "offhook_run_events"
-_FIRST_EVENTS: Final = 60  # events of which a line about a call is made
-_NOTIFY_IDS: Final = 300  # ids in one notification, whose payload may have 8000 bytes
+_FIRST_EVENTS: Final = 60  # event types that a call's summary line uses
+_NOTIFY_IDS: Final = 300  # ids per notification; its payload is limited to 8000 bytes
 
 
 class StoredEvent(TypedDict):
@@ -42,7 +42,8 @@ class StoredUtterance(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class NewEvent:
-    """An event without its number. ``data_json`` is what :func:`encode_event_data` made; ``created_at`` is unique in its writer."""
+    """An event without its number. ``data_json`` comes from :func:`encode_event_data`; ``created_at`` is unique in
+    its writer."""
 
     run_id: int
     type: str
@@ -52,7 +53,7 @@ class NewEvent:
 
 
 def encode_event_data(data: Mapping[str, Any]) -> str:
-    """JSON that PostgreSQL takes: without NUL characters, lone surrogates, NaN and values that are not JSON."""
+    """Encodes JSON that PostgreSQL accepts: without NUL characters, lone surrogates, NaN and non-JSON values."""
     try:
         encoded = json.dumps(data, ensure_ascii=False, allow_nan=False)
         encoded.encode()
@@ -64,7 +65,8 @@ def encode_event_data(data: Mapping[str, Any]) -> str:
 
 
 def to_storable_json(value: Mapping[str, object]) -> JsonObject:
-    """A copy of plain JSON that a JSONB column takes: models and callers may say anything, NUL characters included."""
+    """Copies plain JSON into a form that a JSONB column accepts: models and callers may send anything, even NUL
+    characters."""
     copy: JsonObject = json.loads(encode_event_data(value))
     return copy
 
@@ -85,7 +87,7 @@ def _clean_text(value: str) -> str:
     return value.replace("\0", "").encode("utf-8", "replace").decode()
 
 
-# One lock per run, so that a callback in another process and the writer of a live call never give one number twice.
+# One lock per run, so that a callback in another process and a live call's writer never assign the same number.
 _LOCK: Final = text(
     "SELECT pg_advisory_xact_lock(hashtextextended('offhook.run_events', id)) "
     "FROM (SELECT DISTINCT unnest(:run_ids) AS id ORDER BY 1) AS runs"
@@ -120,10 +122,10 @@ _INSERT_RETRY: Final = text(_INSERT.format(where=_UNLESS_THERE)).bindparams(*_TY
 
 
 async def append_events(session: AsyncSession, events: Sequence[NewEvent], *, is_retry: bool = False) -> None:
-    """Write events in their order, numbered on from what each run has; tell listeners after the commit.
+    """Appends events in order, continuing each run's numbering, and notifies listeners after the commit.
 
-    ``is_retry`` leaves out what an earlier attempt, whose commit was not confirmed, may have written. Events of runs
-    that were deleted meanwhile are dropped.
+    ``is_retry`` skips what an earlier attempt without a confirmed commit may have written. Events of deleted runs
+    are dropped.
     """
     if not events:
         return
@@ -143,7 +145,7 @@ async def append_events(session: AsyncSession, events: Sequence[NewEvent], *, is
 
 
 async def notify_listeners(session: AsyncSession, run_ids: Sequence[int]) -> None:
-    """Wake the listeners of these runs in every process, once this transaction is committed."""
+    """Wakes the listeners of these runs in every process once this transaction commits."""
     distinct = sorted(set(run_ids))
     for start in range(0, len(distinct), _NOTIFY_IDS):
         payload = ",".join(map(str, distinct[start : start + _NOTIFY_IDS]))
@@ -153,7 +155,7 @@ async def notify_listeners(session: AsyncSession, run_ids: Sequence[int]) -> Non
 async def read_events(
     session: AsyncSession, organization_id: int, run_id: int, *, after: int = 0, limit: int = 1000
 ) -> list[StoredEvent]:
-    """Stored events ``{seq, type, at_ms, data, created_at}`` of a run in their order, after number ``after``."""
+    """Returns a run's stored events ``{seq, type, at_ms, data, created_at}`` in order, after number ``after``."""
     rows = await session.execute(
         select(RunEvent.seq, RunEvent.type, RunEvent.at_ms, RunEvent.data, RunEvent.created_at)
         .where(RunEvent.run_id == run_id, RunEvent.organization_id == organization_id, RunEvent.seq > after)
@@ -169,7 +171,8 @@ async def read_events(
 async def read_first_utterances(
     session: AsyncSession, organization_id: int, run_ids: Sequence[int]
 ) -> list[StoredUtterance]:
-    """The first utterances ``{run_id, type, at_ms, data}`` of several runs: what a line about each of them is made of."""
+    """Returns the first utterances ``{run_id, type, at_ms, data}`` of several runs, from which their summary lines
+    are made."""
     rows = await session.execute(
         select(RunEvent.run_id, RunEvent.type, RunEvent.at_ms, RunEvent.data)
         .where(

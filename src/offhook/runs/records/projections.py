@@ -1,4 +1,4 @@
-"""Transcript, latency and progress, computed from a run's event list and from nothing else. Pure."""
+"""Transcript, latency and progress, computed only from a run's event list. Pure."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +16,8 @@ from offhook.voice.events import (
     VARIABLES_EXTRACTED,
 )
 
-# A text chat was taken back and went on from there: {turn_id, node_id, name, values, nodes_visited, lines, caller_lines},
-# how everything stands now, and how many lines of the transcript are left.
+# A text chat was rewound and continued: {turn_id, node_id, name, values, nodes_visited, lines, caller_lines}, the state
+# from here on and how many transcript lines remain.
 CHAT_REWOUND: Final = "chat_rewound"
 
 
@@ -44,7 +44,7 @@ class TranscriptLine:
 
 
 def nearest_rank_percentile(values: Sequence[float], share: float) -> int | None:
-    """The nearest-rank percentile, rounded to a whole number; None of nothing."""
+    """Returns the nearest-rank percentile as a whole number; None for an empty list."""
     if not values:
         return None
     ordered = sorted(values)
@@ -53,7 +53,7 @@ def nearest_rank_percentile(values: Sequence[float], share: float) -> int | None
 
 @dataclass(slots=True)
 class RunTally:
-    """Runs along the events of one run, live or stored, and knows at any time what they add up to."""
+    """Accumulates the events of one run, live or stored, and knows their totals at any time."""
 
     responses_ms: list[float] = field(default_factory=list)
     nodes_visited: list[str] = field(default_factory=list)
@@ -82,7 +82,7 @@ class RunTally:
             self.has_opted_out = True
 
     def latency_summary(self) -> JsonObject:
-        """``{p50_ms, p95_ms, turns}``: caller stopped → first frame of the answer."""
+        """Returns ``{p50_ms, p95_ms, turns}``: from the caller's last word to the first frame of the answer."""
         return {
             "p50_ms": nearest_rank_percentile(self.responses_ms, 0.5),
             "p95_ms": nearest_rank_percentile(self.responses_ms, 0.95),
@@ -90,13 +90,14 @@ class RunTally:
         }
 
     def gathered_context(self, extra: Mapping[str, Any] | None = None) -> JsonObject:
-        """Extracted variables at the top (``gathered.<name>`` filters find them), and the way through the graph."""
+        """Returns extracted variables at the top level (for ``gathered.<name>`` filters), and the path through the
+        graph."""
         values = {**self.extracted, **(extra or {})}
         return {**values, "extracted_variables": values, "nodes_visited": list(self.nodes_visited)}
 
 
 def tally_events(events: Iterable[Mapping[str, Any]]) -> RunTally:
-    """Of stored events ``{type, at_ms, data}`` in their order."""
+    """Tallies stored events ``{type, at_ms, data}`` in order."""
     tally = RunTally()
     for event in events:
         tally.add_event(event["type"], event["at_ms"] / 1000, event["data"])
@@ -104,7 +105,7 @@ def tally_events(events: Iterable[Mapping[str, Any]]) -> RunTally:
 
 
 def build_transcript(events: Iterable[Mapping[str, Any]]) -> list[TranscriptLine]:
-    """Who said what, by the time at which it was said."""
+    """Returns both sides' utterances, ordered by time."""
     lines: list[TranscriptLine] = []
     for event in events:
         if event["type"] == CHAT_REWOUND:
@@ -129,7 +130,7 @@ def build_transcript(events: Iterable[Mapping[str, Any]]) -> list[TranscriptLine
 
 
 def format_transcript(lines: Iterable[TranscriptLine]) -> str:
-    """Plain text, one line per utterance: ``[00:12] Agent: How may I help?``."""
+    """Formats a transcript as plain text, one line per utterance: ``[00:12] Agent: How may I help?``."""
     rendered = []
     for line in lines:
         minutes, seconds = divmod(int(line.start_s), 60)
@@ -139,7 +140,7 @@ def format_transcript(lines: Iterable[TranscriptLine]) -> str:
 
 
 def summarize_progress(events: Sequence[Mapping[str, Any]]) -> JsonObject:
-    """Where a run stands: ``{node, turns, last_at_ms, events}``."""
+    """Returns the run's progress: ``{node, turns, last_at_ms, events}``."""
     node, turns = None, 0
     for event in events:
         if event["type"] in (NODE_ENTERED, CHAT_REWOUND):

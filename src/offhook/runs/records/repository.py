@@ -1,4 +1,4 @@
-"""Queries for runs: their states, batches of a campaign's calls, what carriers report, and deletion."""
+"""Queries for runs: states, batches of campaign calls, carrier reports and deletion."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
@@ -36,7 +36,7 @@ def outcome_or_voicemail(outcome: ColumnElement[Any]) -> ColumnElement[Any]:
     return case((by_machine, VOICEMAIL), else_=outcome)
 
 
-# How far a live run has come; a change must lead to a later state.
+# Order of a live run's states; a change must lead to a later one.
 _STEP: Final = {state: step for step, state in enumerate((INITIATED, RINGING, IN_PROGRESS))}
 _changes = (
     func.unnest(
@@ -72,12 +72,12 @@ _current_step = case(_STEP, value=Run.status, else_=len(_STEP))
 _candidates = select(Run.id).where(
     Run.id == _changes.c.run_id, Run.organization_id == _changes.c.organization_id, _current_step < _changes.c.step
 )
-# Locked in one order first, so that two transactions with changes of the same runs cannot deadlock.
+# Locked in a fixed order first, so that two transactions that change the same runs cannot deadlock.
 _locked = _candidates.order_by(Run.id).with_for_update(of=Run, key_share=True).cte("locked")
 _is_final = _changes.c.step == len(_STEP)
 _has_no_worker = Run.worker_id.is_(None)
 _elapsed = func.greatest(func.extract("epoch", _changes.c.at - func.coalesce(Run.answered_at, _changes.c.at)), 0)
-# What the carrier itself reports, late and in any order.
+# Fields that the carrier reports, possibly late and in any order.
 _connected = cast(Run.carrier_bill["duration_s"].astext, Numeric(10, 3))
 _APPLY_CHANGES: Final = (
     update(Run)
@@ -104,7 +104,7 @@ _APPLY_CHANGES: Final = (
             (_is_final, cast(_elapsed, Numeric(10, 3))),
             else_=Run.duration,
         ),
-        # the lease of a telephone that rang inside a process ends here; a worker ends that of its call itself
+        # the lease of a phone that rang inside a process ends here; a worker ends its own call's lease
         lease_until=case((_is_final & _has_no_worker, None), else_=Run.lease_until),
     )
     .returning(Run)
@@ -113,7 +113,7 @@ _APPLY_CHANGES: Final = (
 
 
 async def apply_status_changes(session: AsyncSession, changes: Sequence[StatusChange]) -> dict[int, Run]:
-    """Compare-and-swaps each run to its status and returns those that changed, by id. A run occurs once at most.
+    """Compare-and-swaps each run to its status and returns the changed runs by id. A run occurs at most once.
 
     While a live call carries a run, its outcome is left to that call unless it is given here.
     """
@@ -183,7 +183,7 @@ async def change_answered_to_voicemail(session: AsyncSession, organization_id: i
 
 
 async def has_live_run(session: AsyncSession, organization_id: int, workflow_id: int) -> bool:
-    """Returns whether a run of the workflow is not over."""
+    """Returns whether any run of the workflow is not over."""
     found = await session.scalar(
         select(Run.id)
         .where(
@@ -197,7 +197,7 @@ async def has_live_run(session: AsyncSession, organization_id: int, workflow_id:
 async def find_recording_keys(
     session: AsyncSession, organization_id: int, workflow_id: int, *, limit: int
 ) -> dict[int, str | None]:
-    """Returns the recording keys of some runs of the workflow by run id."""
+    """Returns recording keys by run id for some of the workflow's runs."""
     rows = await session.execute(
         select(Run.id, Run.recording_key)
         .where(Run.organization_id == organization_id, Run.workflow_id == workflow_id)
