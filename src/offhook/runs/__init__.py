@@ -51,7 +51,7 @@ class _WorkflowRunCounter:
 
 
 class _OrganizationBillingTerms:
-    """Implements ``models.prices.ports.BillingPolicy`` with each organization's own terms."""
+    """Implements ``models.prices.BillingPolicy`` with each organization's own terms."""
 
     async def is_enforced(self, session: AsyncSession, organization_id: int) -> bool:
         return await usage.is_enforced(session, organization_id)

@@ -1,4 +1,4 @@
-"""Who has the floor: the agent's turns one after another, interruptions, and the last words."""
+"""Turn taking on the agent's side: its turns one after another, interruptions, and the last words."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -20,13 +20,13 @@ from offhook.voice.output.utterance import Utterance
 from offhook.voice.ports import RecordedSound
 from offhook.workflows.graph import Edge
 
-# Empty model turns in a row before the agent apologizes and ends.
+# After this many empty model turns in a row, the agent apologizes and ends the call.
 MAX_EMPTY_TURNS: Final = 2
 TurnBody = Callable[[], Coroutine[Any, Any, None]]
 
 
 class AgentTurns:
-    """At most one turn of the agent at a time. ``on_end`` gets the end reason, ``on_move`` what is expected now."""
+    """Runs at most one agent turn at a time. ``on_end`` gets the end reason, ``on_move`` what is expected now."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class AgentTurns:
 
     @property
     def is_agent_busy(self) -> bool:
-        """Returns whether the agent thinks or speaks."""
+        """Returns whether the agent is thinking or speaking."""
         return self._utterance is not None
 
     @property
@@ -78,7 +78,7 @@ class AgentTurns:
         self._start_turn(partial(self._run_answer, None, TurnTiming(), None, delay_s))
 
     def answer_caller(self, heard: str | None, timing: TurnTiming, edge: Edge | None = None) -> None:
-        """Answers what was heard and ends what the agent was still saying or thinking."""
+        """Answers what was heard; cancels anything the agent was still saying or thinking."""
         if self._is_tool_uninterruptible and not self.is_closing:
             self._queued_texts += [heard] if heard else []
         elif not self.is_closing and not self.is_mute:
@@ -86,7 +86,7 @@ class AgentTurns:
             self._start_turn(partial(self._run_answer, heard, timing, edge))
 
     def queue_caller_text(self, heard: str) -> None:
-        """Keeps what the caller said until the agent, which may not be interrupted now, has finished."""
+        """Keeps the caller's words until the agent, which may not be interrupted now, has finished."""
         self._queued_texts.append(heard)
 
     def say_phrase(self, phrase: str) -> None:
@@ -95,7 +95,7 @@ class AgentTurns:
             self._start_turn(partial(self._run_phrase, phrase))
 
     def say_filler(self) -> None:
-        """Says that an answer takes a moment; the turn continues."""
+        """Says that an answer will take a moment; the turn continues."""
         if self._utterance is not None:
             self._utterance.say_canned(self._phrases.filler, is_answer=False)
 
@@ -198,7 +198,7 @@ class AgentTurns:
         return self._utterance
 
     def _commit_utterance(self, utterance: Utterance, *, interrupted: bool) -> None:
-        """Writes what was heard of a finished utterance into transcript and history."""
+        """Writes the heard part of a finished utterance to the transcript and history."""
         if self._utterance is utterance:
             self._utterance = None
             self.reply_due_since = None
@@ -239,7 +239,7 @@ class AgentTurns:
             self._turn.cancel()
 
     def pause(self, for_s: float) -> None:
-        """Pauses speech, and resumes it after ``for_s`` unless :meth:`interrupt` comes first."""
+        """Pauses speech and resumes it after ``for_s``, unless :meth:`interrupt` comes first."""
         if not self._playback.is_paused:
             if self._resume_timer is not None:
                 self._resume_timer.cancel()
@@ -261,7 +261,7 @@ class AgentTurns:
         self.reply_due_since = None
 
     def end_with_phrase(self, phrase: str, reason: str, sound: RecordedSound | None = None) -> None:
-        """Says (or plays) one last sentence, whatever else was going on, and ends the call."""
+        """Says (or plays) one last sentence, whatever else is going on, and ends the call."""
         if self.is_closing:
             return
         self.is_closing = True

@@ -1,4 +1,4 @@
-"""What the parts of one call share: the leg, the clock, the event stream and the settings."""
+"""State shared by the parts of one call: the leg, the clock, the event stream and the settings."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -21,7 +21,8 @@ from offhook.workflows.graph import WorkflowGraph
 
 @dataclass(frozen=True, slots=True)
 class CallAgent:
-    """Who answers: a graph with its settings, tools, recordings and documents; ``context`` fills the template variables and grows."""
+    """The agent of a call: a graph with its settings, tools, recordings and documents; ``context`` fills template
+    variables and grows."""
 
     graph: WorkflowGraph
     config: CallConfig

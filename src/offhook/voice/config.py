@@ -1,4 +1,4 @@
-"""What a workflow may set of a call, with the defaults (``workflow_configurations``)."""
+"""The call settings that a workflow may change, with their defaults (``workflow_configurations``)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -15,7 +15,7 @@ TurnStop = Literal["default", "transcription", "silence", "turn_analyzer"]
 
 @dataclass(frozen=True, slots=True)
 class CannedPhrases:
-    """What the agent says when no model may be trusted to; cached as audio when the first call begins."""
+    """Fixed phrases for when no model can be relied on; cached as audio when the first call begins."""
 
     filler: str = "One moment, please."
     reprompt: str = "Sorry, I didn't catch that. Could you say it again?"
@@ -28,10 +28,10 @@ class CannedPhrases:
 
 @dataclass(frozen=True, slots=True)
 class CallConfig:
-    """Times are seconds, levels dBFS. ``from_configurations`` ignores what it does not know and what has a wrong type.
+    """Times are seconds, levels dBFS. ``from_configurations`` ignores unknown settings and wrong types.
 
-    The workflow domain refuses wrong values when they are saved; here they fall back to the default, because a call
-    that is under way must not fail on a setting.
+    The workflow domain rejects wrong values when they are saved; here they fall back to the default, because a live
+    call must not fail because of a setting.
     """
 
     max_duration_s: float = 300.0
@@ -42,7 +42,7 @@ class CallConfig:
     turn_start_min_words: int = 3
     provisional_pause_s: float = 1.5
     turn_stop: TurnStop = "default"
-    # 0.7 s of silence: telephone pauses inside a sentence seldom pass 0.5 s
+    # 0.7 s of silence: pauses within a sentence on the phone seldom exceed 0.5 s
     turn_stop_silence_s: float = 0.7
     smart_turn_stop_s: float = 2.0
     vad_start_probability: float = 0.5

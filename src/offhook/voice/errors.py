@@ -1,4 +1,4 @@
-"""How a turn can fail on our side of the models."""
+"""Errors of a turn on our side of the models."""
 
 
 class EmptyTurn(Exception):

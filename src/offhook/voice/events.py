@@ -1,6 +1,6 @@
-"""Everything that a conversation can report, in the order in which it happened.
+"""Every event that a conversation can report, in the order they occur.
 
-One shape for all: a ``type`` (past tense), ``at_s`` on the run's audio clock (0 = media connected) and plain JSON
+All have one shape: a ``type`` (past tense), ``at_s`` on the run's audio clock (0 = media connected) and plain JSON
 ``data``. Transcript, latency, cost and progress are projections of this list; nothing else is stored of a call.
 """
 
@@ -30,8 +30,8 @@ CALLER_PARTIAL: Final = "caller_partial"  # {text} live only: not stored
 CALLER_SAID: Final = "caller_said"  # {text, start_s, end_s, confidence?}   -> transcript
 AGENT_SAID: Final = "agent_said"  # {text, start_s, end_s, interrupted, node_id}  -> transcript; text = what was heard
 AGENT_SPEAKING: Final = "agent_speaking"  # {text} live only: a sentence begins to play
-AGENT_PAUSED: Final = "agent_paused"  # {} the caller makes a sound: the agent stops and listens
-AGENT_RESUMED: Final = "agent_resumed"  # {} it was no interruption
+AGENT_PAUSED: Final = "agent_paused"  # {} the caller makes a sound: the agent pauses and listens
+AGENT_RESUMED: Final = "agent_resumed"  # {} it was not an interruption
 RECORDING_MISSING: Final = "recording_missing"  # {recording_id, instead: "text"|"model"|"hang_up"}
 KNOWLEDGE_FOUND: Final = "knowledge_found"  # {node_id, question, while_speaking, waited_ms, sources: [{document_id, name, page, score, whole}]}
 CONTEXT_COMPACTED: Final = "context_compacted"  # {messages, summary}
@@ -58,7 +58,7 @@ class TurnTiming:
     """One turn on the audio clock, in seconds since the call began; None = did not happen.
 
     ``caller_stopped`` → ``turn_decided`` → ``first_token`` → ``first_sentence`` → ``first_byte`` (of TTS) →
-    ``first_frame`` (left for the caller). ``response_ms`` is caller_stopped → first_frame.
+    ``first_frame`` (sent to the caller). ``response_ms`` is caller_stopped → first_frame.
     """
 
     caller_stopped: float | None = None

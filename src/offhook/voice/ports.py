@@ -1,4 +1,4 @@
-"""What the voice loop needs of the outside. It imports no web framework and no database; others implement these.
+"""The voice loop's ports. The loop imports no web framework and no database; other packages implement these.
 
 All methods that are called per 20 ms frame are plain functions: they never block and never await.
 """
@@ -23,23 +23,23 @@ class CallLeg(Protocol):
     def codec(self) -> Codec: ...
 
     def send_frame(self, payload: bytes) -> None:
-        """Sends one 20 ms frame (``codec.frame_bytes``). A leg that is gone ignores it."""
+        """Sends one 20 ms frame (``codec.frame_bytes``). Ignored when the leg is gone."""
         ...
 
     def send_mark(self, name: str) -> None:
-        """Asks the far end to report ``name`` when everything sent before it was played."""
+        """Asks the far end to report ``name`` once everything sent before it has been played."""
         ...
 
     def clear_buffer(self) -> None:
-        """Drops what the far end has buffered and not played yet."""
+        """Drops audio that the far end has buffered but not played."""
         ...
 
     def send_event(self, event: VoiceEvent) -> None:
-        """Shows an event to a far end that has a screen (the browser call); telephones ignore it."""
+        """Sends an event to a far end that has a screen (the browser call); telephones ignore it."""
         ...
 
     async def hang_up(self) -> None:
-        """End the call at the carrier; idempotent."""
+        """Ends the call at the carrier; idempotent."""
         ...
 
 
@@ -55,7 +55,8 @@ class CallRecorder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """How the conversation went. ``outcome``: answered, voicemail, no_answer …; ``end_reason``: a stable word.
+    """The outcome of the conversation. ``outcome``: answered, voicemail, no_answer …; ``end_reason``: a stable
+    identifier.
 
     end_reason is one of: agent_ended, caller_hung_up, idle, max_duration, voicemail, watchdog, media_lost,
     transferred, server_stopped, error.
@@ -69,14 +70,14 @@ class CallResult:
 
 
 class RunSink(Protocol):
-    """Where a conversation's events go. ``emit`` keeps the order and returns at once."""
+    """Receives a conversation's events. ``emit`` keeps the order and returns immediately."""
 
     def emit(self, event: VoiceEvent) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnnouncement:
-    """What the agent says when it calls a tool: a text that may hold variables, a recording's id, or nothing."""
+    """What the agent says when it calls a tool: a text with optional variables, a recording's id, or nothing."""
 
     text: str | None = None
     recording: str | None = None
@@ -87,11 +88,11 @@ NO_ANNOUNCEMENT: Final = ToolAnnouncement()
 
 @dataclass(frozen=True, slots=True)
 class EndCallRequest:
-    """What a tool returns to end the conversation once everything that was said has been played.
+    """Returned by a tool to end the conversation once everything said has been played.
 
-    ``result`` goes to the model should the caller interrupt the goodbye. ``handover`` takes the place of hanging up (the
-    caller is connected to somebody else); it raises HandoverFailed, and then the call is hung up after all. ``abandon``
-    is called instead when the call ended for another reason first.
+    ``result`` goes to the model if the caller interrupts the goodbye. ``handover`` replaces hanging up (the caller
+    is connected to another party); when it raises HandoverFailed, the call is hung up after all. ``abandon`` is
+    called instead when the call ended for another reason first.
     """
 
     result: Any
@@ -108,9 +109,9 @@ class HandoverFailed(Exception):
 
 
 class AgentTool(Protocol):
-    """A function that an agent may call. ``has_side_effects``: never cancelled by barge-in, never run twice.
+    """A function that an agent may call. ``has_side_effects``: never canceled by barge-in, never run twice.
 
-    ``holds_floor``: the caller cannot interrupt while it runs, and it ends when the call does (a transfer that rings).
+    ``holds_floor``: the caller cannot interrupt while it runs, and it ends with the call (a transfer that rings).
     """
 
     @property
@@ -127,16 +128,16 @@ class AgentTool(Protocol):
 
     @property
     def announcement(self) -> ToolAnnouncement:
-        """Said before the call."""
+        """Returns what to say before the call."""
         ...
 
     @property
     def success_announcement(self) -> ToolAnnouncement:
-        """Said after a call that succeeded, before the model goes on."""
+        """Returns what to say after a successful call, before the model continues."""
         ...
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
-        """Returns plain JSON or an EndCallRequest; raises ToolError with a sentence that the model may read."""
+        """Returns plain JSON or an EndCallRequest. Raises ToolError with a sentence that the model may read."""
         ...
 
 
@@ -145,7 +146,7 @@ class ToolError(Exception):
 
 
 class AgentToolbox(Protocol):
-    """Finds the tools of a node (``data.tool_uuids``). ``mcp_filters``: of which MCP tool only these functions."""
+    """Finds the tools of a node (``data.tool_uuids``). ``mcp_filters`` limits MCP tools to these functions."""
 
     def for_node(
         self, tool_uuids: Sequence[str], mcp_filters: Mapping[str, Sequence[str]] | None = None
@@ -154,7 +155,7 @@ class AgentToolbox(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RecordedSound:
-    """A recording that an agent plays instead of speaking; ``transcript`` is what is said in it."""
+    """A recording that an agent plays instead of speaking; ``transcript`` holds its words."""
 
     recording_id: str
     transcript: str
@@ -162,7 +163,7 @@ class RecordedSound:
 
 
 class SoundLibrary(Protocol):
-    """The recordings that the agent of one call may play, at the rate of the call's line."""
+    """The recordings that the agent of one call may play, at the line's sample rate."""
 
     async def find_sound(self, recording_id: str, sample_rate: int) -> RecordedSound | None:
         """Returns the recording; None when it does not exist or cannot be read."""
@@ -170,14 +171,15 @@ class SoundLibrary(Protocol):
 
 
 class EmptySoundLibrary:
-    """The shelf of an agent without recordings."""
+    """The sound library of an agent without recordings."""
 
     async def find_sound(self, recording_id: str, sample_rate: int) -> RecordedSound | None:
         return None
 
 
 class Passage(Protocol):
-    """A passage of a document. ``is_whole``: the document's whole text; otherwise ``score`` is 0 to 1 and ``page`` its page."""
+    """A passage of a document. ``is_whole``: the document's whole text; otherwise ``score`` is 0 to 1 and ``page``
+    its page."""
 
     @property
     def document_id(self) -> str: ...
@@ -199,15 +201,15 @@ class KnowledgeSource(Protocol):
     """The documents that the agent of one call may use."""
 
     async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
-        """Returns the passages for the question, best first; without one, only documents that are given whole.
+        """Returns the passages for the question, best first; without a question, only documents that are given whole.
 
-        Documents that are not ready, or archived, say nothing. Never raises: nothing is what a failure finds.
+        Documents that are archived or not ready yield nothing. Never raises: a failure returns no passages.
         """
         ...
 
 
 class EmptyKnowledgeSource:
-    """Of an agent without documents."""
+    """The knowledge source of an agent without documents."""
 
     async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
         return ()

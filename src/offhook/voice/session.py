@@ -28,7 +28,7 @@ MAX_START_DELAY_S: Final = 10.0
 
 
 class CallSession:
-    """Feed it what the caller does; ``run`` it once."""
+    """Feed it the caller's input; ``run`` it once."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class CallSession:
     # -- fed by the owner of the leg ------------------------------------------------------------------------------
 
     def feed_audio(self, payload: bytes) -> None:
-        """Audio of the caller in the leg's codec, any length."""
+        """Accepts audio of the caller in the leg's codec, of any length."""
         if self._ended.is_set():
             return
         if self._recorder is not None:
@@ -113,7 +113,7 @@ class CallSession:
             self._digits.press_key(digit, self._conversation.digit_edges())
 
     def feed_mark(self, name: str) -> None:
-        """Notes that the far end has played everything that was sent before this mark."""
+        """Records that the far end has played everything sent before this mark."""
         self._playback.mark_returned(name)
 
     def leg_ended(self, reason: str = "caller_hung_up") -> None:
@@ -124,7 +124,7 @@ class CallSession:
         self._end_call(reason)
 
     def voicemail_detected(self, by: str) -> None:
-        """Handles an answering machine; ``by`` says who noticed it."""
+        """Handles an answering machine; ``by`` names the detector."""
         self._voicemail.on_detected(by)
 
     @property
@@ -138,7 +138,7 @@ class CallSession:
     # -- the call -------------------------------------------------------------------------------------------------
 
     async def run(self) -> CallResult:
-        """Carry the call to its end: the leg is hung up and the recorder closed when it returns."""
+        """Carries the call to its end: when it returns, the leg is hung up and the recorder closed."""
         codec = self._leg.codec
         self._line.emit(events.CALL_STARTED, {"codec": codec.name, "sample_rate": codec.sample_rate})
         watchdog = CallWatchdog(self, self._config, self._line.emit, self._line.started_at)
@@ -200,7 +200,7 @@ class CallSession:
             self._duration_s = self._line.since_start()
             self._ended.set()
 
-    # -- TurnListener: what the caller does -----------------------------------------------------------------------
+    # -- CallerTurnHandler: what the caller does -------------------------------------------------------------------
 
     def on_caller_started(self) -> None:
         self._has_caller_spoken = True
@@ -269,7 +269,7 @@ class CallSession:
         now = self._line.since_start()
         return TurnTiming(caller_stopped=now, turn_decided=now)
 
-    # -- Watched: what the watchdog sees and does -----------------------------------------------------------------
+    # -- WatchedCall: what the watchdog sees and does --------------------------------------------------------------
 
     @property
     def reply_due_since(self) -> float | None:

@@ -1,4 +1,4 @@
-"""The common part of legs on a socket: audio that comes before the session is attached, and an end that is reported once."""
+"""Shared base of legs on a socket: buffers audio until the session is attached, and reports the end exactly once."""
 
 from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
@@ -12,14 +12,14 @@ BAD_MESSAGE: Final = 4400
 REFUSED: Final = 4401
 NOT_CONNECTABLE: Final = 4409
 FAULT: Final = 1011
-# What a caller says while the call is being set up: two seconds of 20 ms frames.
+# The caller's audio during call setup: two seconds of 20 ms frames.
 MAX_EARLY_FRAMES: Final = 100
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
 
 class CallInput(Protocol):
-    """The part of ``voice.CallSession`` that a leg feeds."""
+    """The part of ``voice.session.CallSession`` that a leg feeds."""
 
     def feed_audio(self, payload: bytes) -> None: ...
     def feed_digit(self, digit: str) -> None: ...
@@ -30,10 +30,10 @@ class CallInput(Protocol):
 
 
 class SocketLeg:
-    """The common half of a ``voice.ports.CallLeg`` on a socket; its owner attaches the socket, then the session.
+    """The shared half of a ``voice.ports.CallLeg`` on a socket; its owner attaches the socket, then the session.
 
-    ``clean_close_codes`` are the close codes by which the far end reports that the caller hung up; any other code is a
-    lost line.
+    ``clean_close_codes`` are the close codes by which the far end reports that the caller hung up; any other code
+    is a lost line.
     """
 
     clean_close_codes: frozenset[int] = frozenset()
@@ -51,7 +51,7 @@ class SocketLeg:
         self._socket = socket
 
     def attach_session(self, session: CallInput) -> None:
-        """Attaches the session, which first gets the audio that came during its setup."""
+        """Attaches the session, which first gets the audio received during its setup."""
         self._input = session
         for payload in self._early:
             session.feed_audio(payload)
@@ -72,7 +72,7 @@ class SocketLeg:
             self._socket.close(code, reason)
 
     def on_closed(self, code: int, reason: str) -> None:
-        """Ends the leg after the socket was closed by either side."""
+        """Ends the leg after either side closed the socket."""
         if code == GOING_AWAY and reason == "the server stops":
             self._end_once("server_stopped")
         else:

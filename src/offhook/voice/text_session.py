@@ -1,4 +1,4 @@
-"""The same engine without audio: a text chat with an agent."""
+"""The voice engine without audio: a text chat with an agent."""
 
 import asyncio
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ from offhook.voice.usage_counter import UsageCounter
 
 
 class TextSession:
-    """One chat. ``state`` is what :meth:`snapshot` returned, to go on in another process or after a restart.
+    """One chat. ``state`` is a result of :meth:`snapshot`, to continue in another process or after a restart.
 
-    ``elapsed_s`` is how old the chat is, so that its events go on where they stopped.
+    ``elapsed_s`` is the chat's age, so that its events continue on the same clock.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class TextSession:
         return self._conversation.node.id
 
     def snapshot(self) -> JsonObject:
-        """Plain JSON that another session can start from."""
+        """Returns plain JSON from which another session can start."""
         return cast(JsonObject, {**self._conversation.snapshot(), "usage": self._usage.as_dict()})
 
     async def start(self) -> list[str]:
@@ -66,13 +66,13 @@ class TextSession:
         return await self._run_turn(None)
 
     async def say(self, text: str) -> list[str]:
-        """Returns the agent's answer, one string for each node that spoke."""
+        """Returns the agent's answer, one string per node that spoke."""
         at = self._since_start()
         self._emit_event(events.CALLER_SAID, {"text": text, "start_s": at, "end_s": at})
         return await self._run_turn(text)
 
     async def end(self, reason: str = "caller_hung_up") -> CallResult:
-        """Extracts what is left and closes the chat; idempotent."""
+        """Extracts the remaining variables and closes the chat; idempotent."""
         if self.result is None:
             await self._conversation.finish()
             self._conversation.is_over = True
@@ -115,7 +115,7 @@ class TextSession:
         if self._conversation.is_over:
             await self.end(reason)
         else:
-            # the snapshot that follows must hold what this turn has set going
+            # the next snapshot must include the results of this turn's background work
             await self._conversation.wait_until_settled()
             self._emit_event(events.USAGE_COUNTED, self._usage.as_dict())
         return messages

@@ -1,4 +1,4 @@
-"""Counts what a conversation used of each model, in the shape of the ``usage_counted`` event."""
+"""Counts a conversation's usage of each model, in the shape of the ``usage_counted`` event."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -6,12 +6,12 @@ from typing import Any, Final, Literal
 
 from offhook.models.ports import LlmRequest, LlmUsage, ModelRef
 
-# Of English text, by the vendors' own rule of thumb.
+# For English text, by the vendors' own rule of thumb.
 CHARACTERS_PER_TOKEN: Final = 4
 _KINDS: Final[tuple[Literal["llm", "tts", "stt"], ...]] = ("llm", "tts", "stt")
 
 
-# {provider, model, and a number for each thing that is counted}
+# {provider, model, and a number per counted unit}
 UsageEntry = dict[str, str | int | float]
 
 
@@ -19,7 +19,7 @@ class UsageCounter:
     """Tokens and calls of LLMs, characters of TTS, seconds of STT; per provider and model."""
 
     def __init__(self, before: Mapping[str, Any] | None = None) -> None:
-        """``before`` is what :meth:`as_dict` returned in an earlier process of the same conversation."""
+        """``before`` is a result of :meth:`as_dict` from an earlier process of the same conversation."""
         self._counts: dict[ModelRef, dict[str, float]] = defaultdict(lambda: defaultdict(float))
         for kind in _KINDS:
             for entry in (before or {}).get(kind, ()):
@@ -49,7 +49,7 @@ class UsageCounter:
         self._counts[ref]["seconds"] += seconds
 
     def as_dict(self) -> dict[str, list[UsageEntry]]:
-        """Returns the counts by kind of model, one entry for each provider and model."""
+        """Returns the counts by kind of model, one entry per provider and model."""
         result: dict[str, list[UsageEntry]] = {kind: [] for kind in _KINDS}
         for ref, counts in self._counts.items():
             numbers = {name: round(value, 1) if name == "seconds" else int(value) for name, value in counts.items()}

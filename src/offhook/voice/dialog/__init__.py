@@ -1,1 +1,1 @@
-"""The graph interpreter and what it asks of models, tools and documents."""
+"""The graph interpreter and its use of models, tools and documents."""

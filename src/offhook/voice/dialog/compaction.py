@@ -1,4 +1,4 @@
-"""Long conversations in few tokens: what was said at earlier nodes becomes a summary, made beside the conversation."""
+"""Keeps long conversations short in tokens: earlier nodes are summarized in the background."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from offhook.voice.errors import AllModelsFailed
 
 # A shorter history costs less than its summary.
 MIN_MESSAGES: Final = 12
-# The newest messages stay word for word.
+# The newest messages are kept verbatim.
 KEEP_MESSAGES: Final = 4
 MIN_SUMMARY_CHARS: Final = 20
 INSTRUCTION: Final = (
@@ -28,7 +28,7 @@ _SCHEMA: Final = {
 
 
 class HistoryCompactor:
-    """``summary`` is what is known of the messages that were taken out of the history."""
+    """Summarizes old messages; ``summary`` replaces those that were removed from the history."""
 
     def __init__(self, llm: LlmChain, emit: Emit, *, is_on: bool) -> None:
         self._llm = llm
@@ -39,7 +39,7 @@ class HistoryCompactor:
         self.summary = ""
 
     def start_summary(self, history: Sequence[LlmMessage]) -> None:
-        """Starts to summarize old messages after a node was left; returns immediately."""
+        """Starts summarizing old messages after a node was left; returns immediately."""
         count = _find_safe_cut(history, len(history) - KEEP_MESSAGES)
         if self._is_on and self._task is None and count >= MIN_MESSAGES - KEEP_MESSAGES:
             self._count = count
@@ -85,7 +85,7 @@ class HistoryCompactor:
 
 
 def _find_safe_cut(history: Sequence[LlmMessage], end: int) -> int:
-    """Returns the most messages up to ``end`` after which the caller speaks and every tool call is answered."""
+    """Returns the largest cut up to ``end`` after which the caller speaks and every tool call has its answer."""
     while end > 0:
         calls = {call.id for message in history[:end] for call in message.tool_calls}
         answers = {message.tool_call_id for message in history[:end] if message.tool_call_id is not None}

@@ -1,4 +1,4 @@
-"""The graph interpreter: which node we are at, what the model is asked there, and what its answer does."""
+"""The graph interpreter: tracks the current node, prompts the model there and acts on its answer."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
@@ -21,15 +21,16 @@ from offhook.voice.ports import AgentTool, EndCallRequest, Passage, RecordedSoun
 from offhook.workflows.graph import Edge, Node
 from offhook.workflows.template import find_variables, render_template
 
-# A model that keeps taking edges or calling tools without a word is stopped here.
+# A model that keeps taking edges or calling tools without speaking is stopped after this many steps.
 MAX_STEPS = 8
-# A sentence with the wrong day in it is worse than a short wait; a longer one would be heard.
+# A sentence with the wrong day in it is worse than a short wait, but a longer one would be heard.
 EXTRACTION_WAIT_S = 1.2
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSpeech:
-    """Text for the caller. ``is_fixed``: a written sentence, not a piece of a model's stream; ``sound``: its recording."""
+    """Text for the caller. ``is_scripted``: a written sentence, not a piece of a model's stream; ``sound``: its
+    recording."""
 
     text: str
     is_scripted: bool = False
@@ -38,7 +39,7 @@ class AgentSpeech:
 
 @dataclass(frozen=True, slots=True)
 class NodeEntered:
-    """Another node was entered; everything said so far belongs to the one before."""
+    """The conversation entered another node; everything said so far belongs to the previous one."""
 
     node: Node
 
@@ -53,7 +54,7 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ConversationEnded:
-    """The graph came to an end node, or a tool ended the call: hang up when everything was played."""
+    """The graph reached an end node, or a tool ended the call: hang up once everything has been played."""
 
     reason: str = "agent_ended"
 
@@ -62,7 +63,7 @@ ConversationStep = AgentSpeech | NodeEntered | ToolStarted | ConversationEnded
 
 
 class ConversationState(TypedDict):
-    """A conversation between two turns, as JSON."""
+    """A conversation's state between two turns, as JSON."""
 
     node_id: str
     entered: bool
@@ -74,9 +75,9 @@ class ConversationState(TypedDict):
 
 
 class Conversation:
-    """One conversation on any channel. ``context`` is the template context and grows with what is learned.
+    """One conversation on any channel. ``context`` is the template context and grows as the agent learns values.
 
-    ``sample_rate`` is that of the line on which recordings are played.
+    ``sample_rate`` is the rate of the line that recordings are played on.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class Conversation:
         self.is_over = False
         self.node = graph.nodes[graph.start_id]
 
-    # -- where we are ---------------------------------------------------------------------------------------------
+    # -- position in the graph -------------------------------------------------------------------------------------
 
     def enter_start_node(self) -> None:
         self._enter_node(self.node)
@@ -132,7 +133,8 @@ class Conversation:
 
     @property
     def gathered_context(self) -> JsonObject:
-        """Returns what the run keeps: extracted variables, flat and under their own key, and the visited nodes."""
+        """Returns the values that the run keeps: extracted variables, flat and under their own key, and the visited
+        nodes."""
         values = self._extractor.values
         said = self.end_request.gathered_context if self.end_request is not None else {}
         return {**values, **said, "extracted_variables": dict(values), "nodes_visited": list(self.nodes_visited)}
@@ -145,7 +147,7 @@ class Conversation:
     # -- one turn -------------------------------------------------------------------------------------------------
 
     async def respond(self, heard: str | None, *, edge: Edge | None = None) -> AsyncGenerator[ConversationStep, None]:
-        """Answers the caller. ``heard`` is None in the first turn; ``edge`` was chosen by keys."""
+        """Answers the caller. ``heard`` is None in the first turn; ``edge`` was selected by keypad."""
         self._caller_text, messages = heard, self.history.messages
         self.history.begin_turn(self._compactor.apply_summary(messages + await self._tools.wait_for_side_effects()))
         if self.end_request is not None:  # the caller interrupted the goodbye: the conversation goes on
@@ -175,8 +177,8 @@ class Conversation:
         raise EmptyTurn
 
     async def _run_node(self, calls: list[ToolCall]) -> AsyncGenerator[ConversationStep, None]:
-        """Runs the current node; ``calls`` collects what the model called, after which another step is due."""
-        if self._entered:  # a node that names a variable waits for its extraction, but not for long
+        """Runs the current node; ``calls`` collects the model's calls, which require another step."""
+        if self._entered:  # a node that uses a variable waits briefly for its extraction
             texts = [self.node.prompt, self.node.say or "", str(self.node.data.get("offline_say") or "")]
             names = {variable.path for text in texts for variable in find_variables(text)}
             await self._extractor.wait_for(names, EXTRACTION_WAIT_S)
@@ -202,7 +204,7 @@ class Conversation:
                     yield step
 
     async def _scripted_opening(self) -> AgentSpeech | None:
-        """Returns the written sentence or recording with which this node begins; None when the model speaks."""
+        """Returns the written sentence or recording that opens this node; None when the model speaks."""
         if not self._entered:
             return None
         node = self.node
@@ -220,7 +222,7 @@ class Conversation:
     ) -> AgentSpeech | None:
         """Returns the recording, or the text if there is none; None when there is neither.
 
-        ``otherwise`` says in the event what then comes in its place.
+        ``otherwise`` is the fallback that the event reports.
         """
         if recording is not None:
             sound = await self._sounds.find_sound(recording, self._sample_rate)
@@ -243,7 +245,7 @@ class Conversation:
                         elif isinstance(event, ToolCalled):
                             calls.append(event.call)
             finally:
-                # also when the caller interrupts: what was generated is cut to what was heard afterwards
+                # also when the caller interrupts: the generated text is cut to the heard part afterwards
                 text = "".join(said).strip()
                 if text or calls:
                     self.history.add_agent_message(text, tuple(calls))
@@ -275,7 +277,7 @@ class Conversation:
             [str(item) for item in uuids] if isinstance(uuids, list) else [],
             filters if isinstance(filters, Mapping) else None,
         )
-        # an MCP server's catalog may grow after validation, and vendors refuse two functions of one name
+        # an MCP server's catalog may grow after validation, and vendors reject two functions of one name
         taken = {edge.tool_name for edge in self.outgoing_edges()}
         return [tool for tool in offered if tool.spec.name not in taken]
 
@@ -325,7 +327,7 @@ class Conversation:
     # -- the end --------------------------------------------------------------------------------------------------
 
     async def finish(self, timeout_s: float = 5.0) -> None:
-        """Extracts what the last node asks for and waits for running extractions and side effects."""
+        """Extracts the last node's variables and waits for running extractions and side effects."""
         self._compactor.cancel()
         self.retriever.cancel()
         await self._tools.cancel_call_bound_tools()
@@ -341,7 +343,7 @@ class Conversation:
         self.context.update(self._extractor.values)
 
     def snapshot(self) -> ConversationState:
-        """Returns what another process needs to continue the conversation."""
+        """Returns the state that another process needs to continue the conversation."""
         return {
             "node_id": self.node.id,
             "entered": self._entered,
@@ -353,7 +355,7 @@ class Conversation:
         }
 
     def restore(self, state: ConversationState) -> None:
-        """Continues a conversation from what :meth:`snapshot` returned."""
+        """Continues a conversation from the result of :meth:`snapshot`."""
         self.node = self.graph.nodes[state["node_id"]]
         self._entered = state["entered"]
         self.is_over = state["is_over"]

@@ -1,4 +1,4 @@
-"""Takes variables out of what was said when a node is left and at the end, beside the conversation."""
+"""Extracts variables in the background, when a node is left and at the end of the conversation."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ _TYPES = {"string": "string", "number": "number", "boolean": "boolean"}
 
 
 class VariableExtractor:
-    """``values`` holds what is known so far; a later node may correct an earlier one, never with null."""
+    """``values`` holds what is known so far; a later node may correct an earlier value, but never with null."""
 
     def __init__(self, llm: LlmChain, emit: Emit) -> None:
         self._llm = llm
@@ -27,14 +27,14 @@ class VariableExtractor:
         self._tasks: dict[asyncio.Task[None], frozenset[str]] = {}
 
     def start_extraction(self, node: Node, history: Sequence[LlmMessage]) -> None:
-        """Starts extracting what this node asks for; returns immediately."""
+        """Starts extracting this node's variables; returns immediately."""
         if node.extraction_enabled and node.extraction_variables:
             task = asyncio.create_task(self._extract_variables(node, list(history)))
             self._tasks[task] = frozenset(str(variable.get("name")) for variable in node.extraction_variables)
             task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
     async def wait_for(self, names: Collection[str], timeout_s: float) -> None:
-        """Waits for running extractions that may set one of these names; returns immediately without any."""
+        """Waits for running extractions that may set one of these names; returns immediately if there are none."""
         wanted = [task for task, brings in self._tasks.items() if not brings.isdisjoint(names)]
         if wanted:
             await asyncio.wait(wanted, timeout=timeout_s)

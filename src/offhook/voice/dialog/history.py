@@ -1,4 +1,4 @@
-"""What the model is shown of a conversation: what was said and called, cut to what was heard."""
+"""The conversation history for the model: words and calls, cut to what was heard."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -10,7 +10,7 @@ from offhook.voice.output.sentence_splitter import common_prefix
 
 
 class ConversationHistory:
-    """``messages`` in their order. The agent's words of the turn under way are known, so that they can be cut."""
+    """``messages`` in order. The agent's words of the current turn are tracked, so that they can be cut."""
 
     def __init__(self) -> None:
         self.messages: list[LlmMessage] = []
@@ -35,7 +35,7 @@ class ConversationHistory:
         self.messages.append(LlmMessage("assistant", text, tool_calls=calls))
 
     def append_to_tool_call(self, text: str) -> None:
-        """Said beside a call, in the message that made the call: vendors want its answer right behind it."""
+        """Adds words spoken beside a call to the message that made the call: vendors want the answer right after it."""
         at = max(index for index, message in enumerate(self.messages) if message.tool_calls)
         message = self.messages[at]
         self.messages[at] = replace(message, content=f"{message.content} {text}".strip())
@@ -43,15 +43,15 @@ class ConversationHistory:
             self._spoken_entries.append(at)
 
     def add_tool_answers(self, answers: Iterable[LlmMessage]) -> None:
-        """Functions answered."""
+        """Adds the results of function calls."""
         self.messages += answers
 
     def add_canned_text(self, text: str) -> None:
-        """Adds a phrase of the session itself (of the watchdog), so that the model knows it."""
+        """Adds a phrase of the session itself (of the watchdog), so that the model knows about it."""
         self.messages.append(LlmMessage("assistant", text))
 
     def truncate_to_heard(self, heard: str) -> None:
-        """Keeps the words of this turn that were heard before the caller interrupted, and nothing else."""
+        """Keeps only the words of this turn that were heard before the caller interrupted."""
         left = heard
         for index in self._spoken_entries:
             message = self.messages[index]

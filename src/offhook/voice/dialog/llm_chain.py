@@ -1,4 +1,4 @@
-"""The LLMs of one call as one: time-outs, a retry where nobody better is left, then the next model."""
+"""Combines the LLMs of one call: time-outs, a retry when no better model is left, then the next model."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -23,13 +23,13 @@ from offhook.voice.usage_counter import UsageCounter
 
 Emit = events.Emit
 CONTINUE = "You were cut off after saying: “{said}”. Go on from there without repeating it."
-# With another vendor at hand a silent one is given up sooner: the caller has been waiting since they stopped talking.
+# A silent vendor is given up sooner when there is another: the caller has been waiting since they stopped talking.
 STALL_WITH_FALLBACK_S: Final = 2.5
 
 
 @dataclass(slots=True)
 class _AttemptResult:
-    """What came of one request to one model."""
+    """The result of one request to one model."""
 
     text: str = ""
     has_called: bool = False
@@ -49,7 +49,7 @@ class LlmChain:
         self._stall_s = stall_s
 
     async def stream(self, request: LlmRequest) -> AsyncGenerator[LlmEvent, None]:
-        """Yields text and tool calls; raises :class:`AllModelsFailed` when no model is left."""
+        """Yields text and tool calls. Raises :class:`AllModelsFailed` when no model is left."""
         self._circuit.return_to_preferred()
         while True:
             seen = _AttemptResult()
@@ -61,7 +61,7 @@ class LlmChain:
                 self._circuit.report_failure(error)
                 if not self._circuit.should_retry(error, even_slow=True):
                     self._circuit.fail_over(error)
-                if seen.has_called:  # what it called is being done: another model would call it again
+                if seen.has_called:  # its tool calls are already running: another model would repeat them
                     return
                 if seen.text:
                     spoken = LlmMessage("assistant", seen.text)
@@ -97,7 +97,7 @@ class LlmChain:
                 seen.has_called = seen.has_called or isinstance(event, ToolCalled)
                 yield event
         except ModelError:
-            seen.is_refused = not seen.text  # a request that was refused costs nothing
+            seen.is_refused = not seen.text  # a rejected request costs nothing
             raise
         finally:
             if hasattr(iterator, "aclose"):
@@ -105,7 +105,7 @@ class LlmChain:
             self._estimate_missing_usage(llm.model_ref, request, seen)
 
     def _estimate_missing_usage(self, ref: ModelRef, request: LlmRequest, seen: _AttemptResult) -> None:
-        """Estimates usage that the vendor did not report: it also charges for answers that were cut short."""
+        """Estimates usage that the vendor did not report: vendors also charge for answers that were cut short."""
         if seen.is_refused or seen.completion_tokens or (seen.is_complete and seen.prompt_tokens):
             return
         self._usage.add_llm_estimate(ref, request, seen.text, has_prompt=seen.prompt_tokens > 0)
@@ -116,6 +116,6 @@ class LlmChain:
         return None if ref is None or ref.provider == OFFLINE_PROVIDER else ref
 
     async def complete_text(self, request: LlmRequest) -> str:
-        """Returns the whole text of an answer that is not spoken (variable extraction)."""
+        """Returns the full text of an answer that is not spoken (variable extraction)."""
         text = [event.text async for event in self.stream(request) if isinstance(event, TextDelta)]
         return "".join(text)

@@ -1,4 +1,4 @@
-"""What a model is told at a node: the system message, the tools and the hints for rule-based models."""
+"""Builds a node's model input: the system message, the tools and the hints for rule-based models."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ END_RULE = "This is the end of the conversation: say goodbye in one or two sente
 
 
 def system_message(graph: WorkflowGraph, node: Node, context: Mapping[str, Any], *, is_spoken: bool) -> str:
-    """Rules of the channel, the global prompt, the node's prompt and what is known so far, in this order."""
+    """Combines the channel's rules, the global prompt, the node's prompt and the known values, in this order."""
     parts = [VOICE_RULES if is_spoken else TEXT_RULES]
     if node.add_global_prompt and graph.global_prompt:
         parts.append(render_template(graph.global_prompt, context))
@@ -31,7 +31,7 @@ def system_message(graph: WorkflowGraph, node: Node, context: Mapping[str, Any],
 
 
 def edge_tools(edges: Sequence[Edge], context: Mapping[str, Any]) -> list[ToolSpec]:
-    """Edges that a model may take; edges that only keys can take are left out."""
+    """Returns the edges that a model may take; edges that only keys can take are left out."""
     return [
         ToolSpec(
             edge.tool_name, f"Go on with “{edge.label}”. Call this when: {render_template(edge.condition, context)}"

@@ -1,4 +1,4 @@
-"""What the documents of a node say to what the caller asks; looked up while the caller still speaks."""
+"""Retrieves passages of a node's documents for the caller's question, while the caller is still speaking."""
 
 import asyncio
 import re
@@ -14,9 +14,9 @@ from offhook.workflows.graph import Node
 
 # A question that grows by less than this is not looked up again before it ends.
 MIN_NEW_WORDS: Final = 2
-# A short one ("and for children?") is about what was asked before.
+# A short question ("and for children?") refers to what was asked before.
 MIN_STANDALONE_WORDS: Final = 4
-# With passages for most of the question the caller does not wait for better ones; without any, not for long.
+# With passages for most of the question, the caller does not wait for better ones; without any, only briefly.
 MAX_WAIT_WITH_PASSAGES_S: Final = 0.03
 MAX_WAIT_WITHOUT_PASSAGES_S: Final = 1.0
 MIN_OVERLAP: Final = 0.6
@@ -29,7 +29,7 @@ PASSAGES_RULE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _PassageQuery:
-    """``words`` are those of ``text``, without their form: recognizers write a word so and then so."""
+    """A query. ``words`` are the normalized words of ``text``: recognizers do not always spell a word the same."""
 
     node_id: str
     text: str
@@ -52,7 +52,7 @@ class _QueryResult:
 
 
 class PassageRetriever:
-    """Of one conversation. It never raises: an agent without its documents still answers."""
+    """The retriever of one conversation. It never raises: an agent without its documents still answers."""
 
     def __init__(self, knowledge: KnowledgeSource, emit: Emit) -> None:
         self._knowledge = knowledge
@@ -61,11 +61,11 @@ class PassageRetriever:
         self._task: asyncio.Task[None] | None = None
         self._number = 0
         self._latest_result: _QueryResult | None = None
-        self._turn_result: _QueryResult | None = None  # to the turn under way
+        self._turn_result: _QueryResult | None = None  # reported to the current turn
         self._previous_question = ""
 
     def prefetch(self, node: Node, text: str) -> None:
-        """Interim words of the caller. Called many times a second: it starts one look-up after the other."""
+        """Looks up the caller's interim words. Called many times a second; it runs one look-up at a time."""
         if not node.document_refs or (self._task is not None and not self._task.done()):
             return
         asked = self._build_query(node, text)
@@ -75,7 +75,7 @@ class PassageRetriever:
             self._start_lookup(node, asked)
 
     async def passages_for_turn(self, node: Node, heard: str | None) -> Sequence[Passage]:
-        """Returns the passages of the node's documents for what was heard; without words, only whole documents."""
+        """Returns passages of the node's documents for the heard words; without words, only whole documents."""
         if not node.document_refs:
             return ()
         asked = self._build_query(node, heard or "")
@@ -151,7 +151,7 @@ class PassageRetriever:
 
 
 def render_passages(passages: Sequence[Passage]) -> str:
-    """Returns the passages as a part of the system message."""
+    """Formats the passages as a part of the system message."""
     parts = []
     for number, passage in enumerate(passages, 1):
         page = f", page {passage.page}" if passage.page is not None else ""

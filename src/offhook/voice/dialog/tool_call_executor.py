@@ -1,4 +1,4 @@
-"""Runs the functions that a model calls: time limits, and never twice or half when they have side effects."""
+"""Runs the functions that a model calls: with time limits, and exactly once when they have side effects."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ CANCELED_ANSWER = {"error": "The caller interrupted before this finished."}
 
 
 class ToolCallExecutor:
-    """Keeps the history whole: every call gets exactly one answer, in the order in which they were made."""
+    """Keeps the history complete: every call gets exactly one answer, in call order."""
 
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
@@ -25,7 +25,7 @@ class ToolCallExecutor:
         self.end_request: EndCallRequest | None = None
 
     def expect_answers(self, calls: Sequence[ToolCall]) -> None:
-        """Notes calls that are in the history and need answers."""
+        """Records calls that are in the history and need answers."""
         for call in calls:
             self._open[call.id] = call
 
@@ -80,7 +80,7 @@ class ToolCallExecutor:
             await asyncio.wait(tasks)
 
     async def wait_for_side_effects(self) -> list[LlmMessage]:
-        """Waits for side effects that outlived their turn, then answers every call that is still open."""
+        """Waits for side effects that outlived their turn, then answers every open call."""
         for call_id, task in list(self._running.items()):
             await asyncio.wait([task])
             self._running.pop(call_id, None)

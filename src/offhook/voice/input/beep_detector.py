@@ -1,4 +1,4 @@
-"""Hears the beep of an answering machine: one pure tone for a moment, which no voice and no ringing is."""
+"""Detects the beep of an answering machine: a single pure tone for a moment, unlike any voice or ringing."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -8,7 +8,8 @@ import numpy as np
 from offhook.kit.audio import Samples
 
 WINDOW: Final = 256  # 32 ms at 8 kHz: 31 Hz a bin
-# Beeps of answering machines lie between 440 and 1,400 Hz or so; a ring is two tones and a fax calls at 1,100 for longer.
+# Beeps of answering machines lie between about 440 and 1,400 Hz; a ring is two tones, and a fax calls at 1,100 for
+# longer.
 MIN_HZ: Final = 420
 MAX_HZ: Final = 2000
 MIN_BEEP_S: Final = 0.15

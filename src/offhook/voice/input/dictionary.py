@@ -1,4 +1,4 @@
-"""The words that a workflow's callers and agent use: what recognition should expect and how they are pronounced."""
+"""A workflow's vocabulary: words that recognition should expect, and how the voice pronounces them."""
 
 import re
 from collections.abc import Mapping
@@ -11,13 +11,13 @@ MAX_TERM_LENGTH: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class SpeechDictionary:
-    """``terms`` go to speech recognition, ``spoken`` says what the voice reads instead of a written word."""
+    """``terms`` go to speech recognition; ``spoken`` maps written words to what the voice reads."""
 
     terms: tuple[str, ...] = ()
     spoken: Mapping[str, str] = field(default_factory=dict)
 
     def apply_pronunciations(self, text: str) -> str:
-        """Returns the text as the voice should read it, replacing whole words in any case."""
+        """Returns the text for the voice, with whole words replaced in any case."""
         if not self.spoken:
             return text
         # Longest first, so that "Offhook Pro" goes before "Offhook". The re module caches compiled patterns.
@@ -30,7 +30,8 @@ EMPTY_DICTIONARY: Final = SpeechDictionary()
 
 
 def parse_dictionary(value: Any) -> SpeechDictionary:
-    """``word`` or ``word = how it is spoken``, separated by commas or new lines; what is over the limits is left out."""
+    """Parses ``word`` or ``word = how it is spoken``, separated by commas or new lines; skips entries over the
+    limits."""
     if not isinstance(value, str):
         return EMPTY_DICTIONARY
     terms: dict[str, None] = {}

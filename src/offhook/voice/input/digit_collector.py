@@ -1,4 +1,4 @@
-"""Collects keys that the caller presses until they mean an edge or are a whole entry."""
+"""Collects the keys that a caller presses until they select an edge or complete an entry."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -6,14 +6,14 @@ from typing import Final
 
 from offhook.workflows.graph import Edge
 
-# Between keys of one entry people take up to 2 s; a menu with one longer option waits less for the next key.
+# Callers take up to 2 s between the keys of an entry; a menu with a longer option waits less for the next key.
 ENTRY_TIMEOUT_S: Final = 2.0
 PREFIX_TIMEOUT_S: Final = 1.0
 MAX_DIGITS: Final = 32
 
 
 class DigitCollector:
-    """``on_edge`` gets the edge whose digits were pressed, ``on_entry`` any other entry, without its final ``#``."""
+    """``on_edge`` gets the edge of the pressed digits, ``on_entry`` any other entry, without its final ``#``."""
 
     def __init__(self, on_edge: Callable[[Edge, str], None], on_entry: Callable[[str], None]) -> None:
         self._on_edge = on_edge

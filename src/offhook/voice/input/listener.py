@@ -21,14 +21,14 @@ from offhook.voice.safety.model_failover import ModelFailover
 from offhook.voice.usage_counter import UsageCounter
 
 REOPEN_PAUSE_S: Final = 0.2
-# Speech shorter than this without words is a cough, not a turn that we missed.
+# Shorter speech without words is a cough, not a missed turn.
 MIN_UNHEARD_S: Final = 0.35
-# After this many turns without words the next recognizer is tried.
+# After this many turns without words, the next recognizer is tried.
 UNHEARD_BEFORE_FAILOVER: Final = 2
 
 
 class CallerTurnHandler(Protocol):
-    """What the session does with what the caller does."""
+    """Callbacks by which the session reacts to the caller."""
 
     def on_caller_started(self) -> None: ...
     def on_caller_speech(self, state: CallerTurnState) -> None: ...
@@ -38,7 +38,7 @@ class CallerTurnHandler(Protocol):
 
 
 class CallerListener:
-    """Feed it the leg's audio; it calls back. Times are loop times."""
+    """Feed it the leg's audio; it calls the handler. Times are loop times."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class CallerListener:
         )
         self._vad = vad.open_stream(self._detector)
         self._expectation = Expectation()
-        self.audio_tap: Callable[[Samples], None] | None = None  # gets the caller's audio at 8 kHz
+        self.audio_tap: Callable[[Samples], None] | None = None  # receives the caller's audio at 8 kHz
         self._state = CallerTurnState()
         self._turn_started_at: float | None = None
         self._unheard_from: float | None = None
@@ -101,7 +101,7 @@ class CallerListener:
 
     @property
     def _is_utterance(self) -> bool:
-        """Returns whether the caller speaks, or has spoken and nothing final was recognized yet."""
+        """Returns whether the caller is speaking, or has spoken without a final transcript yet."""
         return self._detector.is_speaking or self._unheard_from is not None or bool(self._state.partial)
 
     @property
@@ -117,7 +117,7 @@ class CallerListener:
         return bool(self._state.text or self._state.partial)
 
     def set_expectation(self, expectation: Expectation) -> None:
-        """Sets what the node expects, followed by the words of the workflow's dictionary."""
+        """Sets the node's expectation, followed by the words of the workflow's dictionary."""
         terms = self._config.dictionary.terms
         if terms:
             expectation = replace(expectation, phrases=tuple(dict.fromkeys((*expectation.phrases, *terms))))
@@ -171,7 +171,7 @@ class CallerListener:
                     await asyncio.sleep(REOPEN_PAUSE_S)
 
     def _attach_stream(self, stream: SttStream, *, replay: bool) -> None:
-        """Attaches a recognizer; after a failure it gets what the caller has said since the last final transcript."""
+        """Attaches a recognizer; after a failure it gets the caller's audio since the last final transcript."""
         stream.set_expectation(self._expectation)
         if replay and self._is_utterance:
             self._state.partial = ""
@@ -193,7 +193,7 @@ class CallerListener:
         return True
 
     def _count_seconds(self) -> None:
-        """Counts the audio so far for the current recognizer."""
+        """Counts the audio sent to the current recognizer so far."""
         ref, counted = self._circuit.current_ref, sum(self._seconds_by_ref.values())
         self._seconds_by_ref[ref] = self._seconds_by_ref.get(ref, 0.0) + self.seconds - counted
 
@@ -216,7 +216,7 @@ class CallerListener:
         self.evaluate_turn()
 
     def count_usage(self, usage: UsageCounter) -> None:
-        """Each recognizer has the seconds that it listened, also when it failed afterwards."""
+        """Counts the seconds that each recognizer listened, including those that failed afterwards."""
         self._count_seconds()
         for ref, seconds in self._seconds_by_ref.items():
             usage.add_stt_seconds(ref, seconds)
@@ -298,13 +298,13 @@ class CallerListener:
 
 
 def _downsample_to_8k(samples: Samples) -> Samples:
-    """16 kHz to 8 kHz for the VAD: pairs averaged, which is filter enough for telling speech from silence."""
+    """Converts 16 kHz to 8 kHz for the VAD by averaging pairs, which is enough to tell speech from silence."""
     even = samples[: samples.size & ~1].reshape(-1, 2).astype(np.int32)
     halved: Samples = (even.sum(axis=1) >> 1).astype(np.int16)
     return halved
 
 
 def _level_db(samples: Samples) -> float:
-    """RMS of a frame in dBFS; -90 of silence."""
+    """Returns the RMS of a frame in dBFS; -90 for silence."""
     level = float(np.sqrt(np.mean(samples.astype(np.float64) ** 2))) if samples.size else 0.0
     return 20 * float(np.log10(max(level, 1.0) / 32768))

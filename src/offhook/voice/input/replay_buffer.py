@@ -1,15 +1,15 @@
-"""The caller's audio that no recognizer has answered yet, for the one that takes over in the middle of an utterance."""
+"""Buffers the caller's unrecognized audio for a recognizer that takes over in mid-utterance."""
 
 from collections import deque
 from typing import Final
 
-# A recognizer that hears a word from its middle on gets it wrong.
+# A recognizer that hears a word from the middle gets it wrong.
 PREROLL_S: Final = 0.6
 MAX_UTTERANCE_S: Final = 30.0
 
 
 class ReplayBuffer:
-    """PCM16 at ``sample_rate``. While nobody speaks only the last ``PREROLL_S`` are kept."""
+    """PCM16 at ``sample_rate``. During silence, only the last ``PREROLL_S`` are kept."""
 
     def __init__(self, sample_rate: int) -> None:
         self._bytes_per_s = sample_rate * 2
@@ -24,7 +24,7 @@ class ReplayBuffer:
             self._size -= len(self._parts.popleft())
 
     def clear(self) -> None:
-        """Drops the audio that has been recognized."""
+        """Drops audio that has been recognized."""
         self._parts.clear()
         self._size = 0
 

@@ -1,8 +1,8 @@
 """Silero VAD for all calls of a process: the windows of many calls go through the model as one batch.
 
 The model file comes from the pinned ``silero-vad`` wheel (MIT), which is never imported: its code needs PyTorch.
-One window is 256 samples at 8 kHz (32 ms) behind 32 samples of context; the recurrent state is (2, calls, 128).
-Measured: 1.9 ms per call-second alone, 0.7 in batches.
+One window is 256 samples at 8 kHz (32 ms) preceded by 32 samples of context; the recurrent state is (2, calls,
+128). Measured: 1.9 ms per call-second alone, 0.7 in batches.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ WINDOW: Final = 256
 CONTEXT: Final = 32
 RATE: Final = 8000
 WINDOW_S: Final = WINDOW / RATE
-# Windows wait this long for those of other calls: one beat of the telephone network.
+# Windows wait this long for those of other calls: one frame interval of the telephone network.
 BATCH_S: Final = 0.02
-# About -62 dBFS: below it a line is silent and the model is not asked. Source: mu-law idle noise is within ±8.
+# About -62 dBFS: below it a line is silent and the model is skipped. Source: mu-law idle noise is within ±8.
 SILENCE_PEAK: Final = 26
 
 
@@ -31,7 +31,7 @@ class VadModelMissing(Exception):
 
 
 def model_path() -> Path:
-    """Returns the path of the ONNX file; raises :class:`VadModelMissing` with what to do."""
+    """Returns the path of the ONNX file. Raises :class:`VadModelMissing` with instructions."""
     spec = importlib.util.find_spec("silero_vad")
     for folder in (spec.submodule_search_locations or []) if spec else []:
         path = Path(folder) / "data" / "silero_vad.onnx"
@@ -75,7 +75,7 @@ class SileroVad:
         self._timer: asyncio.TimerHandle | None = None
 
     def load_model(self) -> None:
-        """Loads the model now (80 ms) instead of with the first call."""
+        """Loads the model now (80 ms) instead of during the first call."""
         if self._session is not None:
             return
         self._session = onnx_session(self._path or model_path(), log_level=3)

@@ -1,17 +1,17 @@
-"""Turns VAD probabilities into "the caller started" and "the caller stopped", with hysteresis."""
+"""Turns VAD probabilities into speech start and speech stop events, with hysteresis."""
 
 from collections.abc import Callable
 from typing import Final
 
-# A word has at least this much speech; shorter is a click or a breath.
+# A word has at least this much speech; anything shorter is a click or a breath.
 MIN_SPEECH_S: Final = 0.06
 
 
 class SpeechDetector:
-    """Call with each window's probability; times are those of the audio pushed so far, plus ``started_at``.
+    """Call it with each window's probability; times are those of the audio pushed so far, plus ``started_at``.
 
     ``is_speaking`` is true from the second speech window until ``stop_after_s`` of silence. ``speech_s`` is the
-    length of the speech that is going on, ``silence_s`` the silence since its last window.
+    length of the current speech, ``silence_s`` the silence since its last window.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A quiet room behind the agent: sounds that are made here, mixed into what leaves for the caller and into nothing else.
+"""Quiet background sound behind the agent: generated here, and mixed only into the audio sent to the caller.
 
 The recording and the transcript keep the bare voice, and recognition hears only the caller.
 """
@@ -18,9 +18,9 @@ from offhook.voice.events import VoiceEvent
 from offhook.voice.output.metronome import Metronome
 from offhook.voice.ports import CallLeg, SoundLibrary
 
-# Loudness at volume 1, dBFS: telephone speech has about -20, so that the default of 0.3 stands 17 dB behind it.
+# Loudness at volume 1, dBFS: telephone speech is at about -20, so the default of 0.3 is 17 dB below it.
 FULL_DB: Final = -26.0
-# One noise frame in hand at the far end. More would delay the voice that comes after it.
+# The far end buffers one noise frame. More would delay the voice that comes after it.
 LEAD_FRAMES: Final = 1
 _LOOP_S: Final = 12
 _RATE: Final = 16_000
@@ -37,9 +37,9 @@ class AmbienceConfig:
 
 
 class AmbientLeg:
-    """A ``CallLeg`` around another: its far end hears a steady stream of background, with the voice on top.
+    """A ``CallLeg`` around another one: its far end hears a steady background with the voice on top.
 
-    :meth:`fill` begins the background; until then, and after :meth:`hang_up`, frames pass through unchanged.
+    :meth:`start_background` starts it; until then, and after :meth:`hang_up`, frames pass through unchanged.
     """
 
     def __init__(self, leg: CallLeg, ambience: AmbienceConfig, sounds: SoundLibrary) -> None:
@@ -56,7 +56,7 @@ class AmbientLeg:
         self._sent = 0
 
     async def start_background(self, emit: Emit) -> None:
-        """Creates or loads the background and starts to play it in a loop."""
+        """Creates or loads the background and plays it in a loop."""
         ambience, rate = self._ambience, self._codec.sample_rate
         recording = None
         if ambience.recording_id is not None:
@@ -85,7 +85,7 @@ class AmbientLeg:
         Metronome.of_running_loop().add(self)
 
     def send_due_frames(self, beat: float) -> bool:
-        """Fills the frames of this beat that no voice has filled."""
+        """Fills the frames of this beat that the voice has not filled."""
         if self._first_beat is None:
             self._first_beat = beat
         due = self._count_due_frames(beat)
@@ -94,7 +94,7 @@ class AmbientLeg:
         return bool(self._frames)
 
     def _count_due_frames(self, at: float) -> int:
-        """Frames that should have left by ``at``, counted in whole beats."""
+        """Counts the frames that should have been sent by ``at``, in whole beats."""
         return LEAD_FRAMES + 1 + int((at - (self._first_beat or at)) / FRAME_S + 0.01)
 
     def _next_frame_index(self) -> int:
@@ -119,7 +119,7 @@ class AmbientLeg:
 
     def clear_buffer(self) -> None:
         self._leg.clear_buffer()
-        # what was in hand at the far end is gone: go on from now
+        # the far end's buffer was cleared: continue from now
         self._sent = min(self._sent, self._count_due_frames(self._loop.time()) - LEAD_FRAMES)
 
     def send_event(self, event: VoiceEvent) -> None:
@@ -135,9 +135,9 @@ _background_cache: Final[dict[tuple[str, int], Samples]] = {}
 
 
 def get_background_samples(sound: str, rate: int) -> Samples:
-    """Twelve seconds of a place, the same every time, at 8 or 16 kHz: they repeat without a seam.
+    """Returns twelve seconds of background that loop seamlessly, always the same, at 8 or 16 kHz.
 
-    Made once in a process, which takes a tenth of a second.
+    Generated once per process, which takes a tenth of a second.
     """
     if (sound, rate) not in _background_cache:
         noise = SOUNDS[sound](np.random.default_rng(7))
@@ -160,21 +160,21 @@ def _white_noise(random: np.random.Generator) -> FloatArray:
 
 
 def _slow_swell(random: np.random.Generator, fastest_hz: float, depth: float) -> FloatArray:
-    """Returns a slow rise and fall around 1 that repeats without a seam."""
+    """Returns a slow rise and fall around 1 that loops seamlessly."""
     slow = _apply_spectrum_gain(_white_noise(random), lambda hz: (hz <= fastest_hz).astype(float))
     swell: FloatArray = 1 + depth * slow / np.abs(slow).max()
     return swell
 
 
 def _soft_noise(random: np.random.Generator, corner_hz: float) -> FloatArray:
-    """Soft noise that falls off above the corner; nothing below 80 Hz, which a telephone does not carry."""
+    """Returns soft noise that falls off above the corner; nothing below 80 Hz, which a telephone does not carry."""
     air = _apply_spectrum_gain(_white_noise(random), lambda hz: (hz > 80) / (1 + (hz / corner_hz) ** 2))
     even: FloatArray = air / air.std()
     return even
 
 
 def _babble_noise(random: np.random.Generator, voices: int) -> FloatArray:
-    """People who cannot be understood: speech bands that rise and fall as syllables do (2 to 5 a second)."""
+    """Returns unintelligible chatter: speech bands that rise and fall as syllables do (2 to 5 a second)."""
     total = np.zeros(_LOOP_S * _RATE)
     for _ in range(voices):
         center = random.uniform(350, 900)

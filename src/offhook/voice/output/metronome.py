@@ -1,4 +1,4 @@
-"""One 20 ms beat for every call of the process: a timer per call would cost more than the frames it sends."""
+"""One 20 ms beat for all calls of the process: a timer per call would cost more than the frames it sends."""
 
 import asyncio
 from typing import ClassVar, Protocol
@@ -9,12 +9,12 @@ from offhook.kit.audio import FRAME_S
 
 class FramePlayer(Protocol):
     def send_due_frames(self, beat: float) -> bool:
-        """Sends the frames that are due at this beat (loop time); returns False when nothing is left to send."""
+        """Sends the frames due at this beat (loop time); returns False when nothing is left to send."""
         ...
 
 
 class Metronome:
-    """Beats only while somebody plays. ``add`` is idempotent and takes effect at once."""
+    """Beats only while a call is playing audio. ``add`` is idempotent and takes effect immediately."""
 
     _of_loop: ClassVar["WeakKeyDictionary[asyncio.AbstractEventLoop, Metronome]"] = WeakKeyDictionary()
 
@@ -43,7 +43,7 @@ class Metronome:
 
     def _run_beat(self) -> None:
         now = self._loop.time()
-        # absolute beats, so that lateness never adds up; those that were missed altogether are made up for by this one
+        # absolute beats, so that delays never add up; this beat makes up for missed ones
         beat = self._next + max(0.0, (now - self._next) // FRAME_S) * FRAME_S
         for player in list(self._players):
             if not player.send_due_frames(beat):

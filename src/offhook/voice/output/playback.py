@@ -1,4 +1,4 @@
-"""The agent's audio on its way out: paced in 20 ms frames, dropped at once on barge-in, counted to what was heard."""
+"""The agent's outgoing audio: paced in 20 ms frames, dropped at once on barge-in, counted to what was heard."""
 
 import asyncio
 from collections import deque
@@ -9,9 +9,9 @@ from offhook.kit.audio import FRAME_S
 from offhook.voice.output.metronome import Metronome
 from offhook.voice.ports import CallLeg, CallRecorder
 
-# The far end keeps this much in hand, so that one late beat is not a click. Source: jitter of a busy loop, bench/voice.py.
+# The far end buffers this much, so that one late beat is not a click. Source: jitter of a busy loop, bench/voice.py.
 LEAD_FRAMES = 2
-# How long a mark may take on top of the audio before it counts as lost (Vobiz never returns cleared ones).
+# Extra time for a mark on top of the audio before it counts as lost (Vobiz never returns cleared ones).
 MARK_GRACE_S = 1.0
 
 
@@ -29,13 +29,13 @@ class QueuedSentence:
     on_start: Callable[[], None] | None = None
 
     def heard_text(self, now: float, bytes_per_s: float) -> str:
-        """Returns the words that were played by ``now``, cut at a word's end, by the share of the audio that left."""
+        """Returns the words played by ``now``, cut at a word boundary, by the share of the audio that was sent."""
         if self.first_frame_at is None:
             return ""
         played = min(self.sent_bytes, (now - self.first_frame_at) * bytes_per_s)
         if self.is_complete and played >= self.queued_bytes - bytes_per_s * FRAME_S:
             return self.text
-        # An unfinished synthesis has no length yet: 14 characters a second is unhurried English speech.
+        # An unfinished synthesis has no length yet: assume 14 characters a second, as in unhurried English speech.
         expected = self.queued_bytes if self.is_complete else max(self.queued_bytes, len(self.text) / 14 * bytes_per_s)
         cut = int(len(self.text) * min(1.0, played / expected)) if expected else 0
         if cut >= len(self.text):
@@ -67,12 +67,13 @@ class Playback:
 
     @property
     def audible_until(self) -> float:
-        """Loop time at which the last frame that left has been heard; 0 before the first one."""
+        """Returns the loop time when the last sent frame will have been heard; 0 before the first one."""
         return self._audible_until
 
     @property
     def is_audible(self) -> bool:
-        """Also while the loop is so late that the far end has played all it had: the next beat goes on with the sentence."""
+        """Returns whether the agent is audible, also while the loop is so late that the far end has played its
+        whole buffer: the next beat continues the sentence."""
         return self._is_running or self._loop.time() < self._audible_until
 
     def begin_sentence(self, text: str, on_start: Callable[[], None] | None = None) -> QueuedSentence:
@@ -89,7 +90,7 @@ class Playback:
         self._resume_sending()
 
     def truncate_sentence(self, sentence: QueuedSentence, total: int) -> None:
-        """Drops what follows the first ``total`` bytes of a sentence, unless it was already sent."""
+        """Drops everything after the first ``total`` bytes of a sentence, unless it was already sent."""
         keep = max(total // self._frame * self._frame - sentence.sent_bytes, 0)
         sentence.queued_bytes -= max(len(sentence.buffer) - keep, 0)
         del sentence.buffer[keep:]
@@ -99,7 +100,7 @@ class Playback:
         self._resume_sending()
 
     def pause(self) -> None:
-        """Pauses and keeps what waits; :meth:`resume` continues and :meth:`drop_unheard` drops it."""
+        """Pauses and keeps queued audio; :meth:`resume` continues and :meth:`drop_unheard` drops it."""
         self.is_paused = True
         self._is_running = False
         self._metronome.remove(self)
@@ -114,7 +115,7 @@ class Playback:
         if not self._is_running and self._has_frame_ready():
             self._is_running = True
             now = self._loop.time()
-            # Still audible from before: go on seamlessly. Otherwise a new epoch begins, with the lead at once.
+            # Still audible from before: continue seamlessly. Otherwise a new epoch begins, with the lead at once.
             if now > self._audible_until:
                 self._epoch = now
                 self._first_beat = None
@@ -141,16 +142,16 @@ class Playback:
         self._changed.set()
 
     def send_due_frames(self, beat: float) -> bool:
-        """Sends the frames that are due at this beat; returns False when nothing is left to send."""
+        """Sends the frames due at this beat; returns False when nothing is left to send."""
         if self._first_beat is None:
             self._first_beat = beat
         return self._send_until(self._count_due_frames(beat))
 
     def _count_due_frames(self, at: float) -> int:
-        """Frames since the epoch that may have left by ``at``: the lead at once, then exactly one a beat.
+        """Counts the frames since the epoch that may be sent by ``at``: the lead at once, then exactly one a beat.
 
-        Counted in beats and not in time since the epoch, which would fall on both sides of a frame's edge as the loop
-        is late by a little more or less: no frame on one beat, two on the next.
+        Counts beats and not time since the epoch, which would fall on either side of a frame boundary as the loop's
+        delay varies: no frame on one beat, two on the next.
         """
         if self._first_beat is None:
             return LEAD_FRAMES
@@ -172,7 +173,7 @@ class Playback:
         if len(frame) < self._frame:
             frame += self._leg.codec.silence_frame[len(frame) :]
         self._leg.send_frame(frame)
-        # on the recording a frame stands where it is heard, not where the lead put it on the wire
+        # the recording places a frame where it is heard, not where the lead put it on the wire
         heard_at = self._epoch + self._frames_since_epoch * FRAME_S
         if self._recorder is not None:
             self._recorder.record_agent(heard_at - self._t0, frame)
@@ -186,7 +187,7 @@ class Playback:
         head.last_frame_at = heard_at + FRAME_S
 
     def drop_unheard(self) -> int:
-        """Drops everything that was not heard, here and at the far end; returns the dropped milliseconds."""
+        """Drops everything unheard, here and at the far end; returns the dropped milliseconds."""
         dropped = sum(len(sentence.buffer) for sentence in self._queue)
         left = max(0.0, self._audible_until - self._loop.time())
         self._queue.clear()
@@ -206,7 +207,7 @@ class Playback:
             self._changed.set()
 
     async def wait_played(self) -> None:
-        """Returns when the far end has played everything: by its marks, or by the clock when marks do not come."""
+        """Waits until the far end has played everything: by its marks, or by the clock when marks do not come."""
         while self._queue:
             self._changed.clear()
             await self._changed.wait()

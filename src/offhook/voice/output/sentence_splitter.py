@@ -1,8 +1,8 @@
-"""Cuts a stream of model text into stretches that are worth synthesizing on their own."""
+"""Splits a stream of model text into stretches worth synthesizing on their own."""
 
 import re
 
-# An end of sentence: not after a single capital ("J. Smith"), a common abbreviation or inside a number ("3.5").
+# A sentence end: not after a single capital ("J. Smith"), a common abbreviation or inside a number ("3.5").
 _END = re.compile(r"(?<=[.!?…\u3002\uff1f\uff01])[\"')\]]*\s+|\n+")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|e\.g|i\.e|a\.m|p\.m|etc|Inc|Ltd|approx)\.)[\"')\]]*\s*$"
@@ -30,7 +30,7 @@ class SentenceSplitter:
         return done
 
     def flush(self) -> list[str]:
-        """Returns what is left at the end of the turn."""
+        """Returns the remaining text at the end of the turn."""
         rest, self._text = self._text.strip(), ""
         self._is_first = True
         return [rest] if rest else []

@@ -1,4 +1,4 @@
-"""Text to frames: synthesis with time-outs and fail-over, resampled and encoded once per chunk."""
+"""Converts text to frames: synthesis with time-outs and fail-over, resampled and encoded once per chunk."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -16,10 +16,10 @@ from offhook.voice.ports import RecordedSound
 from offhook.voice.safety.model_failover import OFFLINE_PROVIDER, ModelFailover
 from offhook.voice.usage_counter import UsageCounter
 
-# A vendor answers in 0.1 to 0.4 s; past this the caller would hear a hole.
+# Vendors answer in 0.1 to 0.4 s; beyond this the caller would hear a gap.
 FIRST_BYTE_TIMEOUT_S: Final = 1.5
 CHUNK_TIMEOUT_S: Final = 1.5
-# Unhurried English speech, for a voice that has not finished a sentence yet.
+# Rate of unhurried English speech, for a voice that has not finished a sentence yet.
 CHARS_PER_S: Final = 14
 MIN_LEARNED_CHARS: Final = 12
 TONE_HZ: Final = (440.0, 350.0)
@@ -27,7 +27,7 @@ TONE_S: Final = 0.35
 
 
 def attention_tone(codec: Codec) -> bytes:
-    """Two soft falling notes: what a caller hears when no voice is left at all."""
+    """Returns two soft falling notes, which a caller hears when no voice is left at all."""
     t = np.arange(int(TONE_S * codec.sample_rate)) / codec.sample_rate
     ramp = np.minimum(1.0, np.minimum(t, TONE_S - t) / 0.02)
     notes = [np.sin(2 * np.pi * hz * t) * ramp * 6000 for hz in TONE_HZ]
@@ -35,7 +35,8 @@ def attention_tone(codec: Codec) -> bytes:
 
 
 class CannedSpeech:
-    """Watchdog phrases as audio, synthesized once per voice and process, so that they need no vendor when it counts."""
+    """Watchdog phrases as audio, synthesized once per voice and process, so that they need no vendor in an
+    emergency."""
 
     _of_tts: ClassVar["WeakKeyDictionary[Tts, dict[str, Samples]]"] = WeakKeyDictionary()
 
@@ -49,7 +50,7 @@ class CannedSpeech:
         return None if samples is None else self._codec.encode(samples)
 
     async def prepare(self, texts: Sequence[str]) -> None:
-        """Synthesizes missing phrases; a vendor that fails now is tried again by the next call."""
+        """Synthesizes missing phrases; a vendor that fails now is retried by the next call."""
         for text in texts:
             key = f"{self._codec.sample_rate}:{text}"
             if key in self._cache:
@@ -64,7 +65,7 @@ class CannedSpeech:
 
 
 class CallSpeaker:
-    """The voices of one call as one. Raises :class:`AllModelsFailed` when none is left."""
+    """Combines the voices of one call. Raises :class:`AllModelsFailed` when none is left."""
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class CallSpeaker:
     ) -> None:
         self._playback = playback
         self._codec = codec
-        # A voice that has the line's own rate is not resampled.
+        # A voice at the line's own rate is not resampled.
         self._ttss = [tts.for_line(codec.sample_rate) if isinstance(tts, LineTts) else tts for tts in ttss]
         self._usage = usage
         self._circuit = ModelFailover([tts.model_ref for tts in ttss], emit)
@@ -91,8 +92,8 @@ class CallSpeaker:
     ) -> None:
         """Synthesizes one stretch into the playback queue; returns when all of it is queued, not played.
 
-        What is queued is appended to ``into`` at once. A voice that dies half-way leaves an entry with the words that it
-        got out, and the next voice says the rest.
+        Queued sentences are appended to ``into`` at once. A voice that dies halfway leaves an entry with the words
+        it spoke, and the next voice says the rest.
         """
         if self._circuit.current_ref.provider == OFFLINE_PROVIDER:
             self._circuit.return_to_preferred()
@@ -107,10 +108,10 @@ class CallSpeaker:
                 self._circuit.report_failure(error)
                 if said or not self._circuit.should_retry(error, even_slow=False):
                     self._circuit.fail_over(error)
-                # The rest of a sentence begins without being announced again.
+                # The rest of a sentence is not announced again.
                 rest, begins = rest[len(said) :].lstrip(), (lambda: None) if said else begins
             else:
-                # How long this voice takes for a character.
+                # This voice's time per character.
                 if sentence.queued_bytes and len(sentence.text) >= MIN_LEARNED_CHARS:
                     self._bytes_per_char[self._circuit.current] = sentence.queued_bytes / len(sentence.text)
                 self._circuit.mark_success()
@@ -121,7 +122,7 @@ class CallSpeaker:
     def _truncate_to_spoken(self, sentence: QueuedSentence) -> str:
         """Shortens a sentence whose voice failed to the whole words that were spoken, and returns them.
 
-        Voices do not say where their words are: the place is reckoned by how long this voice takes for a character.
+        Voices do not report word positions, so the position is estimated from this voice's time per character.
         """
         text = sentence.text
         usual = self._playback.bytes_per_s / CHARS_PER_S
@@ -165,7 +166,7 @@ class CallSpeaker:
         return sentence
 
     def say_canned(self, text: str, on_start: Callable[[], None]) -> QueuedSentence:
-        """Queues a phrase from the cache, or the attention tone when it is not cached; needs no vendor."""
+        """Queues a phrase from the cache, or the attention tone if it is not cached; needs no vendor."""
         audio = self.canned.get(text)
         sentence = self._playback.begin_sentence(text if audio is not None else "", on_start)
         self._playback.push_audio(sentence, audio if audio is not None else attention_tone(self._codec))

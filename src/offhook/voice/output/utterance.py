@@ -1,4 +1,4 @@
-"""What the agent says in one turn: sentences in, frames out, and what of it was heard."""
+"""The agent's speech in one turn: sentences in, frames out, and how much of it was heard."""
 
 import asyncio
 from collections.abc import Callable
@@ -53,7 +53,7 @@ class Utterance:
         self._queue_sentence(text if sound is None else sound)
 
     def flush(self) -> None:
-        """Speaks text that waits for the end of its sentence (a node was left, a tool runs, the turn is over)."""
+        """Speaks text that is waiting for the end of its sentence (a node was left, a tool runs, the turn is over)."""
         for sentence in self._splitter.flush():
             self._queue_sentence(sentence)
 
@@ -65,7 +65,7 @@ class Utterance:
         self._waiting.put_nowait(sentence)
 
     def say_canned(self, text: str, *, is_answer: bool = True) -> None:
-        """Says a phrase that needs no vendor. A filler is no answer: the turn's timing continues."""
+        """Says a phrase that needs no vendor. A filler is not an answer: the turn's timing continues."""
 
         started = partial(self._on_sentence_start, text, is_answer=is_answer)
         self._sentences.append(self._speaker.say_canned(text, started))
@@ -96,12 +96,12 @@ class Utterance:
         self._emit(events.AGENT_SPEAKING, {"text": text})
 
     async def raise_if_failed(self) -> None:
-        """Raises what the voice raised, so that no more text is generated for a failed voice."""
+        """Raises the voice's error, so that no more text is generated for a failed voice."""
         if self._task is not None and self._task.done():
             await self._task
 
     async def finish(self) -> None:
-        """Waits until everything was synthesized and played."""
+        """Waits until everything is synthesized and played."""
         self.flush()
         if self._task is not None:
             self._waiting.put_nowait(None)
@@ -116,13 +116,13 @@ class Utterance:
     # -- what was heard -------------------------------------------------------------------------------------------
 
     def freeze_heard(self, now: float) -> str:
-        """Fixes what :meth:`heard_text` returns to what was heard by loop time ``now``, when the caller interrupts."""
+        """Freezes the result of :meth:`heard_text` at loop time ``now``, when the caller interrupts."""
         if self._frozen is None:
             self._frozen = self.heard_text(now)
         return self._frozen
 
     def heard_text(self, now: float) -> str:
-        """Returns the words that left for the caller by loop time ``now``."""
+        """Returns the words sent to the caller by loop time ``now``."""
         if self._frozen is not None:
             return self._frozen
         rate = self._playback.bytes_per_s
@@ -133,7 +133,7 @@ class Utterance:
         return any(sentence.first_frame_at is not None for sentence in self._sentences)
 
     def audible_span(self) -> tuple[float, float] | None:
-        """Loop times of the first and the last frame that left, or None."""
+        """Returns the loop times of the first and the last sent frame, or None."""
         sent = [s for s in self._sentences if s.first_frame_at is not None]
         if not sent:
             return None

@@ -1,1 +1,1 @@
-"""What keeps a call from going silent, wrong or on forever."""
+"""Safeguards against calls that go silent, go wrong or never end."""

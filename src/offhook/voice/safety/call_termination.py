@@ -1,4 +1,4 @@
-"""How a call parts with its caller: they are handed over to where a tool sends them, or the line is hung up."""
+"""Ends a call: transfers the caller where a tool sends them, or hangs up the line."""
 
 import asyncio
 from typing import Final
@@ -10,7 +10,7 @@ HANG_UP_TIMEOUT_S: Final = 5.0
 
 
 class CallTermination:
-    """``over``: what a tool ended the conversation with, whatever the call then really ended of."""
+    """``over``: the request by which a tool ended the conversation, whatever then actually ended the call."""
 
     def __init__(self, over: EndCallRequest | None, end_reason: str) -> None:
         self._over = over
@@ -26,7 +26,7 @@ class CallTermination:
         return self._over.tags if self._over is not None and self._is_chosen else ()
 
     async def execute(self, leg: CallLeg) -> list[str]:
-        """Hand the caller over, or hang up, which is also what follows a hand-over that failed; tags of what failed."""
+        """Transfers the caller, or hangs up, also after a failed transfer; returns tags of failures."""
         failed: list[str] = []
         over = self._over
         try:

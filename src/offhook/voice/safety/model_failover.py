@@ -1,4 +1,4 @@
-"""Which of a call's models of one kind is asked: the next one when one fails, and who may be tried again."""
+"""Selects which of a call's models of one kind to use: the next one after a failure, and which may be retried."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,19 +9,19 @@ from offhook.voice import events
 from offhook.voice.errors import AllModelsFailed
 from offhook.voice.events import Emit
 
-# A vendor's trouble seldom passes sooner, and each attempt costs the caller a wait.
+# A vendor's outage seldom passes sooner, and each attempt makes the caller wait.
 RETRY_AFTER_S: Final = 20.0
-# The offline models take over for want of anything else: a vendor that stumbled is asked once more before them.
+# Offline models are a last resort: a vendor that failed is asked once more before them.
 OFFLINE_PROVIDER: Final = "builtin"
-# What is wrong with this request and not with the vendor.
+# Errors of this request, not of the vendor.
 _REQUEST_ERRORS: Final = frozenset({"llm_content_filtered", "llm_malformed_tool_call"})
 
 
 class ModelFailover:
     """The models of one kind in one call, by index, best first.
 
-    A model that failed is not asked again in this call unless its failure was ``retryable``: then after
-    ``RETRY_AFTER_S``, or as long as its vendor asked for, doubled each time it fails again.
+    A failed model is not used again in this call unless its failure was ``retryable``: then after
+    ``RETRY_AFTER_S``, or as long as its vendor asked for, doubled with each further failure.
     """
 
     def __init__(self, refs: Sequence[ModelRef], emit: Emit) -> None:
@@ -46,7 +46,7 @@ class ModelFailover:
     def should_retry(self, error: ModelError, *, even_slow: bool) -> bool:
         """Returns whether to retry the current model first: it may work, and only offline models could take over.
 
-        ``even_slow``: also when it was too slow and there is nobody behind it at all.
+        ``even_slow``: also when it was too slow and there is no other model at all.
         """
         behind = self.next_ref
         if not error.retryable or self._has_retried or not (behind is None or behind.provider == OFFLINE_PROVIDER):
@@ -57,7 +57,7 @@ class ModelFailover:
         return True
 
     def report_failure(self, error: ModelError) -> None:
-        """Emits the failure; the model stays the current one."""
+        """Reports the failure; the model stays the current one."""
         ref = self.current_ref
         self._emit(
             events.MODEL_FAILED,
@@ -72,7 +72,7 @@ class ModelFailover:
         )
 
     def fail_over(self, error: ModelError) -> None:
-        """Closes the current model and switches to the next one. AllModelsFailed when there is none."""
+        """Closes the current model and switches to the next one. Raises AllModelsFailed when there is none."""
         self._has_retried = False
         failed, now = self.current, self._loop.time()
         count = self._failures[failed] = self._failures.get(failed, 0) + 1
@@ -89,14 +89,14 @@ class ModelFailover:
         self._emit_failover(before)
 
     def return_to_preferred(self) -> None:
-        """Returns to a better model that may be tried again."""
+        """Returns to a better model that may be retried."""
         index = self._next_available()
         if index is not None and index < self.current:
             before, self.current = self.current_ref, index
             self._emit_failover(before)
 
     def mark_success(self) -> None:
-        """Notes that the current model has answered."""
+        """Records that the current model has answered."""
         self._has_retried = False
         if self._failures.pop(self.current, None) is not None:
             self._closed_until.pop(self.current, None)

@@ -1,4 +1,4 @@
-"""Is it a person or an answering machine? Asked in the first seconds of outbound calls."""
+"""Detects whether a person or an answering machine answered, in the first seconds of outbound calls."""
 
 import asyncio
 import json
@@ -14,15 +14,15 @@ from offhook.voice.errors import AllModelsFailed
 from offhook.voice.input.beep_detector import BeepDetector
 
 VoicemailAction = Literal["hang_up", "message", "continue"]
-# After this long somebody talks with us, whatever it is.
+# After this long, the other side counts as a person.
 MAX_DETECTION_S: Final = 30.0
-# A pause as long as this and the next words are another utterance. Machines do not wait for an answer.
+# After a pause this long, the next words are another utterance. Machines do not wait for an answer.
 MIN_PAUSE_S: Final = 1.2
-# A beep after less speech than this is a phone that was switched on, not the end of a greeting.
+# A beep after less speech than this is a phone being switched on, not the end of a greeting.
 MIN_GREETING_S: Final = 1.0
 # Fewer words are what people say when they pick up.
 MIN_WORDS_TO_ASK: Final = 5
-# A machine that never beeps: it records once it has been silent for this long.
+# For a machine that never beeps: it records once it has been silent for this long.
 MIN_QUIET_S: Final = 2.0
 MAX_WAIT_S: Final = 20.0
 INSTRUCTION: Final = (
@@ -44,7 +44,8 @@ _GREETING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class VoicemailConfig:
-    """``long_speech_s``: nobody who picks up talks this long without a pause. ``instruction`` replaces the model's."""
+    """``long_speech_s``: no person who picks up talks this long without a pause. ``instruction`` replaces the
+    model's."""
 
     is_on: bool = True
     action: VoicemailAction = "hang_up"
@@ -56,9 +57,10 @@ class VoicemailConfig:
 
 
 class VoicemailDetector:
-    """Notes what is heard of one outbound call and calls ``on_found`` once, with who noticed.
+    """Analyzes what is heard on one outbound call and calls ``on_found`` once, with the method that detected it.
 
-    By: ``transcript`` (what is said), ``greeting_length``, ``beep``, ``model``. All times are seconds since the start.
+    Methods: ``transcript`` (the words), ``greeting_length``, ``beep``, ``model``. All times are seconds since the
+    start.
     """
 
     def __init__(
@@ -84,7 +86,7 @@ class VoicemailDetector:
         self._beeps.push(samples_8k)
 
     def on_caller_speaking(self) -> None:
-        """Called again and again while the caller speaks."""
+        """Called repeatedly while the caller speaks."""
         now = self._now()
         if self._speech_from is None or now - self._heard_at > MIN_PAUSE_S:
             self._speech_from = now
@@ -122,7 +124,7 @@ class VoicemailDetector:
             self._on_found(by)
 
     async def wait_until_recording(self) -> None:
-        """Returns when a message may be left: after the beep, or when the machine has been silent for a while."""
+        """Waits until a message may be left: after the beep, or when the machine has been silent for a while."""
         found_at = self._now()
         while self._now() - found_at < MAX_WAIT_S:
             if self.beep_at is not None and self.beep_at >= found_at - 3:

@@ -1,4 +1,4 @@
-"""What the agent does when a machine and not a person answers: hang up, leave a message, or talk on."""
+"""Handles an answering machine: hangs up, leaves a message, or keeps talking."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,7 +13,8 @@ from offhook.voice.safety.voicemail_detector import VoicemailConfig, VoicemailDe
 
 
 class VoicemailHandler:
-    """Of one call. ``is_outbound``: only who was called can be a machine. ``on_end`` gets the end reason."""
+    """Voicemail handling of one call. ``is_outbound``: only the called party can be a machine. ``on_end`` gets the
+    end reason."""
 
     def __init__(
         self,
@@ -52,11 +53,12 @@ class VoicemailHandler:
             self._watch.on_turn_ended(text, llm)
 
     def on_detected(self, by: str) -> None:
-        """Handles a detected machine; ``by`` says who noticed (carrier, or as in :class:`VoicemailDetector`). Idempotent."""
+        """Handles a detected machine; ``by`` names the detector (carrier, or as in :class:`VoicemailDetector`).
+        Idempotent."""
         if self.is_detected:
             return
         self._watch.is_detected = True
-        # One that is already saying goodbye says it to the machine.
+        # An agent that is already saying goodbye says it to the machine.
         action = "continue" if self._floor.is_closing else self._config.action
         self._line.emit(events.VOICEMAIL_DETECTED, {"by": by, "action": action})
         if action == "message":

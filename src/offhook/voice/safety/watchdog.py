@@ -1,4 +1,4 @@
-"""Never silent: watches what leaves for the caller and acts when the agent owes an answer and none comes."""
+"""Prevents silence: watches the audio to the caller and acts when the agent owes an answer and none comes."""
 
 import asyncio
 from typing import Final, Protocol
@@ -8,16 +8,16 @@ from offhook.voice.config import CallConfig
 from offhook.voice.dialog.llm_chain import Emit
 
 PERIOD_S: Final = 0.2
-# While a tool is at work the caller is told again after this long.
+# While a tool is running, the filler is repeated after this long.
 FILLER_INTERVAL_S: Final = 6.0
 
 
 class WatchedCall(Protocol):
-    """What the watchdog sees and may do. Times are loop times; it depends on no other part of the turn."""
+    """The call as the watchdog sees and controls it. Times are loop times; it depends on no other part of the turn."""
 
     @property
     def reply_due_since(self) -> float | None:
-        """Since when an answer is due; None when the floor is the caller's."""
+        """Returns since when an answer is due; None when it is the caller's turn."""
         ...
 
     @property
@@ -40,7 +40,7 @@ class WatchedCall(Protocol):
 
 
 class CallWatchdog:
-    """One task of one call; ``run`` until it is cancelled."""
+    """The watchdog task of one call; ``run`` until it is canceled."""
 
     def __init__(self, watched: WatchedCall, config: CallConfig, emit: Emit, started_at: float) -> None:
         self._watched = watched
@@ -90,7 +90,7 @@ class CallWatchdog:
     def _emit_action(self, step: str, reason: str, silent_s: float) -> None:
         self._emit(events.WATCHDOG_ACTED, {"step": step, "reason": reason, "silent_ms": round(silent_s * 1000)})
 
-    # -- nobody speaks --------------------------------------------------------------------------------------------
+    # -- both sides are silent -------------------------------------------------------------------------------------
 
     def _watch_idle(self, now: float) -> None:
         watched, config = self._watched, self._config

@@ -1,4 +1,4 @@
-"""When a caller's turn is over and when a caller interrupts: one rule per file, chosen by configuration."""
+"""Rules for when a caller's turn is over and when a caller interrupts: one per file, chosen by configuration."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,8 @@ from offhook.voice.input.turns.stale_partial_ends_turn import StalePartialEndsTu
 
 @dataclass(frozen=True, slots=True)
 class TurnRules:
-    """The turn is over when any of ``ends`` says so. ``pauses``: what makes the agent stop and listen, not yet give up."""
+    """The turn is over when any of ``ends`` says so. ``pauses``: makes the agent pause and listen without ending
+    its turn."""
 
     end_rules: tuple[TurnEndRule, ...]
     interrupt_rule: InterruptRule
@@ -32,7 +33,7 @@ def choose_turn_rules(config: CallConfig, *, has_endpointing: bool) -> TurnRules
 
 def _turn_end_rules(config: CallConfig, has_endpointing: bool) -> tuple[TurnEndRule, ...]:
     if config.turn_stop == "turn_analyzer":
-        # a vendor that forgets its endpoint must not hold the turn
+        # a vendor that never reports its endpoint must not block the turn
         finished_s = max(1.5, config.turn_stop_silence_s) if has_endpointing else config.turn_stop_silence_s
         unfinished_s = max(config.turn_stop_silence_s, config.smart_turn_stop_s)
         stale = StalePartialEndsTurn(max(1.5, unfinished_s))

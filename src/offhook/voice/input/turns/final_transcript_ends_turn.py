@@ -1,4 +1,4 @@
-"""The recognizer says that the turn is over and nobody is talking."""
+"""Ends the turn when the recognizer reports its end and the caller is not talking."""
 
 from offhook.voice.input.turns.rule import CallerTurnState
 

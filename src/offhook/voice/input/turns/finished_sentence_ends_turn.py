@@ -1,4 +1,4 @@
-"""A sentence that sounds unfinished ("my number is", "and um") is waited for; a finished one ends the turn soon."""
+"""Waits after a sentence that sounds unfinished ("my number is", "and um"); ends the turn soon after a finished one."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Final
 
 from offhook.voice.input.turns.rule import CallerTurnState
 
-# English function words after which nobody has said what they wanted to say.
+# English function words that do not end a complete statement.
 _OPEN: Final = frozenset(
     {
         "a", "an", "the", "and", "or", "but", "so", "because", "if", "when", "then", "that", "which", "who", "to", "of",
@@ -20,7 +20,7 @@ _LAST_WORD: Final = re.compile(r"([\w'\u2019]+)[^\w]*$")
 
 
 def is_unfinished(text: str) -> bool:
-    """Returns whether more is likely to come, by the last word and by a comma, dash or ellipsis at the end."""
+    """Returns whether more is likely to come, judging by the last word and by a final comma, dash or ellipsis."""
     text = text.strip()
     if text.endswith("?"):
         return False
@@ -32,7 +32,8 @@ def is_unfinished(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FinishedSentenceEndsTurn:
-    """``silence_s`` after a finished sentence (or the vendor's endpoint, if it has one), ``unfinished_s`` after another."""
+    """``silence_s`` applies after a finished sentence (or the vendor's endpoint, if it has one), ``unfinished_s``
+    after any other."""
 
     silence_s: float
     unfinished_s: float

@@ -1,4 +1,4 @@
-"""Only that many recognized words interrupt the agent: "mhm" and noise do not."""
+"""Interrupts the agent only after a number of recognized words: "mhm" and noise do not count."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Nothing interrupts the agent; what the caller said meanwhile is answered afterwards."""
+"""Never interrupts the agent; what the caller says is answered afterwards."""
 
 from offhook.voice.input.turns.rule import CallerTurnState
 

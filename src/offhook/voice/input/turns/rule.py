@@ -1,4 +1,4 @@
-"""What turn rules see of the caller, and their two shapes."""
+"""The caller state that turn rules see, and the two rule interfaces."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,7 +8,7 @@ from typing import Protocol
 class CallerTurnState:
     """The caller's turn so far. Seconds; ``silence_s`` counts from the last speech window on the clock.
 
-    ``level_db`` is how loud the last frames are (dBFS), measured only where a rule asks for it.
+    ``level_db`` is the loudness of the last frames (dBFS), measured only when a rule needs it.
     """
 
     text: str = ""
@@ -30,12 +30,12 @@ class TurnEndRule(Protocol):
 
 class InterruptRule(Protocol):
     def should_interrupt(self, state: CallerTurnState) -> bool:
-        """Asked while the agent is audible."""
+        """Returns whether to interrupt; called while the agent is audible."""
         ...
 
     def should_cut_off(self, words: int) -> bool:
-        """Returns whether a whole turn of this many words, which did not interrupt before, may do so at its end.
+        """Returns whether a whole turn of this many words, which has not interrupted yet, may do so at its end.
 
-        What may not is answered when the agent has finished.
+        A turn that may not is answered when the agent has finished.
         """
         ...

@@ -1,4 +1,4 @@
-"""Something was recognized and the caller has been silent for a while."""
+"""Ends the turn when words were recognized and the caller has been silent for a while."""
 
 from dataclasses import dataclass
 

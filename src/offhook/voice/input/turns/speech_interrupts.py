@@ -1,4 +1,4 @@
-"""Speech of a certain length interrupts the agent, and of a certain loudness where that is set (a television is quieter)."""
+"""Interrupts the agent after speech of a set length and, if configured, loudness (a television is quieter)."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""A partial transcript whose final never came is better than no answer."""
+"""Ends the turn on a partial transcript whose final never came, which is better than no answer."""
 
 from dataclasses import dataclass
 
