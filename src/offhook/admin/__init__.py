@@ -1,4 +1,4 @@
-"""What superusers see and do across organizations."""
+"""Superusers' views and actions across organizations."""
 
 from offhook.admin.endpoints import router
 from offhook.root import Root
@@ -7,5 +7,5 @@ __all__ = ["register"]
 
 
 def register(root: Root) -> None:
-    """Add the superuser's routes."""
+    """Registers the superuser routes."""
     root.api.include_router(router)

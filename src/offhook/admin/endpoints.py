@@ -1,4 +1,4 @@
-"""The superuser's endpoints: looking across organizations, and acting in a user's name."""
+"""Superuser endpoints: views across organizations, and acting in a user's name."""
 
 from typing import Annotated
 

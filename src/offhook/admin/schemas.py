@@ -1,4 +1,4 @@
-"""The bodies and answers of the superuser's endpoints."""
+"""Request and response bodies of the superuser endpoints."""
 
 import json
 from collections.abc import Mapping, Sequence

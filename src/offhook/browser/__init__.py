@@ -5,5 +5,5 @@ from offhook.root import Root
 
 
 def register(root: Root) -> None:
-    """Add the media socket of browser calls to the process."""
+    """Registers the media socket of browser calls with the process."""
     root.api.include_router(endpoints.router)

@@ -16,13 +16,14 @@ _DIGITS: Final = frozenset("0123456789*#ABCD")
 
 
 class BadMessage(Exception):
-    """The browser sent something that has no meaning: one sentence."""
+    """The browser sent an invalid message; one sentence says why."""
 
 
 class BrowserLeg(SocketLeg):
-    """A ``voice.ports.CallLeg`` and the ``kit.sockets.Receiver`` of its socket, which never blocks and bounds its buffer."""
+    """A ``voice.ports.CallLeg`` and its socket's ``kit.media_sockets.sockets.MessageReceiver``; never blocks and
+    bounds its buffer."""
 
-    # a page that is closed or navigates away says 1000 or 1001: its person hung up
+    # a page that is closed or navigates away sends 1000 or 1001: its user hung up
     clean_close_codes = frozenset({NORMAL, GOING_AWAY})
 
     def __init__(self) -> None:
@@ -45,10 +46,10 @@ class BrowserLeg(SocketLeg):
         self.send_json({"type": "event", "event": shown})
 
     async def hang_up(self) -> None:
-        """Nothing to do at a carrier; the socket is closed when the end of the run is stored and was shown."""
+        """Does nothing, as there is no carrier; the socket closes once the run's end is stored and shown."""
 
     def send_ended(self, finished: RunFinished | None) -> None:
-        """The last message: how the run ended."""
+        """Sends the last message: how the run ended."""
         if finished is not None:
             self.send_json(
                 {
@@ -66,7 +67,7 @@ class BrowserLeg(SocketLeg):
         if self._socket is not None and self._end_reason is None:
             self._socket.send_text(json.dumps(message, default=str).encode())
 
-    # Receiver
+    # MessageReceiver
 
     def on_binary(self, payload: bytes) -> None:
         if self._end_reason is not None:
@@ -106,7 +107,7 @@ class BrowserLeg(SocketLeg):
 
 
 def _parse_control(text: str) -> tuple[str, str]:
-    """(kind, value) of a control message; BadMessage says what is wrong with it."""
+    """Returns (kind, value) of a control message. Raises BadMessage with the reason."""
     if len(text) > MAX_TEXT_BYTES:
         raise BadMessage("a control message has at most 4096 bytes")
     try:

@@ -1,4 +1,4 @@
-"""The websocket of a browser call."""
+"""The WebSocket of a browser call."""
 
 from typing import Annotated
 
@@ -56,7 +56,7 @@ async def _run_call(live: LiveCallRegistry, run_id: int, leg: BrowserLeg, socket
         leg.send_error(error.code, error.message)
         leg.close(NOT_CONNECTABLE, error.code)
     except Exception:
-        # the media-socket edge: the browser is told, and the error goes to the log of the server
+        # the media-socket edge: the browser is notified, and the error goes to the server's log
         leg.close(FAULT, "this call failed")
         raise
     finally:

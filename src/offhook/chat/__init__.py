@@ -6,6 +6,6 @@ from offhook.root import Root
 
 
 def register(root: Root) -> None:
-    """Add the text chat endpoints to the process."""
+    """Registers the text chat endpoints with the process."""
     root.provide(TextChatService, TextChatService(root))
     root.api.include_router(endpoints.router)

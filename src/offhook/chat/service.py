@@ -1,4 +1,4 @@
-"""Text chats: the voice engine without audio, one request an exchange, in whichever process the request comes to."""
+"""Text chats: the voice engine without audio, one request per exchange, handled by any process."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -41,7 +41,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SpokenTurn:
-    """One turn of an exchange: the person's words, if there were any, the agent's, and how the engine stood after them."""
+    """One turn of an exchange: the user's words, if any, the agent's, and the engine's state after them."""
 
     by_caller: str | None
     by_agent: list[str]
@@ -62,13 +62,13 @@ class EventBuffer:
 
 
 class TextChatService:
-    """The use cases; each opens its own short transactions, none of them during a model's answer."""
+    """The chat use cases; each opens its own short transactions, none of them while a model answers."""
 
     def __init__(self, root: Root) -> None:
         self._root = root
 
     async def start(self, caller: Caller, workflow_id: int, *, name: str | None, context: JsonObject) -> Run:
-        """A new chat with the agent's first messages. Raises what ``runs.service.create_run`` raises."""
+        """Starts a new chat with the agent's first messages. Raises what ``runs.service.create_run`` raises."""
         async with self._root.db.transaction() as session:
             run = await runs.create_run(
                 session,
@@ -92,15 +92,16 @@ class TextChatService:
     async def say(
         self, caller: Caller, workflow_id: int, run_id: int, text: str, *, expected_revision: int | None
     ) -> Run:
-        """The chat with the person's message and the agent's answer. ChatConflict, ChatIsOver and ChatIsFull (409)."""
+        """Adds the user's message and the agent's answer, and returns the chat. Raises ChatConflict, ChatIsOver and
+        ChatIsFull (409)."""
         return await self._answer_message((caller.organization_id, workflow_id, run_id), text, expected_revision)
 
     async def rewind(
         self, caller: Caller, workflow_id: int, run_id: int, cursor: str | None, *, expected_revision: int | None
     ) -> Run:
-        """The chat as it stood after the turn ``cursor``; None: as it stands after its last turn.
+        """Rewinds the chat to its state after the turn ``cursor``; None: after its last turn.
 
-        ChatTurnNotFound (404), ChatConflict and ChatIsOver (409).
+        Raises ChatTurnNotFound (404), ChatConflict and ChatIsOver (409).
         """
         ids = (caller.organization_id, workflow_id, run_id)
         async with self._root.db.transaction() as session:
@@ -109,7 +110,7 @@ class TextChatService:
             )
 
     async def end(self, caller: Caller, workflow_id: int, run_id: int, *, expected_revision: int | None = None) -> Run:
-        """Close the chat; one that is over already is left as it is."""
+        """Closes the chat; a chat that is already over stays unchanged."""
         ids = (caller.organization_id, workflow_id, run_id)
         run = await self.get(caller, *ids[1:])
         if run.ended_at is not None:
@@ -122,7 +123,7 @@ class TextChatService:
 
         async def run_turns(engine: TextSession) -> list[SpokenTurn]:
             said: list[SpokenTurn] = []
-            # A chat whose first answer was lost, or that was made as a bare run, begins with its first message.
+            # A chat whose first answer was lost, or that was created as a bare run, begins with its first message.
             if not held.state["turns"]:
                 said.append(SpokenTurn(None, await engine.start(), engine.snapshot()))
             if text is not None and not engine.is_over:
@@ -141,7 +142,7 @@ class TextChatService:
             )
 
     async def _run_claimed(self, held: ChatClaim, talk: Exchange) -> Run:
-        """Restore the engine, let it talk, store what came of it; the claim is given back whatever happens."""
+        """Restores the engine, lets it talk and stores the result; always releases the claim."""
         try:
             began_at = self._root.clock.now()
             sink = EventBuffer()

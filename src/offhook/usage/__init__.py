@@ -8,7 +8,7 @@ __all__ = ["register"]
 
 
 def register(root: Root) -> None:
-    """Add the routes of usage and money."""
+    """Registers the routes of usage and billing."""
     root.provide(CreditService, CreditService(root.db))
     root.api.include_router(endpoints.router)
     root.api.include_router(endpoints.superuser_router)

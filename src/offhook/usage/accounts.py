@@ -1,4 +1,4 @@
-"""Changing an organization's money and terms, with an entry in its audit log."""
+"""Changes to an organization's credit and billing terms, with an entry in its audit log."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ async def balance_cents(session: AsyncSession, organization_id: int) -> int:
 async def add_credit(
     session: AsyncSession, caller: Caller, organization_id: int, cents: int, note: str | None
 ) -> LedgerEntry:
-    """OrganizationNotFound (404)."""
+    """Adds credit. Raises OrganizationNotFound (404)."""
     await _require_organization(session, organization_id)
     entry = await ledger.add_credit(session, organization_id, cents, note=note, created_by=caller.user_id)
     await _audit_change(session, caller, organization_id, "credit.added", {"cents": cents, "note": note})
@@ -59,7 +59,7 @@ class CreditService:
 
 
 async def get_billing(session: AsyncSession, organization_id: int) -> BillingAccountResponse:
-    """The terms of an organization. OrganizationNotFound (404)."""
+    """Returns an organization's billing terms. Raises OrganizationNotFound (404)."""
     await _require_organization(session, organization_id)
     account = await repository.find_account(session, organization_id)
     effective = ledger.effective_terms(session, account)
@@ -80,7 +80,7 @@ async def get_billing(session: AsyncSession, organization_id: int) -> BillingAcc
 async def set_billing(
     session: AsyncSession, caller: Caller, organization_id: int, terms: BillingTerms
 ) -> BillingAccountResponse:
-    """Replace the terms. OrganizationNotFound (404)."""
+    """Replaces the billing terms. Raises OrganizationNotFound (404)."""
     await _require_organization(session, organization_id)
     await ledger.set_terms(
         session,
@@ -103,6 +103,6 @@ async def _require_organization(session: AsyncSession, organization_id: int) -> 
 async def _audit_change(
     session: AsyncSession, caller: Caller, organization_id: int, action: str, data: dict[str, object]
 ) -> None:
-    """In the log of the organization that it happened to, whoever did it."""
+    """Writes to the log of the affected organization, regardless of who made the change."""
     there = replace(caller, organization_id=organization_id)
     await write_audit_entry(session, there, action, f"organization:{organization_id}", data)

@@ -1,4 +1,4 @@
-"""The prepaid ledger: credit goes in, runs take out, and an empty balance may stop new calls."""
+"""The prepaid ledger: credit adds to the balance, runs reduce it, and an empty balance may block new calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _MINUTE_MS: Final = 60_000
 
 @dataclass(frozen=True, slots=True)
 class EffectiveTerms:
-    """What holds for an organization: its own terms, or the installation's where it has none."""
+    """The terms in effect for an organization: its own, or the installation's where it has none."""
 
     platform_cents_per_minute: Decimal
     included_minutes: int
@@ -32,9 +32,9 @@ class EffectiveTerms:
 
 @dataclass(frozen=True, slots=True)
 class BalanceStatus:
-    """``minutes_remaining``: what included minutes and balance allow at the platform's price.
+    """``minutes_remaining``: the minutes that included minutes and balance cover at the platform's price.
 
-    ``is_unlimited``: the platform takes nothing for a minute, so that minutes run out by the vendors' prices alone.
+    ``is_unlimited``: the platform charges nothing per minute, so only the vendors' prices use up the balance.
     """
 
     terms: EffectiveTerms
@@ -49,7 +49,7 @@ class BalanceStatus:
 
 
 def effective_terms(session: AsyncSession, account: BillingAccount | None) -> EffectiveTerms:
-    """The terms of an account; None is an account that nobody has touched yet."""
+    """Returns the terms of an account; None is an organization without an account yet."""
     settings = settings_of(session)
     price = account.platform_cents_per_minute if account else None
     included = account.included_minutes if account else None
@@ -64,7 +64,7 @@ def effective_terms(session: AsyncSession, account: BillingAccount | None) -> Ef
 async def get_balance_status(
     session: AsyncSession, organization_id: int, *, now: datetime | None = None
 ) -> BalanceStatus:
-    """The money and the minutes of an organization now."""
+    """Returns the organization's current balance and minutes."""
     account = await repository.find_account(session, organization_id)
     terms = effective_terms(session, account)
     balance = account.balance_cents if account else 0
@@ -80,19 +80,19 @@ async def get_balance_status(
 
 
 async def is_enforced(session: AsyncSession, organization_id: int) -> bool:
-    """Whether an empty balance refuses new calls of this organization."""
+    """Returns whether an empty balance blocks new calls of this organization."""
     return effective_terms(session, await repository.find_account(session, organization_id)).is_enforced
 
 
 async def can_start_call(session: AsyncSession, organization_id: int) -> bool:
-    """Whether a new call may begin: always, unless credit is enforced and used up."""
+    """Returns whether a new call may start: always, unless credit is enforced and used up."""
     if not await is_enforced(session, organization_id):
         return True
     return (await get_balance_status(session, organization_id)).can_start_call
 
 
 async def require_credit(session: AsyncSession, organization_id: int) -> None:
-    """Raise :class:`OutOfCredit` (402) when a new call may not begin."""
+    """Raises :class:`OutOfCredit` (402) when a new call may not start."""
     if not await can_start_call(session, organization_id):
         raise OutOfCredit
 
@@ -100,7 +100,7 @@ async def require_credit(session: AsyncSession, organization_id: int) -> None:
 async def add_credit(
     session: AsyncSession, organization_id: int, cents: int, *, note: str | None = None, created_by: int | None = None
 ) -> LedgerEntry:
-    """Add ``cents`` to the balance; a negative amount is an adjustment."""
+    """Adds ``cents`` to the balance; a negative amount is an adjustment."""
     await repository.lock_account(session, organization_id)
     kind = CREDIT_ENTRY if cents > 0 else ADJUSTMENT_ENTRY
     entry = {"kind": kind, "amount_cents": cents, "note": note, "created_by": created_by}
@@ -111,7 +111,7 @@ async def add_credit(
 
 @dataclass(frozen=True, slots=True)
 class RunCharge:
-    """What a run costs more (or less) than it was charged; ``is_first``: it was never charged before."""
+    """The difference between a run's cost and what it was charged; ``is_first``: it was never charged before."""
 
     run_id: int
     cents: int
@@ -119,7 +119,7 @@ class RunCharge:
 
 
 async def post_run_charges(session: AsyncSession, organization_id: int, runs: Sequence[RunCharge]) -> None:
-    """Take what runs cost off the balance, an entry each. Free runs leave none.
+    """Deducts the costs of runs from the balance, one entry each. Free runs leave none.
 
     The caller holds the lock on the account.
     """
@@ -145,7 +145,7 @@ async def set_terms(
     included_minutes: int | None,
     is_enforced: bool | None,
 ) -> None:
-    """Replace an organization's terms; None is the installation's. Runs that are over keep what they cost."""
+    """Replaces an organization's terms; None means the installation's. Finished runs keep their cost."""
     account = await repository.lock_account(session, organization_id)
     account.platform_cents_per_minute = platform_cents_per_minute
     account.included_minutes = included_minutes

@@ -1,4 +1,4 @@
-"""Counts finished runs: once, in the transaction that ends them, and by the difference when they are told again."""
+"""Meters finished runs: once, in the transaction that ends them, and by the difference when they are recorded again."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -20,15 +20,16 @@ _BUCKET_COLUMNS = ("duration_ms", "billable_ms", "cost_cents")
 
 
 async def record_run(session: AsyncSession, facts: RunFacts) -> RunCost:
-    """Count one run as :func:`record_runs` does; what it costs in all."""
+    """Records one run as :func:`record_runs` does; returns its total cost."""
     return (await record_runs(session, facts.organization_id, [facts]))[0]
 
 
 async def record_runs(session: AsyncSession, organization_id: int, runs: Sequence[RunFacts]) -> list[RunCost]:
-    """Add finished runs of one organization to its sums and charge them; what each costs in all.
+    """Adds finished runs of one organization to its sums and charges them; returns each run's total cost.
 
-    Idempotent by the run's id: a second telling with other figures changes sums and balance by the difference. Locks
-    the organization's account until the transaction ends, so call it late. No run may stand in ``runs`` twice.
+    Idempotent by the run's id: recording it again with other figures changes sums and balance by the difference.
+    Locks the organization's account until the transaction ends, so call it late. No run may occur in ``runs``
+    twice.
     """
     account = await repository.lock_account(session, organization_id)
     known = await repository.run_usages(session, organization_id, [facts.run_id for facts in runs])
@@ -68,14 +69,14 @@ def _fill(stored: RunUsage, facts: RunFacts, charge: RunCost) -> None:
 
 
 class _BucketSums:
-    """What runs add to the quarters of an hour in which they began."""
+    """Sums by the quarter of an hour in which runs began."""
 
     def __init__(self) -> None:
         self._added: dict[datetime, dict[str, int]] = {}
         self._models: dict[datetime, tuple[list[Any], list[Any]]] = {}
 
     def add_run(self, stored: RunUsage, before: Mapping[str, int], models_before: Sequence[Any]) -> dict[str, int]:
-        """What this run adds."""
+        """Adds this run to the sums."""
         after = _counted_amounts(stored)
         added = {name: after[name] - before[name] for name in after}
         total = self._added.setdefault(stored.bucket_at, dict.fromkeys(after, 0))
@@ -95,7 +96,7 @@ class _BucketSums:
 
 
 class _PlatformTariff:
-    """What the platform takes for runs, one after the other: the minutes of one are no longer included for the next."""
+    """The platform's price for runs, in sequence: included minutes that one run uses are gone for the next."""
 
     def __init__(self, session: AsyncSession, terms: ledger.EffectiveTerms, organization_id: int) -> None:
         self._session = session
@@ -105,7 +106,7 @@ class _PlatformTariff:
         self._used_ms: dict[TimeRange, int] = {}
 
     async def price_run(self, facts: RunFacts, billed_before_ms: int) -> RunCost:
-        """``billed_before_ms``: what the same run was counted with, when it is told again."""
+        """Prices a run. ``billed_before_ms``: the amount recorded earlier, when a run is recorded again."""
         price = self._terms.platform_cents_per_minute
         billed_ms = facts.duration_ms if facts.is_billable and price else 0
         if self._terms.included_minutes and price:
@@ -119,7 +120,7 @@ class _PlatformTariff:
         return RunCost(int(total.quantize(Decimal(1), ROUND_HALF_UP)), seconds, price)
 
     async def _load_period(self, at: datetime) -> TimeRange:
-        """The month of a run, of which the minutes that were used so far are known from now on."""
+        """Loads the month of a run; its used minutes are tracked from then on."""
         if self._zone is None:
             self._zone = load_time_zone((await orgs.get_organization(self._session, self._organization_id)).time_zone)
         period = month_of(at, self._zone)
@@ -136,7 +137,7 @@ def _counted_amounts(known: RunUsage | None) -> dict[str, int]:
 
 
 def _by_model(rows: Any) -> list[dict[str, object]]:
-    """In one order, so that transactions never wait for each other crosswise; names are cut to their columns."""
+    """Returns model uses in a fixed order, so that transactions cannot deadlock; names are cut to their columns."""
     cut = [row | {"provider": row["provider"][:32], "model": row["model"][:64]} for row in rows]
     return sorted(cut, key=_model_key)
 
@@ -148,7 +149,7 @@ def _model_key(row: Mapping[str, Any]) -> tuple[str, str, str]:
 def _model_difference(
     after: Sequence[Mapping[str, Any]], before: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, object]]:
-    """What to add to the sums so that they hold ``after`` where they held ``before``; nothing where nothing changed."""
+    """Returns what to add to sums that hold ``before`` so that they hold ``after``; nothing where nothing changed."""
     sums: dict[tuple[str, str, str], dict[str, Decimal]] = {}
     for sign, rows in ((1, after), (-1, before)):
         for row in rows:

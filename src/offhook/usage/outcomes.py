@@ -1,4 +1,4 @@
-"""How runs ended, by day and by agent: what finished runs add."""
+"""Run outcomes by day and by agent: the increments of finished runs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _AGENT_SUMS: Final = ("calls", "duration_ms", "cost_cents")
 
 
 class OutcomeSums:
-    """What runs add to the sums of outcomes; a run that is told again is taken out as it was and given as it is."""
+    """Increments of outcome sums; a run that is recorded again is subtracted as it was and added as it is."""
 
     def __init__(self) -> None:
         self._outcomes: Counter[tuple[datetime, str]] = Counter()
@@ -39,7 +39,8 @@ class OutcomeSums:
         )
 
     async def write(self, session: AsyncSession, organization_id: int) -> None:
-        """The caller holds the lock on the organization's account, so that nobody else adds at the same time."""
+        """Writes the increments. The caller holds the lock on the organization's account, so that there are no
+        concurrent writers."""
         outcomes = [
             {"bucket_at": bucket_at, "outcome": outcome, "calls": calls}
             for (bucket_at, outcome), calls in self._outcomes.items()
@@ -55,5 +56,5 @@ class OutcomeSums:
 
 
 def sort_by_frequency(outcomes: Mapping[str, int | Decimal]) -> dict[str, int]:
-    """The most frequent first; those that no run has any more are left out."""
+    """Sorts outcomes by frequency, highest first; those without runs are left out."""
     return dict(Counter({outcome: int(calls) for outcome, calls in outcomes.items() if calls}).most_common())

@@ -1,4 +1,4 @@
-"""Days and months as an organization's clocks show them, as moments in UTC. Pure."""
+"""Days and months in an organization's time zone, as moments in UTC. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class TimeRange:
 
 
 def load_time_zone(name: str) -> ZoneInfo:
-    """The time zone of this name; UTC when this machine does not know it."""
+    """Returns the time zone of this name; UTC if this machine does not know it."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -25,29 +25,30 @@ def load_time_zone(name: str) -> ZoneInfo:
 
 
 def month_of(moment: datetime, where: ZoneInfo) -> TimeRange:
-    """The calendar month of ``moment`` by the clocks of ``where``."""
+    """Returns the calendar month of ``moment`` in the time zone ``where``."""
     first = moment.astimezone(where).date().replace(day=1)
     following = (first + timedelta(days=32)).replace(day=1)
     return TimeRange(day_start(first, where), day_start(following, where))
 
 
 def last_days(moment: datetime, count: int, where: ZoneInfo) -> list[date]:
-    """The last ``count`` days by the clocks of ``where``, oldest first; the day of ``moment`` is the last one."""
+    """Returns the last ``count`` days in the time zone ``where``, oldest first; the day of ``moment`` is the last
+    one."""
     today = moment.astimezone(where).date()
     return [today - timedelta(days=back) for back in range(count - 1, -1, -1)]
 
 
 def day_boundaries(days: Sequence[date], where: ZoneInfo) -> list[datetime]:
-    """Where each of these following days begins, and where the last one ends: one more than there are days."""
+    """Returns the start of each of these consecutive days and the end of the last one: one more than there are days."""
     return [day_start(day, where) for day in (*days, days[-1] + timedelta(days=1))]
 
 
 def day_start(day: date, where: ZoneInfo) -> datetime:
-    """When a day begins, in UTC: on days whose midnight the clocks leave out, when they go on."""
+    """Returns the start of a day in UTC; when the clocks skip midnight, the moment they resume."""
     return datetime.combine(day, time(), where).astimezone(UTC)
 
 
 def bucket_of(moment: datetime) -> datetime:
-    """The quarter of an hour that a moment is in, in UTC."""
+    """Returns the quarter of an hour that contains a moment, in UTC."""
     at = moment.astimezone(UTC)
     return at.replace(minute=at.minute - at.minute % 15, second=0, microsecond=0)

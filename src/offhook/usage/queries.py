@@ -18,7 +18,7 @@ _ORGANIZATION: Final = bindparam("organization_id", type_=Integer)
 
 
 def _number_of_day(table: type[UsageBucket] | type[OutcomeBucket]) -> ColumnElement[int]:
-    """From 1: the day before the first boundary would be 0."""
+    """Numbers days from 1: the day before the first boundary would be 0."""
     return func.width_bucket(table.bucket_at, _BOUNDARIES)
 
 
@@ -40,7 +40,7 @@ def _period_parameters(organization_id: int, boundaries: Sequence[datetime]) -> 
 
 
 def _sum_calls(table: type[UsageBucket] | type[OutcomeBucket] | type[AgentDay]) -> ColumnElement[int]:
-    """Runs of one row are few enough for the sum that PostgreSQL makes without NUMERIC, in less time."""
+    """Sums calls as integers: one row's runs fit, and PostgreSQL sums integers faster than with NUMERIC."""
     return func.sum(cast(table.calls, Integer))
 
 
@@ -69,7 +69,7 @@ _OUTCOMES: Final = (
 
 
 async def by_day(session: AsyncSession, organization_id: int, boundaries: Sequence[datetime]) -> Mapping[int, Any]:
-    """calls, duration_ms and cost_cents by the number of the day (from 0) between these boundaries."""
+    """Returns calls, duration_ms and cost_cents by the number of the day (from 0) between these boundaries."""
     rows = await session.execute(_SUMS, _period_parameters(organization_id, boundaries))
     return {row.day - 1: row for row in rows}
 
@@ -77,7 +77,7 @@ async def by_day(session: AsyncSession, organization_id: int, boundaries: Sequen
 async def outcomes_by_day(
     session: AsyncSession, organization_id: int, boundaries: Sequence[datetime]
 ) -> dict[int, dict[str, int]]:
-    """Runs by outcome, by the number of the day (from 0) between these boundaries; the most frequent first."""
+    """Returns runs by outcome and by the number of the day (from 0) between these boundaries; most frequent first."""
     found: dict[int, dict[str, int]] = defaultdict(dict)
     for row in await session.execute(_OUTCOMES, _period_parameters(organization_id, boundaries)):
         found[row.day - 1][row.outcome] = row.calls
@@ -118,9 +118,10 @@ _AGENTS: Final = (
 
 
 async def by_agent(session: AsyncSession, organization_id: int, since: date, limit: int) -> Sequence[Any]:
-    """``(workflow_id, calls, duration_ms, cost_cents, outcomes)`` of the busiest agents since the UTC day ``since``."""
+    """Returns ``(workflow_id, calls, duration_ms, cost_cents, outcomes)`` of the busiest agents since the UTC day
+    ``since``."""
     its = {"organization_id": organization_id, "since": since}
-    # First who they are, by one sum: thousands of agents have tens of thousands of rows, the busiest a few hundred.
+    # Find the busiest by one sum first: thousands of agents have tens of thousands of rows, the busiest a few hundred.
     busiest = await session.scalars(_BUSIEST, its | {"most": limit})
     return (await session.execute(_AGENTS, its | {"workflow_ids": busiest.all()})).all()
 

@@ -1,4 +1,4 @@
-"""The queries on sums, accounts and the ledger."""
+"""Queries for sums, accounts and the ledger."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -38,7 +38,7 @@ async def find_account(session: AsyncSession, organization_id: int) -> BillingAc
 
 
 async def lock_account(session: AsyncSession, organization_id: int) -> BillingAccount:
-    """The account, made when there is none; locked until the transaction ends."""
+    """Returns the account, created if there is none; locked until the transaction ends."""
     query = (
         select(BillingAccount)
         .where(BillingAccount.organization_id == organization_id)
@@ -56,8 +56,8 @@ async def lock_account(session: AsyncSession, organization_id: int) -> BillingAc
 async def append_entries(
     session: AsyncSession, organization_id: int, entries: Sequence[Mapping[str, Any]]
 ) -> list[LedgerEntry]:
-    """Write entries (``kind``, ``amount_cents``, and ``run_id``, ``note``, ``created_by`` where there are any) in their
-    order and move the balance with them. The caller holds the lock on the account."""
+    """Appends entries (``kind``, ``amount_cents``, and optional ``run_id``, ``note``, ``created_by``) in order and
+    updates the balance. The caller holds the lock on the account."""
     balance = await session.scalar(
         update(BillingAccount)
         .where(BillingAccount.organization_id == organization_id)
@@ -79,17 +79,17 @@ async def append_entries(
 async def list_entries(
     session: AsyncSession, organization_id: int, *, limit: int, offset: int
 ) -> tuple[Sequence[LedgerEntry], int]:
-    """The newest first, and how many there are in all."""
+    """Returns entries, newest first, and the total number."""
     mine = LedgerEntry.organization_id == organization_id
     total = await session.scalar(select(func.count()).select_from(LedgerEntry).where(mine))
-    # Ids by their index first: a late page would otherwise read every row before it.
+    # Select ids by index first: a late page would otherwise read every row before it.
     ids = select(LedgerEntry.id).where(mine).order_by(LedgerEntry.id.desc()).limit(limit).offset(offset)
     found = await session.scalars(select(LedgerEntry).where(LedgerEntry.id.in_(ids)).order_by(LedgerEntry.id.desc()))
     return found.all(), total or 0
 
 
 async def ledger_sum(session: AsyncSession, organization_id: int) -> int:
-    """The sum of the ledger itself, for whoever does not believe the account."""
+    """Returns the sum of the ledger itself, to verify the account's balance."""
     found = await session.scalar(
         select(func.coalesce(func.sum(LedgerEntry.amount_cents), 0)).where(
             LedgerEntry.organization_id == organization_id
@@ -99,7 +99,7 @@ async def ledger_sum(session: AsyncSession, organization_id: int) -> int:
 
 
 async def run_usages(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, RunUsage]:
-    """What these runs were counted with, by run; those that were not are left out."""
+    """Returns what was recorded for these runs, by run; unrecorded runs are left out."""
     found = await session.scalars(
         select(RunUsage)
         .where(RunUsage.run_id.in_(run_ids), RunUsage.organization_id == organization_id)
@@ -111,7 +111,7 @@ async def run_usages(session: AsyncSession, organization_id: int, run_ids: Seque
 async def add_to_bucket(
     session: AsyncSession, organization_id: int, bucket_at: datetime, amounts: Mapping[str, int]
 ) -> None:
-    """Add calls, duration_ms, billable_ms and cost_cents to a quarter of an hour."""
+    """Adds calls, duration_ms, billable_ms and cost_cents to a quarter of an hour."""
     values = {"organization_id": organization_id, "bucket_at": bucket_at, **amounts}
     statement = insert(UsageBucket).values(**values)
     added = {name: getattr(UsageBucket, name) + statement.excluded[name] for name in amounts}
@@ -121,7 +121,7 @@ async def add_to_bucket(
 async def add_to_model_buckets(
     session: AsyncSession, organization_id: int, bucket_at: datetime, rows: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Add the columns of :data:`COUNTED` by kind, provider and model; no two rows have the same three."""
+    """Adds the columns of :data:`COUNTED` by kind, provider and model; no two rows have the same three."""
     if not rows:
         return
     values = [{"organization_id": organization_id, "bucket_at": bucket_at, **row} for row in rows]
@@ -149,7 +149,7 @@ async def add_to_sums(
 
 
 async def period_totals(session: AsyncSession, organization_id: int, period: TimeRange) -> Any:
-    """A row of calls, duration_ms, billable_ms and cost_cents of a period."""
+    """Returns calls, duration_ms, billable_ms and cost_cents of a period."""
     columns = (UsageBucket.calls, UsageBucket.duration_ms, UsageBucket.billable_ms, UsageBucket.cost_cents)
     found = await session.execute(
         select(*(func.coalesce(func.sum(column), 0).label(column.key) for column in columns)).where(
@@ -162,7 +162,7 @@ async def period_totals(session: AsyncSession, organization_id: int, period: Tim
 
 
 async def by_model(session: AsyncSession, organization_id: int, period: TimeRange) -> Sequence[Row[Any]]:
-    """The columns of :data:`COUNTED` by kind, provider and model, the dearest first."""
+    """Returns the columns of :data:`COUNTED` by kind, provider and model, most expensive first."""
     keys = (ModelUsageBucket.kind, ModelUsageBucket.provider, ModelUsageBucket.model)
     cost = func.sum(ModelUsageBucket.cost_cents)
     rows = await session.execute(

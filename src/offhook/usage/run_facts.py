@@ -1,4 +1,4 @@
-"""What the domain of runs tells this one about a finished run. Pure."""
+"""The facts about a finished run that the runs domain passes to this one. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,7 +23,7 @@ class ModelCounters(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """What a run used of one model and what that cost; ``is_priced`` is false when a part of it has no known price."""
+    """A run's use of one model and its cost; ``is_priced`` is false when part of it has no known price."""
 
     kind: str
     provider: str
@@ -37,7 +37,7 @@ class ModelUse:
     is_priced: bool = True
 
     def as_sums(self) -> JsonObject:
-        """As columns of the sums; numbers are JSON."""
+        """Returns the use as columns of the sums; numbers are JSON."""
         sums = asdict(self)
         is_priced = sums.pop("is_priced")
         return sums | {
@@ -50,9 +50,9 @@ class ModelUse:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """A finished run. ``cost_cents`` is what vendors and the carrier take; the platform's own price is added here.
+    """A finished run. ``cost_cents`` is the vendors' and the carrier's cost; the platform's own price is added here.
 
-    ``is_billable``: the platform's price for minutes holds for it (a conversation with audio). Its day is that of
+    ``is_billable``: the platform's price per minute applies (a conversation with audio). Its day is that of
     ``created_at``.
     """
 
@@ -70,7 +70,7 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class RunCost:
-    """What a run costs in all, in whole cents, and the platform's part: seconds beyond the included ones, at a price."""
+    """A run's total cost in whole cents, and the platform's part: seconds beyond the included ones, at a price."""
 
     cost_cents: int
     platform_seconds: Decimal

@@ -1,4 +1,4 @@
-"""What the endpoints of usage and money take and answer."""
+"""Request and response bodies of usage and billing."""
 
 from datetime import date, datetime
 from decimal import Decimal

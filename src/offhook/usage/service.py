@@ -1,4 +1,4 @@
-"""What other domains ask of this one."""
+"""The interface of this domain for other domains."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -43,18 +43,19 @@ __all__ = [
 
 
 async def campaign_spend_cents(session: AsyncSession, organization_id: int, campaign_id: int) -> int:
-    """What the finished runs of a campaign have cost so far, those of deleted workflows included."""
+    """Returns the cost of a campaign's finished runs so far, including those of deleted workflows."""
     return await repository.campaign_spend(session, organization_id, campaign_id)
 
 
 async def is_counted(session: AsyncSession, organization_id: int, run_id: int) -> bool:
-    """Whether this run was told of, and so stands in the sums."""
+    """Returns whether this run was recorded and is part of the sums."""
     return bool(await repository.run_usages(session, organization_id, [run_id]))
 
 
 async def by_day(
     session: AsyncSession, organization_id: int, boundaries: Sequence[datetime]
 ) -> tuple[Mapping[int, Any], Mapping[int, dict[str, int]]]:
-    """Sums (calls, duration_ms, cost_cents) and runs by outcome, each by the number of the day between boundaries."""
+    """Returns sums (calls, duration_ms, cost_cents) and runs by outcome, each by the number of the day between
+    boundaries."""
     sums = await queries.by_day(session, organization_id, boundaries)
     return sums, await queries.outcomes_by_day(session, organization_id, boundaries)

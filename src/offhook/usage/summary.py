@@ -1,4 +1,4 @@
-"""Sums as they are shown: this month, by day, by model."""
+"""Usage sums for display: this month, by day, by model."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -38,7 +38,7 @@ async def current_period(session: AsyncSession, organization_id: int, now: datet
 
 
 async def daily_usage(session: AsyncSession, organization_id: int, now: datetime, count: int) -> list[UsageDay]:
-    """The last ``count`` days by the organization's clocks, the newest first."""
+    """Returns the last ``count`` days in the organization's time zone, newest first."""
     where = load_time_zone((await orgs.get_organization(session, organization_id)).time_zone)
     days = last_days(now, count, where)
     sums = await queries.by_day(session, organization_id, day_boundaries(days, where))

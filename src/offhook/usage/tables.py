@@ -1,6 +1,6 @@
-"""What was used, by run and by quarter of an hour, and the money of an organization.
+"""Usage by run and by quarter of an hour, and the balance of an organization.
 
-Nothing here refers to runs or workflows by foreign key: what was used stays used when they are deleted.
+No foreign keys point to runs or workflows: usage remains when they are deleted.
 """
 
 from datetime import date, datetime
@@ -16,9 +16,9 @@ _ORGANIZATION = "organizations.id"
 
 
 class BillingAccount(Base):
-    """The terms and the balance of an organization; ``balance_cents`` is the sum of its ledger at all times.
+    """An organization's terms and balance; ``balance_cents`` always equals the sum of its ledger.
 
-    Null terms are the installation's. Its row lock puts the charges of an organization in one order.
+    Null terms are the installation's. Its row lock serializes the organization's charges.
     """
 
     __tablename__ = "billing_accounts"
@@ -51,7 +51,7 @@ class LedgerEntry(Base):
 
 
 class RunUsage(Base):
-    """What one finished run has added to the sums, so that telling it again adds only the difference.
+    """What one finished run has added to the sums, so that recording it again adds only the difference.
 
     ``models``: a list of the sums' columns by kind, provider and model.
     """
@@ -80,10 +80,10 @@ class RunUsage(Base):
 
 
 class UsageBucket(Base):
-    """Sums over the runs that were created in one quarter of an hour: the finest step between time zones."""
+    """Sums over the runs created in one quarter of an hour: the finest offset between time zones."""
 
     __tablename__ = "usage_buckets"
-    # With what is added up, so that sums of thousands of rows need not read them.
+    # Includes the summed columns, so that sums of thousands of rows need not read the rows.
     __table_args__ = (
         PrimaryKeyConstraint("organization_id", "bucket_at", postgresql_include=["calls", "duration_ms", "cost_cents"]),
     )
@@ -97,10 +97,10 @@ class UsageBucket(Base):
 
 
 class OutcomeBucket(Base):
-    """How many of the runs of a quarter of an hour ended how."""
+    """The number of runs per outcome in a quarter of an hour."""
 
     __tablename__ = "outcome_buckets"
-    # With what is added up, so that sums of thousands of rows need not read them.
+    # Includes the summed columns, so that sums of thousands of rows need not read the rows.
     __table_args__ = (PrimaryKeyConstraint("organization_id", "bucket_at", "outcome", postgresql_include=["calls"]),)
 
     organization_id: Mapped[int] = mapped_column(ForeignKey(_ORGANIZATION, ondelete="CASCADE"), primary_key=True)
@@ -110,10 +110,10 @@ class OutcomeBucket(Base):
 
 
 class AgentDay(Base):
-    """What an agent did in a day, which is one of UTC: quarters of an hour of every agent would be as many as its runs."""
+    """An agent's activity in one UTC day: quarters of an hour per agent would be as many rows as runs."""
 
     __tablename__ = "agent_days"
-    # With what is added up, so that sums of thousands of rows need not read them.
+    # Includes the summed columns, so that sums of thousands of rows need not read the rows.
     __table_args__ = (
         PrimaryKeyConstraint(
             "organization_id",
@@ -134,7 +134,8 @@ class AgentDay(Base):
 
 
 class ModelUsageBucket(Base):
-    """The same by model. ``calls`` are requests to a language model, ``unpriced_runs`` those with an unknown price."""
+    """The same sums by model. ``calls`` are requests to a language model, ``unpriced_runs`` those with an unknown
+    price."""
 
     __tablename__ = "model_usage_buckets"
 

@@ -1,4 +1,4 @@
-"""Webhooks: telling customers' servers what happened, signed, in numbered order, until they have it."""
+"""Webhooks: signed notifications to customers' servers, numbered in order and retried until delivered."""
 
 from offhook.kit.crypto import Keyring
 from offhook.kit.egress import EgressClient
@@ -11,7 +11,7 @@ __all__ = ["register"]
 
 
 def register(root: Root) -> None:
-    """Add the routes and the jobs that deliver."""
+    """Registers the routes and the delivery jobs."""
     deliverer = WebhookDeliverer(root.db, root.clock, root.get(Keyring), root.get(EgressClient))
     root.provide(WebhookDeliverer, deliverer)
     add_jobs(root, deliverer)

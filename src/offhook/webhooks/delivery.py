@@ -1,8 +1,9 @@
-"""One attempt to deliver: sign, send with no transaction open, write down what came back and when to try again.
+"""One delivery attempt: sign, send with no transaction open, record the response and schedule the next attempt.
 
-A job is an attempt. It names the round and the attempts before it; when the row says otherwise another job was faster
-and it does nothing. A worker that dies between sending and writing leaves the row as it was: the attempt is made again,
-with the same ``webhook-id``, by which receivers tell a repetition. A job that is lost is missed by the sweep.
+A job is one attempt. It carries the round and the number of earlier attempts; if the row disagrees, another job was
+faster and this one does nothing. A worker that dies between sending and recording leaves the row unchanged: the
+attempt is repeated with the same ``webhook-id``, by which receivers recognize duplicates. The sweep finds
+deliveries whose job was lost.
 """
 
 import json
@@ -32,7 +33,7 @@ TIMEOUT_S: Final = 15.0
 MAX_ANSWER_BYTES: Final = 64 * 1024
 _MAX_SHOWN_ANSWER: Final = 500
 _GONE: Final = 410
-# One slow endpoint must not take the workers' hands from everyone else's jobs.
+# Limits attempts per endpoint, so that a slow one cannot occupy the workers.
 MAX_CONCURRENT_PER_ENDPOINT: Final = 4
 MAX_CONCURRENT: Final = 8
 BUSY_DELAY_S: Final = 2.0
@@ -43,7 +44,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SignedDelivery:
-    """What is sent: the same bytes at every attempt; headers are signed anew."""
+    """The request: the same body at every attempt, with fresh signature headers."""
 
     organization_id: int
     endpoint_id: int
@@ -55,7 +56,7 @@ class SignedDelivery:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryOutcome:
-    """``status_code`` None: no answer came. ``wish_s`` is the endpoint's Retry-After."""
+    """``status_code`` None: no response. ``wish_s`` is the endpoint's Retry-After."""
 
     status_code: int | None
     error: str | None
@@ -69,7 +70,7 @@ class DeliveryOutcome:
 
 
 class WebhookDeliverer:
-    """Makes attempts; one per process, so that it can bound how many are under way at once."""
+    """Makes delivery attempts; one per process, so that it can bound how many run at once."""
 
     def __init__(self, db: Database, clock: Clock, keyring: Keyring, egress: EgressClient) -> None:
         self._db = db
@@ -79,7 +80,7 @@ class WebhookDeliverer:
         self._under_way: Counter[int] = Counter()
 
     async def handle_job(self, payload: JsonObject) -> None:
-        """The job ``webhook.deliver``."""
+        """Handles the job ``webhook.deliver``."""
         delivery_id, in_round, attempts = (read_number(payload, name) for name in ("delivery_id", "round", "attempts"))
         async with self._db.transaction() as session:
             due = await repository.find_delivery_of_job(session, delivery_id)
@@ -107,7 +108,8 @@ class WebhookDeliverer:
         await self._record_outcome(delivery_id, in_round, attempts, outcome)
 
     async def sweep_overdue(self, _: JsonObject) -> None:
-        """The job ``webhook.sweep``: deliveries whose attempt is long overdue lost their job and get another one."""
+        """Handles the job ``webhook.sweep``: deliveries whose attempt is long overdue lost their job and get a new
+        one."""
         async with self._db.transaction() as session:
             before = self._clock.now() - OVERDUE_AFTER
             for delivery_id, in_round, attempts in await repository.find_overdue(session, before, limit=_SWEEP_BATCH):
@@ -116,9 +118,9 @@ class WebhookDeliverer:
     def sign_delivery(
         self, endpoint: WebhookEndpoint, event: WebhookEvent, sequence: int, attempt: int
     ) -> SignedDelivery:
-        """The signed request; an endpoint whose secret was just rotated gets a signature by either.
+        """Returns the signed request; an endpoint with a recently rotated secret gets a signature by each secret.
 
-        WebhookSecretUnreadable when the key is gone that sealed its secret.
+        Raises WebhookSecretUnreadable when the key that sealed its secret is gone.
         """
         message_id = f"evt_{event.id}"
         content = {
@@ -151,12 +153,12 @@ class WebhookDeliverer:
             raise WebhookSecretUnreadable from error
         until = endpoint.old_secret_until
         if endpoint.old_secret is not None and until is not None and until > now:
-            with suppress(SecretUnreadable):  # of a lost key: the new one signs alone
+            with suppress(SecretUnreadable):  # its key is lost: the new one signs alone
                 secrets.append(service.open_secret(self._keyring, endpoint.organization_id, endpoint.old_secret))
         return secrets
 
     async def send_test(self, organization_id: int, endpoint_id: int) -> DeliveryOutcome:
-        """Sends an event of type ``webhook.test``, which is in no list and takes no sequence number.
+        """Sends an event of type ``webhook.test``, which is not listed and takes no sequence number.
 
         Raises WebhookNotFound (404) and WebhookSecretUnreadable.
         """
@@ -173,7 +175,7 @@ class WebhookDeliverer:
         return await self.send(signed)
 
     async def send(self, signed: SignedDelivery) -> DeliveryOutcome:
-        """Send it; whatever happens is an outcome. A redirect is a failure: it would lead the event elsewhere."""
+        """Sends the request; every result is an outcome. A redirect is a failure: it would send the event elsewhere."""
         started = self._clock.now()
         try:
             answer = await self._egress.request(
@@ -196,7 +198,7 @@ class WebhookDeliverer:
         async with self._db.transaction() as session:
             due = await repository.find_delivery_of_job(session, delivery_id, lock=True)
             if not _is_current(due, in_round, attempts):
-                return  # another worker made the same attempt, or it was sent again from the beginning
+                return  # another worker made the same attempt, or it was resent from the beginning
             assert due is not None
             now = self._clock.now()
             delivery = due.delivery
@@ -251,7 +253,7 @@ def _mark_dead(due: DueDelivery, error: str) -> None:
 
 
 async def _switch_off(session: Any, endpoint: WebhookEndpoint, outcome: DeliveryOutcome) -> None:
-    """Nothing more is sent to it until somebody enables it; its events stay in ``GET /events``."""
+    """Disables the endpoint until a user enables it; its events stay in ``GET /events``."""
     endpoint.status = service.FAILING
     reason = "gone" if outcome.status_code == _GONE else "failed for three days"
     caller = Caller.system(endpoint.organization_id)

@@ -16,7 +16,7 @@ from offhook.webhooks.tables import WebhookAttempt, WebhookDelivery, WebhookEndp
 
 @dataclass(frozen=True, slots=True)
 class DueDelivery:
-    """A delivery with all that an attempt needs."""
+    """A delivery with everything that an attempt needs."""
 
     delivery: WebhookDelivery
     endpoint: WebhookEndpoint
@@ -45,7 +45,7 @@ async def find_endpoint(
 
 
 async def lock_order(session: AsyncSession, organization_id: int) -> None:
-    """Held until the transaction ends: events of one organization are committed in the order of their ids."""
+    """Locks until the transaction ends, so that an organization's events are committed in the order of their ids."""
     await session.execute(
         text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.webhook_events', :id))"), {"id": organization_id}
     )
@@ -54,7 +54,8 @@ async def lock_order(session: AsyncSession, organization_id: int) -> None:
 async def insert_events(
     session: AsyncSession, organization_id: int, events: Sequence[tuple[str, str, Mapping[str, object]]], at: datetime
 ) -> dict[str, int]:
-    """``(kind, key, data)`` of each, in their order; ids of the new events by key. Those told before are left out."""
+    """Inserts events ``(kind, key, data)`` in order and returns new ids by key. Events that exist already are left
+    out."""
     statement = (
         insert(WebhookEvent)
         .values(
@@ -72,8 +73,8 @@ async def insert_events(
 async def number_endpoints(
     session: AsyncSession, organization_id: int, kinds: Sequence[str]
 ) -> list[list[tuple[int, int]]]:
-    """For each event of these kinds, in their order: (endpoint, its next sequence number) of each enabled endpoint
-    that wants it."""
+    """Returns, for each event of these kinds in order: (endpoint, next sequence number) of each enabled endpoint
+    subscribed to it."""
     found = await session.execute(
         select(WebhookEndpoint.id, WebhookEndpoint.events, WebhookEndpoint.last_sequence)
         .where(WebhookEndpoint.organization_id == organization_id, WebhookEndpoint.status == "enabled")
@@ -117,7 +118,7 @@ async def events_after(
 async def list_deliveries(
     session: AsyncSession, organization_id: int, endpoint_id: int, *, status: str | None, page: PageRequest
 ) -> tuple[list[JsonObject], int]:
-    """The newest first, each with its event's type; and how many there are in all."""
+    """Returns deliveries with their event's type, newest first, and the total number."""
     conditions = [WebhookDelivery.organization_id == organization_id, WebhookDelivery.endpoint_id == endpoint_id]
     if status is not None:
         conditions.append(WebhookDelivery.status == status)
@@ -141,7 +142,7 @@ async def find_delivery(
 
 
 async def find_delivery_of_job(session: AsyncSession, delivery_id: int, *, lock: bool = False) -> DueDelivery | None:
-    """Does the same for a job, which knows only the delivery's id."""
+    """Returns the same for a job, which knows only the delivery's id."""
     return await _load_delivery(session, delivery_id, lock=lock)
 
 
@@ -155,7 +156,7 @@ async def _load_delivery(
         .where(WebhookDelivery.id == delivery_id, *conditions)
     )
     if lock:
-        # The endpoint first, in the order of the transactions that number its deliveries or delete it with them.
+        # Lock the endpoint first, in the order of the transactions that number its deliveries or delete it with them.
         of_delivery = select(WebhookDelivery.endpoint_id).where(WebhookDelivery.id == delivery_id).scalar_subquery()
         await session.execute(select(WebhookEndpoint.id).where(WebhookEndpoint.id == of_delivery).with_for_update())
         query = query.with_for_update(of=[WebhookDelivery, WebhookEndpoint]).execution_options(populate_existing=True)
@@ -184,7 +185,8 @@ async def dead_ids(session: AsyncSession, organization_id: int, endpoint_id: int
 
 
 async def find_overdue(session: AsyncSession, before: datetime, *, limit: int) -> Sequence[Any]:
-    """Returns (id, round, attempts) of pending deliveries of all organizations that are overdue because a job was lost."""
+    """Returns (id, round, attempts) of pending deliveries of all organizations that are overdue because a job was
+    lost."""
     rows = await session.execute(
         select(WebhookDelivery.id, WebhookDelivery.round, WebhookDelivery.attempts)
         .where(WebhookDelivery.status == "pending", WebhookDelivery.next_attempt_at < before)

@@ -1,4 +1,4 @@
-"""When a failed delivery is tried again, and when nobody believes in it any more. Pure."""
+"""When a failed delivery is retried, and when it is given up. Pure."""
 
 import random
 from datetime import timedelta
@@ -7,16 +7,16 @@ from typing import Final
 # 5 s to 8 h: eleven attempts in 24 hours.
 DELAYS_S: Final = (5, 30, 120, 600, 1800, 3600, 7200, 14_400, 28_800, 28_500)
 _JITTER: Final = 0.1
-# An endpoint at which nothing has arrived for so long is switched off: three days bridge a weekend.
+# An endpoint without a successful delivery for this long is switched off: three days bridge a weekend.
 SWITCH_OFF_AFTER: Final = timedelta(hours=72)
 _MAX_RETRY_AFTER_S: Final = 3600
 
 
 def next_delay_s(attempts: int, *, wish_s: float | None = None) -> float | None:
-    """Seconds until the next attempt after ``attempts`` failed ones; None when there is none.
+    """Returns the seconds until the next attempt after ``attempts`` failed ones; None when there is none.
 
-    ``wish_s`` is the endpoint's ``Retry-After``, which may lengthen the pause up to an hour. A little chance keeps a
-    thousand deliveries that failed together from coming back together.
+    ``wish_s`` is the endpoint's ``Retry-After``, which may lengthen the pause up to an hour. Jitter keeps a
+    thousand deliveries that failed together from retrying together.
     """
     if attempts > len(DELAYS_S):
         return None

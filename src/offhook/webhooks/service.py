@@ -1,4 +1,5 @@
-"""Webhooks: what customers are told. ``publish_event`` is how the other domains tell it, in their own transaction."""
+"""Webhooks: customers' endpoints and the events sent to them. Other domains call ``publish_event`` in their own
+transaction."""
 
 import base64
 import secrets
@@ -45,7 +46,7 @@ _SECRET_BYTES: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class NewEndpoint:
-    """``secret`` is shown now and never again."""
+    """A new endpoint; ``secret`` is shown only now."""
 
     record: WebhookEndpoint
     secret: str
@@ -53,8 +54,8 @@ class NewEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class OutgoingEvent:
-    """An event to tell. ``data`` is plain JSON without secrets. ``key`` names it within the organization
-    (``"run.completed:12"``): the same key again is told once, then and later."""
+    """An event to publish. ``data`` is plain JSON without secrets. ``key`` identifies it within the organization
+    (``"run.completed:12"``): an event with the same key is published only once."""
 
     event_type: str
     data: Mapping[str, object]
@@ -64,17 +65,17 @@ class OutgoingEvent:
 async def publish_event(
     session: AsyncSession, organization_id: int, event_type: str, data: Mapping[str, object], *, key: str | None = None
 ) -> int | None:
-    """Tell customers of one event as :func:`publish_events` does: its id, or None when it was told before."""
+    """Publishes one event as :func:`publish_events` does; returns its id, or None if it was published before."""
     return (await publish_events(session, organization_id, [OutgoingEvent(event_type, data, key)]))[0]
 
 
 async def publish_events(
     session: AsyncSession, organization_id: int, news: Sequence[OutgoingEvent]
 ) -> list[int | None]:
-    """Tell customers of events, in the caller's transaction: they are told when that commits, and not otherwise.
+    """Publishes events in the caller's transaction: they are sent once it commits, and not if it rolls back.
 
-    The answer is each event's id, or None where it was told before. Call it near the end of the transaction: until that
-    ends, other events of the organization wait.
+    Returns each event's id, or None where it was published before. Call it near the end of the transaction: until
+    that ends, other events of the organization wait.
     """
     for one in news:
         if one.event_type not in EVENT_TYPES:
@@ -96,7 +97,7 @@ async def publish_events(
 async def _create_deliveries(
     session: AsyncSession, organization_id: int, events: Sequence[tuple[str, int]], now: datetime
 ) -> None:
-    """``(kind, id)`` of new events, to every endpoint that wants them."""
+    """Creates deliveries of new events ``(kind, id)`` for every subscribed endpoint."""
     numbered = await repository.number_endpoints(session, organization_id, [kind for kind, _ in events])
     deliveries = [
         WebhookDelivery(
@@ -120,7 +121,7 @@ async def _create_deliveries(
 async def enqueue_attempt(
     session: AsyncSession, delivery_id: int, in_round: int, after_attempts: int, *, delay_s: float = 0
 ) -> None:
-    """A job for the next attempt; it does nothing when that attempt was made by another one."""
+    """Enqueues a job for the next attempt; the job does nothing if another one made that attempt."""
     await enqueue(
         session,
         DELIVER_JOB,
@@ -149,8 +150,9 @@ def _associated_data(organization_id: int) -> bytes:
 async def create_endpoint(
     session: AsyncSession, keyring: Keyring, caller: Caller, values: Mapping[str, object]
 ) -> NewEndpoint:
-    """``values``: url, events, description, already checked. :class:`TooManyWebhooks` (409)."""
-    # counted one after the other, or many who add at once would all be below the limit
+    """Creates an endpoint. ``values``: url, events, description, already checked. Raises :class:`TooManyWebhooks`
+    (409)."""
+    # counted under a lock, so that concurrent additions cannot exceed the limit
     await repository.lock_order(session, caller.organization_id)
     if len(await repository.list_endpoints(session, caller.organization_id)) >= MAX_ENDPOINTS:
         raise TooManyWebhooks
@@ -171,7 +173,7 @@ async def create_endpoint(
 async def get_endpoint(
     session: AsyncSession, organization_id: int, endpoint_id: int, *, lock: bool = False
 ) -> WebhookEndpoint:
-    """Raises :class:`WebhookNotFound` (404)."""
+    """Returns the endpoint. Raises :class:`WebhookNotFound` (404)."""
     found = await repository.find_endpoint(session, organization_id, endpoint_id, lock=lock)
     if found is None:
         raise WebhookNotFound
@@ -181,7 +183,7 @@ async def get_endpoint(
 async def update_endpoint(
     session: AsyncSession, caller: Caller, endpoint_id: int, values: dict[str, object]
 ) -> WebhookEndpoint:
-    """Set what is in ``values``; ``is_enabled`` true also forgets a long failure."""
+    """Sets the fields in ``values``; ``is_enabled`` true also clears a long failure."""
     record = await get_endpoint(session, caller.organization_id, endpoint_id, lock=True)
     if "is_enabled" in values:
         is_enabled = values.pop("is_enabled")
@@ -201,7 +203,7 @@ async def update_endpoint(
 
 
 async def delete_endpoint(session: AsyncSession, caller: Caller, endpoint_id: int) -> None:
-    """With its deliveries; the events stay readable."""
+    """Deletes an endpoint with its deliveries; the events stay readable."""
     record = await get_endpoint(session, caller.organization_id, endpoint_id, lock=True)
     await session.delete(record)
     await write_audit_entry(session, caller, "webhook.deleted", f"webhook:{endpoint_id}", {"url": record.url})
@@ -210,7 +212,7 @@ async def delete_endpoint(session: AsyncSession, caller: Caller, endpoint_id: in
 async def rotate_secret(
     session: AsyncSession, keyring: Keyring, caller: Caller, endpoint_id: int, now: datetime
 ) -> NewEndpoint:
-    """A new secret; for 24 hours deliveries carry a signature by the old one too."""
+    """Creates a new secret; for 24 hours deliveries also carry a signature by the old one."""
     record = await get_endpoint(session, caller.organization_id, endpoint_id, lock=True)
     secret = new_secret()
     record.old_secret, record.old_secret_until = record.secret, now + OLD_SECRET_TTL
@@ -223,7 +225,7 @@ async def rotate_secret(
 async def get_delivery(
     session: AsyncSession, organization_id: int, endpoint_id: int, delivery_id: int, *, lock: bool = False
 ) -> DueDelivery:
-    """Raises :class:`DeliveryNotFound` (404)."""
+    """Returns the delivery. Raises :class:`DeliveryNotFound` (404)."""
     found = await repository.find_delivery(session, organization_id, delivery_id, lock=lock)
     if found is None or found.endpoint.id != endpoint_id:
         raise DeliveryNotFound
@@ -231,7 +233,7 @@ async def get_delivery(
 
 
 async def resend_delivery(session: AsyncSession, caller: Caller, endpoint_id: int, delivery_id: int) -> DueDelivery:
-    """Send it again from the first attempt, whatever became of it: now, with the same id and sequence number."""
+    """Resends a delivery from the first attempt, whatever its status: now, with the same id and sequence number."""
     found = await get_delivery(session, caller.organization_id, endpoint_id, delivery_id, lock=True)
     if found.endpoint.status != ENABLED:
         raise WebhookDisabled
@@ -241,7 +243,7 @@ async def resend_delivery(session: AsyncSession, caller: Caller, endpoint_id: in
 
 
 async def resend_dead_deliveries(session: AsyncSession, caller: Caller, endpoint_id: int) -> int:
-    """Send the dead letters of an endpoint again, the oldest 1000 at most; how many."""
+    """Resends an endpoint's dead deliveries, at most the oldest 1000; returns their number."""
     record = await get_endpoint(session, caller.organization_id, endpoint_id, lock=True)
     if record.status != ENABLED:
         raise WebhookDisabled

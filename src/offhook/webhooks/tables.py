@@ -1,4 +1,4 @@
-"""Addresses of customers, the events of an organization, and every delivery of one to the other."""
+"""Customers' endpoints, the events of an organization, and every delivery of an event to an endpoint."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from offhook.kit.json_values import JsonObject
 
 
 class WebhookEndpoint(Base):
-    """``status``: ``enabled``, ``disabled`` (by a person), ``failing`` (switched off after long failure)."""
+    """``status``: ``enabled``, ``disabled`` (by a user), ``failing`` (switched off after long failure)."""
 
     __tablename__ = "webhook_endpoints"
     __table_args__ = (Index("ix_webhook_endpoints_org", "organization_id", "id"),)
@@ -19,14 +19,14 @@ class WebhookEndpoint(Base):
     organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
     url: Mapped[str] = mapped_column(String(2000))
     description: Mapped[str | None] = mapped_column(String(500))
-    # Empty: every event, those of later versions too.
+    # Empty: every event, including those of later versions.
     events: Mapped[list[str]] = mapped_column(ARRAY(String(64)), server_default=text("'{}'"))
     status: Mapped[str] = mapped_column(String(16), server_default="enabled")
     secret: Mapped[bytes] = mapped_column(LargeBinary)
     old_secret: Mapped[bytes | None] = mapped_column(LargeBinary)
     old_secret_until: Mapped[datetime | None]
     last_sequence: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
-    # Since when every attempt has failed; null after a success.
+    # The time since which every attempt has failed; null after a success.
     failing_since: Mapped[datetime | None]
     last_success_at: Mapped[datetime | None]
     created_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
@@ -35,8 +35,8 @@ class WebhookEndpoint(Base):
 
 
 class WebhookEvent(Base):
-    """Append-only; within an organization ids rise in the order of commits, so that a reader who asks for what comes
-    after an id misses nothing. ``key`` makes an event that is told twice one."""
+    """Append-only; within an organization ids rise in commit order, so that a reader who asks for events after an
+    id misses nothing. ``key`` makes an event that is published twice a single one."""
 
     __tablename__ = "webhook_events"
     __table_args__ = (
@@ -54,8 +54,8 @@ class WebhookEvent(Base):
 
 
 class WebhookDelivery(Base):
-    """One event for one endpoint. ``status``: ``pending``, ``delivered``, ``dead``; ``attempts`` counts from the first
-    or from the last time it was sent again by hand."""
+    """One event for one endpoint. ``status``: ``pending``, ``delivered``, ``dead``; ``attempts`` counts since
+    creation or since the last manual resend."""
 
     __tablename__ = "webhook_deliveries"
     __table_args__ = (
@@ -72,7 +72,7 @@ class WebhookDelivery(Base):
     event_id: Mapped[int] = mapped_column(ForeignKey("webhook_events.id", ondelete="CASCADE"))
     sequence: Mapped[int] = mapped_column(BigInteger)
     status: Mapped[str] = mapped_column(String(16), server_default="pending")
-    # Rises by one whenever it is to be sent from the beginning, so that a job of an earlier round does nothing.
+    # Incremented whenever the delivery restarts from the beginning, so that a job of an earlier round does nothing.
     round: Mapped[int] = mapped_column(server_default=text("1"))
     attempts: Mapped[int] = mapped_column(server_default=text("0"))
     next_attempt_at: Mapped[datetime | None]
@@ -83,7 +83,7 @@ class WebhookDelivery(Base):
 
 
 class WebhookAttempt(Base):
-    """The delivery log: what one attempt met. ``answer`` is the beginning of what the endpoint said."""
+    """The delivery log: the result of one attempt. ``answer`` is the beginning of the endpoint's response."""
 
     __tablename__ = "webhook_attempts"
     __table_args__ = (Index("ix_webhook_attempts_delivery", "delivery_id", "id"),)

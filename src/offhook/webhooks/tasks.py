@@ -1,4 +1,4 @@
-"""Jobs of webhooks: delivery attempts, the search for lost deliveries, and the deletion of old events."""
+"""Webhook jobs: delivery attempts, the search for lost deliveries, and the deletion of old events."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ EVENT_RETENTION = timedelta(days=30)
 
 
 def add_jobs(root: Root, deliverer: WebhookDeliverer) -> None:
-    """Registers the jobs of webhooks."""
+    """Registers the webhook jobs."""
 
     async def prune_events(_: JsonObject) -> None:
         async with root.db.transaction() as session:
