@@ -32,7 +32,7 @@ MAX_RETRY_DELAY = timedelta(minutes=5)
 BATCH_SIZE = 10
 # A worker that is silent for this long loses its jobs to the others.
 HEARTBEAT_TIMEOUT = timedelta(seconds=15)
-# How often lost jobs are looked for; NOTIFY wakes the worker at once for a new job.
+# Interval of the search for lost jobs; NOTIFY wakes the worker at once for a new job.
 DEQUEUE_TIMEOUT = timedelta(seconds=2)
 DRAIN_TIMEOUT_S = 20.0
 

@@ -1,6 +1,6 @@
-"""Telephone audio: G.711 and PCM16 as numpy look-ups, resampling as a stream; a frame is 20 ms.
+"""Telephone audio: G.711 and PCM16 by numpy look-up tables, and streaming resampling; a frame is 20 ms.
 
-The mu-law tables follow ITU-T G.711; one 20 ms frame costs about 1.3 µs each way.
+The mu-law tables follow ITU-T G.711; one 20 ms frame costs about 1.3 µs in each direction.
 """
 
 from dataclasses import dataclass
@@ -39,12 +39,12 @@ def _alaw_decode_table() -> Samples:
 
 _DECODE: Final = _ulaw_decode_table()
 _ENCODE: Final = _ulaw_encode_table()
-# For ``bytes.translate``: one byte of A-law (PCMA) is one byte of mu-law, at a tenth of a microsecond a frame.
+# For ``bytes.translate``: maps each A-law (PCMA) byte to a mu-law byte, at a tenth of a microsecond a frame.
 ALAW_TO_MULAW: Final = _ENCODE[_alaw_decode_table().astype(np.int32) + 32768].tobytes()
 
 
 class Codec(Protocol):
-    """How a leg's bytes carry audio. ``frame_bytes`` is the size of 20 ms."""
+    """The audio encoding of a leg. ``frame_bytes`` is the size of 20 ms."""
 
     @property
     def name(self) -> str: ...
@@ -110,7 +110,7 @@ PCM16_16K: Final = Pcm16Codec()
 
 
 class Resampler:
-    """PCM16 chunks of any even size at one rate to int16 samples at another; a no-op when they are equal."""
+    """Resamples PCM16 chunks of any even size to int16 samples at another rate; a no-op when the rates are equal."""
 
     def __init__(self, source_rate: int, target_rate: int) -> None:
         self._stream: Any = None

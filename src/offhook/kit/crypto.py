@@ -31,16 +31,17 @@ class LinkRefused(DomainError):
 
 
 class SecretUnreadable(Exception):
-    """A sealed value does not open: another key, other associated data, or damaged bytes."""
+    """A sealed value cannot be opened: another key, other associated data, or damaged bytes."""
 
 
 def new_token(prefix: str = "") -> str:
-    """``prefix`` and 43 URL-safe characters that hold 256 random bits."""
+    """Returns ``prefix`` and 43 URL-safe characters that hold 256 random bits."""
     return prefix + secrets.token_urlsafe(32)
 
 
 def hash_token(token: str) -> bytes:
-    """SHA-256 of a token, 32 bytes: what is stored. Tokens are random, so they need neither salt nor a slow hash."""
+    """Returns the SHA-256 of a token (32 bytes) for storage. Tokens are random, so they need neither salt nor a
+    slow hash."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -65,9 +66,10 @@ def _derive_key(master: bytes) -> _DerivedKey:
 class Keyring:
     """Seals secrets and signs links with the installation's key.
 
-    ``secret_key`` is a text of at least 32 characters, or several with commas between: the first one seals and signs,
-    all of them open, so a key is rotated by putting the new one in front. Without it a key is made once in ``key_file``
-    (mode 0600); processes on several machines must share ``secret_key``. Nothing is read before the first use.
+    ``secret_key`` is a text of at least 32 characters, or several separated by commas: the first one seals and
+    signs, and all of them open, so a key is rotated by putting the new one in front. Without it a key is generated
+    once in ``key_file`` (mode 0600); processes on several machines must share ``secret_key``. Nothing is read
+    before the first use.
     """
 
     def __init__(self, secret_key: str | None, key_file: Path) -> None:
@@ -80,7 +82,8 @@ class Keyring:
         return [_derive_key(part.strip().encode()) for part in text.split(",") if part.strip()]
 
     def seal(self, plaintext: bytes, associated: bytes) -> bytes:
-        """AES-256-GCM; ``associated`` (the organization's id, the kind of secret) must be the same to open it."""
+        """Encrypts with AES-256-GCM; ``associated`` (the organization's id, the kind of secret) must be the same to
+        open it."""
         key, nonce = self._derived_keys[0], os.urandom(_NONCE_BYTES)
         return _VERSION + key.id + nonce + key.sealing.encrypt(nonce, plaintext, associated)
 
@@ -95,11 +98,12 @@ class Keyring:
         raise SecretUnreadable("no key of this installation opens the value")
 
     def derive_token(self, purpose: str) -> str:
-        """43 URL-safe characters that belong to ``purpose`` for ever and that nobody else can guess."""
+        """Returns 43 URL-safe characters that permanently belong to ``purpose`` and cannot be guessed without the
+        key."""
         return _derive_token(self._derived_keys[0], purpose)
 
     def is_derived(self, purpose: str, token: str) -> bool:
-        """Returns whether any key of this installation derives this from ``purpose``; in constant time."""
+        """Returns whether any key of this installation derives this token from ``purpose``; in constant time."""
         given = token.encode("utf-8", "surrogatepass")
         return any(hmac.compare_digest(_derive_token(key, purpose).encode(), given) for key in self._derived_keys)
 
@@ -148,7 +152,7 @@ def _read_or_make(path: Path) -> str:
         file.write(secrets.token_urlsafe(48))
         file.flush()
         os.fsync(file.fileno())
-    # A hard link and not a rename: of two processes that start together, the second one keeps the first one's key.
+    # A hard link instead of a rename: of two processes that start together, the second one keeps the first one's key.
     with suppress(FileExistsError):
         os.link(draft, path)
     draft.unlink()

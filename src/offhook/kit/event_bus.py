@@ -1,4 +1,4 @@
-"""News that goes up: a domain publishes a typed event, ``bootstrap`` subscribes the domains above it."""
+"""Events for higher layers: a domain publishes a typed event, ``bootstrap`` subscribes the domains above it."""
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Numbers in bodies: JSON's true and false are none, although Python takes them for 1 and 0."""
+"""Numbers in bodies: rejects JSON's true and false, which Python treats as 1 and 0."""
 
 from typing import Annotated, Any
 

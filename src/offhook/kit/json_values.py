@@ -16,9 +16,9 @@ JsonObject: TypeAlias = dict[str, JsonValue]
 ReadableJson: TypeAlias = "Mapping[str, ReadableJson] | Sequence[ReadableJson] | str | int | float | bool | None"
 ReadableJsonObject: TypeAlias = Mapping[str, ReadableJson]
 
-# The JSON writer stops at 250 levels; no real answer is nested deeper than this.
+# The JSON writer stops at 250 levels; no real response is nested deeper than this.
 MAX_DEPTH: Final = 100
-# Letters and symbols by their category that show nothing all the same: fillers of Hangul and the empty Braille pattern.
+# Characters that are letters and symbols by category but show nothing: fillers of Hangul and the empty Braille pattern.
 _FILLERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _INVISIBLE: Final = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
 
@@ -61,7 +61,8 @@ def nonblank_text(value: object) -> str | None:
 
 
 def is_blank(text: str) -> bool:
-    """Returns whether the text shows nothing: empty, or only white space, zero-width spaces, byte-order marks, soft hyphens."""
+    """Returns whether the text is visibly empty: only white space, zero-width spaces, byte-order marks, soft
+    hyphens, or nothing."""
     return all(char in _FILLERS or unicodedata.category(char) in _INVISIBLE for char in text)
 
 

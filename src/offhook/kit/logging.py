@@ -1,4 +1,4 @@
-"""One log for our code and the libraries: lines for people or JSON for machines, on stderr."""
+"""One log for our code and the libraries: readable lines or JSON, on stderr."""
 
 import logging
 import sys
@@ -33,8 +33,8 @@ def configure_logging(level: str = "info", style: Literal["text", "json"] = "tex
     if style == "json":
         rendering += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     else:
-        # Not the renderer's own tracebacks: they show the values of variables, which are credentials and callers' words,
-        # and take seconds in the loop that carries audio.
+        # Not the renderer's own tracebacks: they show the values of variables, which include credentials and callers'
+        # words, and take seconds in the loop that carries audio.
         console = structlog.dev.ConsoleRenderer(
             colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
         )
@@ -42,7 +42,7 @@ def configure_logging(level: str = "info", style: Literal["text", "json"] = "tex
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=rendering))
     logging.root.handlers = [handler]
-    # Libraries report each request and each frame at "info", with addresses that hold keys: only their warnings are kept.
+    # Libraries log each request and each frame at "info", with URLs that hold keys: only their warnings are kept.
     logging.root.setLevel(max(number, logging.WARNING))
     for name in _OURS:
         logging.getLogger(name).setLevel(number)

@@ -1,4 +1,4 @@
-"""Models on onnxruntime: its library is loaded when a model is first run, and one set of options serves small models beside calls."""
+"""Models on onnxruntime: the library is loaded when a model first runs, with options for small models beside calls."""
 
 import os
 from pathlib import Path
@@ -6,8 +6,9 @@ from typing import Any
 
 
 def onnx_session(path: Path, *, log_level: int = 2) -> Any:
-    """An ``InferenceSession`` on one thread that gives its memory back. Blocking: up to 0.2 s the first time in a process."""
-    # read while it is imported: nothing leaves the machine or is kept in the user's home
+    """Returns an ``InferenceSession`` on one thread that releases its memory. Blocks for up to 0.2 s the first time
+    in a process."""
+    # read during import: no data leaves the machine or is kept in the user's home
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime  # noqa: PLC0415 - 18 MB, 40 with a model: only where one is run
 

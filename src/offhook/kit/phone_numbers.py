@@ -25,7 +25,7 @@ _LINE_TYPES: dict[int, LineType] = {
     PhoneNumberType.PREMIUM_RATE: "premium",
     PhoneNumberType.SHARED_COST: "premium",
 }
-# With the country code: shorter ones are left to the library.
+# Including the country code: shorter ones are left to the library.
 _E164_PATTERN = re.compile(r"\+[1-9][0-9]{6,14}")
 _UNKNOWN_ZONE = "Etc/Unknown"
 
@@ -38,10 +38,11 @@ class PhoneNumberInvalid(UnprocessableRequest):
 
 @dataclass(frozen=True, slots=True)
 class ParsedPhoneNumber:
-    """``e164`` as carriers want it. ``country`` is ISO 3166-1 alpha-2, None for numbers of no country (satellite).
+    """``e164`` is the form that carriers expect. ``country`` is ISO 3166-1 alpha-2, None for numbers of no country
+    (satellite).
 
     ``is_valid``: its length and prefix exist in the numbering plan; a merely possible number may still ring.
-    ``time_zones``: IANA names of where it may be, none when nothing is known; a toll-free number has many.
+    ``time_zones``: IANA names of its possible zones, empty if unknown; a toll-free number has many.
     """
 
     e164: str
@@ -52,7 +53,8 @@ class ParsedPhoneNumber:
 
 
 def parse_phone_number(text: str, region: str | None = None) -> ParsedPhoneNumber:
-    """Parses a number as people write it; without ``region`` (ISO alpha-2) it must begin with ``+`` and a country code.
+    """Parses a number in any common notation; without ``region`` (ISO alpha-2) it must begin with ``+`` and a country
+    code.
 
     Raises :class:`PhoneNumberInvalid`.
     """
@@ -73,7 +75,8 @@ def normalize_e164(text: str, region: str | None = None) -> str:
 
 
 def is_e164(text: str) -> bool:
-    """Whether the text already is the E.164 form of a possible number. A list of numbers costs a tenth of reading each."""
+    """Returns whether the text is already the E.164 form of a possible number; on a list, at a tenth of the cost of
+    parsing each."""
     if _E164_PATTERN.fullmatch(text):
         code = _calling_code(text)
         if code is not None and not _may_be_read_otherwise(code, text[1 + len(code) :]):
@@ -124,14 +127,14 @@ def _parse_number(text: str, region: str | None) -> phonenumbers.PhoneNumber:
         number = phonenumbers.parse(text, region)
     except NumberParseException:
         raise PhoneNumberInvalid from None
-    # An extension cannot be dialled as part of the number, and dropping it would ring someone else.
+    # An extension cannot be dialed as part of the number, and dropping it would ring another person.
     if number.extension or not _is_dialable(number):
         raise PhoneNumberInvalid
     return number
 
 
 def _is_dialable(number: phonenumbers.PhoneNumber) -> bool:
-    # Not ``is_possible_number``: it also takes what is possible only locally, such as seven digits in the US.
+    # Not ``is_possible_number``: it also accepts locally possible numbers, such as seven digits in the US.
     reason = phonenumbers.is_possible_number_with_reason(number)
     return reason == phonenumbers.ValidationResult.IS_POSSIBLE and _is_stable(number)
 
@@ -147,7 +150,8 @@ def _is_stable(number: phonenumbers.PhoneNumber) -> bool:
 def _country_code(number: phonenumbers.PhoneNumber) -> str | None:
     region = phonenumbers.region_code_for_number(number)
     if region is None:
-        # Not a valid number, but its country code names one country (or the main one of several, as the US for +1).
+        # Not a valid number, but its country code belongs to one country (or the main one of several, as the US for
+        # +1).
         region = phonenumbers.region_code_for_country_code(number.country_code or 0)
     return None if region in {"ZZ", "001"} else region
 

@@ -1,4 +1,4 @@
-"""asyncio tasks that are kept, named and heard: none is collected while it runs, none fails in silence."""
+"""asyncio tasks that are referenced, named and logged: none is collected while it runs, none fails silently."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -33,7 +33,7 @@ class TaskTracker:
         await asyncio.gather(*running, return_exceptions=True)
 
     def cancel(self, *, excluded: asyncio.Task[Any] | None = None) -> None:
-        """Cancels running tasks without waiting, except ``excluded`` (the task that asks)."""
+        """Cancels running tasks without waiting, except ``excluded`` (the calling task)."""
         for task in list(self._running):
             if task is not excluded:
                 task.cancel()

@@ -12,7 +12,7 @@ from offhook.kit.time_zones import find_zone
 _SLOT: Final = re.compile(r"\{\{([^{}|]+)(?:\|([^{}]*))?\}\}")
 _CLOCK: Final = re.compile(r"(current_time|current_weekday)(?:_(.+))?")
 _CLOCK_FORMATS: Final = {"current_time": "%Y-%m-%d %H:%M:%S %Z", "current_weekday": "%A"}
-# Prefixes under which a value may be addressed even when the context is flat.
+# Prefixes by which a value may be addressed even when the context is flat.
 _FLAT_PREFIXES: Final = ("initial_context.", "gathered_context.")
 
 
@@ -35,7 +35,7 @@ def find_variables(text: str) -> Iterator[TemplateVariable]:
 
 
 def render_template(text: str, context: Mapping[str, Any], *, now: datetime | None = None) -> str:
-    """Fill a template from a context. Never raises: what is not there becomes its default, or nothing.
+    """Fills a template from a context. Never raises: a missing value becomes its default, or nothing.
 
     ``current_time``, ``current_weekday`` and ``current_time_<IANA zone>`` are built in (``now`` is aware, default the
     present); a zone named in any of them is inherited by the bare ones. ``None`` and ``""`` use the default, objects
@@ -57,7 +57,7 @@ def render_template(text: str, context: Mapping[str, Any], *, now: datetime | No
 
 
 def render_json(template: Any, context: Mapping[str, Any], *, depth: int = 0) -> Any:
-    """Fills the variables of a JSON template; a text that is one variable becomes the value with its type.
+    """Fills the variables of a JSON template; a text that is a single variable becomes the value with its type.
 
     Raises ValueError for a template that is nested more than 30 deep.
     """
@@ -82,12 +82,12 @@ def _parse_variable(slot: re.Match[str]) -> TemplateVariable:
     word, colon, rest = default.partition(":")
     if word.strip() != "fallback":
         return TemplateVariable(path, default)
-    # The older way: "fallback:text", or "fallback" alone for the variable's own name in words.
+    # The older form: "fallback:text", or "fallback" alone for the variable's own name in words.
     return TemplateVariable(path, rest.strip() if colon else path.replace("_", " ").replace(".", " ").title())
 
 
 def lookup_path(context: Mapping[str, Any], path: str) -> Any:
-    """Returns the value at a path in a context, None when there is none; ``items.0.name`` walks into lists."""
+    """Returns the value at a path in a context, None if there is none; ``items.0.name`` indexes into lists."""
     candidates = [path] + [path.removeprefix(prefix) for prefix in _FLAT_PREFIXES if path.startswith(prefix)]
     for candidate in candidates:
         value = context[candidate] if candidate in context else _walk_path(context, candidate.split("."))

@@ -1,4 +1,4 @@
-"""Time zones by their IANA names: what else lies in a machine's folder of zones (``localtime``) is none."""
+"""Time zones by their IANA names; rejects other entries of a machine's zone folder (``localtime``)."""
 
 from functools import cache
 from importlib.resources import files
@@ -16,5 +16,5 @@ def find_zone(name: str) -> ZoneInfo | None:
         return None
     try:
         return ZoneInfo(name)
-    except (ValueError, OSError, LookupError):  # a machine whose own folder of zones is older than our list
+    except (ValueError, OSError, LookupError):  # a machine whose zone folder is older than our list
         return None

@@ -30,7 +30,7 @@ STATUS_IGNORED = "status_ignored"  # the same, and {current}: it came too late, 
 
 
 class RunDetails(TypedDict, total=False):
-    """What may be known when a run is created. Numbers are E.164; ``name`` replaces the generated one."""
+    """Optional facts known when a run is created. Numbers are E.164; ``name`` replaces the generated one."""
 
     name: str | None
     phone_number: str | None

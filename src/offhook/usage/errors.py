@@ -1,4 +1,4 @@
-"""What can go wrong with money."""
+"""Errors of credit and billing."""
 
 from offhook.errors import DomainError, NotFound
 

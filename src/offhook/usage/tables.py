@@ -51,7 +51,7 @@ class LedgerEntry(Base):
 
 
 class RunUsage(Base):
-    """What one finished run has added to the sums, so that recording it again adds only the difference.
+    """One finished run's contribution to the sums, so that recording it again adds only the difference.
 
     ``models``: a list of the sums' columns by kind, provider and model.
     """

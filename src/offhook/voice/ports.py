@@ -77,7 +77,7 @@ class RunSink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolAnnouncement:
-    """What the agent says when it calls a tool: a text with optional variables, a recording's id, or nothing."""
+    """An agent's announcement of a tool call: a text with optional variables, a recording's id, or nothing."""
 
     text: str | None = None
     recording: str | None = None

@@ -1,4 +1,4 @@
-"""What can be wrong with a customer's webhook."""
+"""Errors of customers' webhooks."""
 
 from offhook.errors import Conflict, NotFound, UnprocessableRequest
 

@@ -150,8 +150,7 @@ def _associated_data(organization_id: int) -> bytes:
 async def create_endpoint(
     session: AsyncSession, keyring: Keyring, caller: Caller, values: Mapping[str, object]
 ) -> NewEndpoint:
-    """Creates an endpoint. ``values``: url, events, description, already checked. Raises :class:`TooManyWebhooks`
-    (409)."""
+    """Creates an endpoint from checked ``values`` (url, events, description). Raises :class:`TooManyWebhooks` (409)."""
     # counted under a lock, so that concurrent additions cannot exceed the limit
     await repository.lock_order(session, caller.organization_id)
     if len(await repository.list_endpoints(session, caller.organization_id)) >= MAX_ENDPOINTS:

@@ -1,4 +1,4 @@
-"""The database: one engine a process, one transaction a request or job, committed only here."""
+"""The database: one engine per process, one transaction per request or job, committed only here."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -24,13 +24,13 @@ NAMING_CONVENTION = {
 }
 
 
-# A column's ``info``: it holds ASCII (numbers, ids of carriers), so that letters of both cases are found by bytes;
-# ``lowered`` beside it names the column of its table that has the same in lower case.
+# A column's ``info``: the column holds ASCII (numbers, ids of carriers), so that case-insensitive search can compare
+# bytes; ``lowered`` names the column of its table with the same text in lower case.
 ASCII_COLUMN: Final[dict[str, Any]] = {"is_ascii": True}
 
 
 class Base(DeclarativeBase):
-    """Base of every table; times carry their zone and dicts are JSONB."""
+    """Base class of all tables; times carry their zone and dicts are JSONB."""
 
     metadata = MetaData(naming_convention=NAMING_CONVENTION)
     type_annotation_map = {  # noqa: RUF012
@@ -58,7 +58,7 @@ class Database:
             max_overflow=10,
             pool_pre_ping=False,
             pool_recycle=1800,
-            # A third of the time of Python's own; lists of runs are mostly JSON.
+            # Takes a third of the time of Python's own encoder; lists of runs are mostly JSON.
             json_deserializer=from_json,
         )
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
@@ -71,13 +71,14 @@ class Database:
 
     @asynccontextmanager
     async def snapshot_transaction(self) -> AsyncIterator[AsyncSession]:
-        """Opens a transaction whose statements all see the same moment, for counts that must add up."""
+        """Opens a transaction whose statements all see the same snapshot, for counts that must add up."""
         async with self._sessions() as session, session.begin():
             await session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
             yield session
 
     async def run_outside_transaction(self, *statements: str) -> None:
-        """Statements that PostgreSQL runs outside transactions (``CREATE INDEX CONCURRENTLY``), on one connection."""
+        """Runs statements that PostgreSQL only allows outside transactions (``CREATE INDEX CONCURRENTLY``), on one
+        connection."""
         async with self.engine.connect() as connection:
             outside = await connection.execution_options(isolation_level="AUTOCOMMIT")
             for statement in statements:
@@ -88,12 +89,12 @@ class Database:
 
 
 def before_commit(connection: HTTPConnection, hook: BeforeCommit) -> None:
-    """Registers ``hook`` to end this request's transaction; it is awaited after the endpoint returned."""
+    """Registers ``hook`` to run at the end of this request's transaction; it is awaited after the endpoint returned."""
     setattr(connection.state, _BEFORE_COMMIT, hook)
 
 
 async def _request_session(connection: HTTPConnection) -> AsyncIterator[AsyncSession]:
-    # of requests and of websocket handshakes alike
+    # of requests and of WebSocket handshakes alike
     database: Database = connection.app.state.root.db
     async with database.transaction() as session:
         yield session
@@ -102,5 +103,5 @@ async def _request_session(connection: HTTPConnection) -> AsyncIterator[AsyncSes
             await hook(session)
 
 
-# scope="function": committed before the answer leaves, so that a client never reads behind its own write.
+# scope="function": committed before the response is sent, so that a client always reads its own writes.
 Session = Annotated[AsyncSession, Depends(_request_session, scope="function")]

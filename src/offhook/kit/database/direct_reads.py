@@ -1,4 +1,5 @@
-"""Single reads on the driver itself, for what every request pays for: a tenth of the CPU of the same read by SQLAlchemy."""
+"""Single reads directly on the driver, for what every request needs: a tenth of the CPU of the same read by
+SQLAlchemy."""
 
 import asyncio
 import time
@@ -9,18 +10,18 @@ import asyncpg
 _CONNECTIONS: Final = 4
 _CONNECT_TIMEOUT_S: Final = 10.0
 _CLOSE_TIMEOUT_S: Final = 5.0
-# Something between us and the server may forget a quiet connection without a word.
+# A proxy or firewall between us and the server may silently drop an idle connection.
 _MAX_IDLE_S: Final = 600.0
-# What a lost or restarted server makes of a connection; the read is done once more, on another one.
-# Internal: the server's farewell was read, and the end of the connection was not yet.
+# Errors of a connection to a lost or restarted server; the read is repeated once, on another connection. Internal: the
+# server's farewell was read, and the end of the connection was not yet.
 _CONNECTION_ERRORS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 
 
 class DirectReadPool:
-    """A few connections of their own outside of transactions, opened as they are needed, in the event loop of the reads.
+    """A few separate connections outside transactions, opened as needed, in the event loop of the reads.
 
-    The driver's pool costs twice what such a read does: a task and a shield for each return, resets and proxies. Reads
-    leave nothing behind in a connection, so that here one is taken from a list and put back.
+    The driver's pool costs twice as much as such a read: a task and a shield for each return, resets and proxies.
+    Reads leave no state behind in a connection, so here one is taken from a list and put back.
     """
 
     def __init__(self, url: str) -> None:
@@ -30,7 +31,8 @@ class DirectReadPool:
         self._turns = asyncio.Semaphore(_CONNECTIONS)
 
     async def fetch_row(self, statement: str, *arguments: Any) -> asyncpg.Record | None:
-        """Returns the first row of one SELECT with ``$1`` …; ConnectionError when the database is unavailable."""
+        """Returns the first row of one SELECT with ``$1`` …; raises ConnectionError when the database is
+        unavailable."""
         async with self._turns:
             try:
                 return await self._fetch_row(statement, arguments)
@@ -55,7 +57,7 @@ class DirectReadPool:
         connection = await self._take_connection()
         try:
             row = await connection.fetchrow(statement, *arguments)
-        except BaseException:  # cancelled in the middle of an answer, too: nobody else may read its rest
+        except BaseException:  # also when canceled in the middle of an answer: no other read may get the rest of it
             connection.terminate()
             raise
         if self._is_closed:

@@ -1,8 +1,9 @@
 """The embedded PostgreSQL: binaries from a wheel under our own small supervisor, so that one command is enough.
 
-The server listens on a unix socket only, is a child of the process that starts it and is told by the kernel to shut
-down cleanly when that process dies, even by ``kill -9``. Started by root it runs as ``nobody``: its folder is then
-handed over as an open file descriptor (``/proc/self/fd/N``), so that no parent folder has to be opened to that user.
+The server listens on a unix socket only. It is a child of the process that starts it, and the kernel signals it to
+shut down cleanly when that process dies, even by ``kill -9``. Started by root it runs as the user ``nobody``: its
+folder is then passed as an open file descriptor (``/proc/self/fd/N``), so that no parent folder has to be opened to
+that user.
 """
 
 import importlib.metadata
@@ -30,9 +31,9 @@ _MAX_SOCKET_PATH = 107 - len("/.s.PGSQL.5432")
 _SOCKET_PREFIX = "offhook-pg-"
 _MAX_LOG_BYTES = 5_000_000
 
-# Small and safe. Buffers are taken as they are needed: of 128 MB (the server's own default) an idle one has taken 40, and
-# with 24 each list of 100,000 runs and each search of 100,000 pieces was read anew. io_method=sync saves three helper
-# processes of version 18.
+# Small and safe. Buffers are allocated as needed: of 128 MB (the server's own default) an idle server uses 40, and with
+# 24 each list of 100,000 runs and each search of 100,000 chunks was read again from disk. io_method=sync saves three
+# helper processes of version 18.
 _OPTIONS = {
     "listen_addresses": "",
     "max_connections": "100",
@@ -55,12 +56,12 @@ _UNSAFE_OPTIONS = {"fsync": "off", "synchronous_commit": "off", "full_page_write
 
 
 class PostgresError(Exception):
-    """The embedded database cannot run: one sentence that says why."""
+    """The embedded database cannot run; one sentence says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ServerOwner:
-    """Who the server runs as; all None when that is ourselves."""
+    """The user that the server runs as; all None when it is the current user."""
 
     uid: int | None = None
     gid: int | None = None
@@ -152,9 +153,9 @@ def _copy_for(package: Path) -> Path:
 
 
 class EmbeddedPostgres:
-    """One server over ``folder``; ``start`` gives its address, ``stop`` ends it. Not for two processes at once.
+    """One server over ``folder``; ``start`` returns its address, ``stop`` ends it. Not for two processes at once.
 
-    Call ``start`` from the main thread: the server is told to end when the *thread* that started it ends.
+    Call ``start`` from the main thread: the kernel ends the server when the *thread* that started it ends.
     ``durable=False`` trades the disk's safety for speed, for tests.
     """
 
@@ -170,7 +171,7 @@ class EmbeddedPostgres:
 
     @property
     def url(self) -> str:
-        """``postgresql+asyncpg://…`` of the running server."""
+        """Returns the ``postgresql+asyncpg://…`` URL of the running server."""
         return f"postgresql+asyncpg://offhook@/{_DATABASE}?host={self._sockets}"
 
     @property
@@ -203,7 +204,7 @@ class EmbeddedPostgres:
         return True
 
     def stop(self, *, timeout_s: float = 15) -> None:
-        """Disconnect everyone, write a checkpoint and end; harmless when it does not run."""
+        """Disconnects all clients, writes a checkpoint and stops the server; harmless if it is not running."""
         process, self._process = self._process, None
         if process is not None and process.poll() is None:
             process.send_signal(signal.SIGINT)
@@ -262,7 +263,7 @@ class EmbeddedPostgres:
             raise PostgresError(f"The embedded database could not be created in {self.folder}: {reason}")
 
     def _allow_us(self) -> None:
-        """Only our own user may connect (as the database user ``offhook``), checked by the kernel."""
+        """Allows only our own user to connect (as the database user ``offhook``), checked by the kernel."""
         ident = self.cluster / "pg_ident.conf"
         ident.write_text(f"us {pwd.getpwuid(os.geteuid()).pw_name} offhook\n")
         hba = self.cluster / "pg_hba.conf"
@@ -288,7 +289,7 @@ class EmbeddedPostgres:
                 cwd="/",
                 pass_fds=fds,
                 env=self._server_environment(),
-                start_new_session=True,  # Ctrl-C in the terminal is for us: we end the server last
+                start_new_session=True,  # Ctrl-C in the terminal is for us: we stop the server last
                 preexec_fn=die_with_parent(signal.SIGINT),  # noqa: PLW1509 - one system call, nothing that locks
                 user=self._owner.uid,
                 group=self._owner.gid,
@@ -297,7 +298,7 @@ class EmbeddedPostgres:
         return self._process
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes], timeout_s: float) -> None:
-        """The last line of postmaster.pid is the server's own word on its state."""
+        """Waits for the last line of postmaster.pid, where the server reports its state."""
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
             if process.poll() is not None:
@@ -332,7 +333,8 @@ class EmbeddedPostgres:
             return []
 
     def _make_socket_folder(self) -> Path:
-        """Inside the data folder where the path is short and ours to enter, else a private one under /tmp."""
+        """Creates the socket folder in the data folder if the path is short and accessible to us, else a private
+        one under /tmp."""
         self._remove_socket_folder()
         inside = self.folder / "socket"
         if not self._owner.is_other and len(os.fsencode(inside)) <= _MAX_SOCKET_PATH:
@@ -350,7 +352,7 @@ class EmbeddedPostgres:
         return "/tmp"  # noqa: S108 - what we make in it is a folder of our own, mode 0700
 
     def _reuse_socket_folder(self) -> Path | None:
-        """The last address again, so that workers which lost the server find it: made anew, never taken over."""
+        """Reuses the last address, so that workers that lost the server find it: created again, never taken over."""
         try:
             path = Path(self._socket_note.read_text().strip())
             if not path.name.startswith(_SOCKET_PREFIX):

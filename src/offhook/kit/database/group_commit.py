@@ -1,4 +1,4 @@
-"""Group commit: what several tasks want written at the same time is written together, and each hears of its own."""
+"""Group commit: writes submitted at the same time share a transaction, and each caller gets its own result."""
 
 import asyncio
 from collections import deque
@@ -12,12 +12,12 @@ MAX_BATCH_SIZE: Final = 100
 
 
 class GroupCommit(Generic[T, R]):
-    """``work`` takes items in the order in which they came and answers as many results, in one transaction of its own.
+    """Batches items. ``work`` takes them in arrival order and returns as many results, in one transaction of its own.
 
-    One batch is under way at a time; what comes meanwhile is the next one, so that batches grow with the load and a
-    single item waits for nobody. When a batch of several fails, each of its items is tried alone, so that one that
-    cannot be written costs nobody else: ``work`` must bear being repeated after a commit whose answer was lost.
-    ``max_wait_s``: how long the first of a batch waits for company.
+    One batch runs at a time; items that arrive during it form the next one, so that batches grow with the load and
+    a single item never waits. When a batch of several fails, each of its items is retried alone, so that a bad item
+    does not fail the others: ``work`` must tolerate being repeated after a commit whose confirmation was lost.
+    ``max_wait_s``: how long the first item of a batch waits for others.
     """
 
     def __init__(self, work: Callable[[Sequence[T]], Awaitable[Sequence[R]]], *, max_wait_s: float = 0.0) -> None:
@@ -27,7 +27,7 @@ class GroupCommit(Generic[T, R]):
         self._running: asyncio.Task[None] | None = None
 
     async def submit(self, item: T) -> R:
-        """Returns the item's result, or raises its error, once it is written, even if the caller is cancelled."""
+        """Returns the item's result, or raises its error, once it is written, even if the caller is canceled."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[R] = loop.create_future()
         self._waiting.append((item, done))
@@ -37,7 +37,7 @@ class GroupCommit(Generic[T, R]):
 
     async def _run_batches(self) -> None:
         while self._waiting:
-            # at least one turn of the loop: whoever was woken by the same thing joins this batch
+            # at least one turn of the loop: callers woken by the same event join this batch
             await asyncio.sleep(self._max_wait_s)
             batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), MAX_BATCH_SIZE))]
             await self._write_batch(batch)
@@ -45,7 +45,7 @@ class GroupCommit(Generic[T, R]):
     async def _write_batch(self, batch: Sequence[tuple[T, "asyncio.Future[R]"]]) -> None:
         try:
             results = await self._work([item for item, _ in batch])
-        except Exception as error:  # noqa: BLE001 - told to whoever waits, who lets it go on
+        except Exception as error:  # noqa: BLE001 - passed to the waiting callers, who re-raise it
             if len(batch) == 1:
                 _tell(batch[0][1], error)
                 return
@@ -64,4 +64,4 @@ class GroupCommit(Generic[T, R]):
 def _tell(done: "asyncio.Future[R]", error: Exception) -> None:
     if not done.done():
         done.set_exception(error)
-        done.exception()  # seen: a caller that was cancelled does not leave it to the garbage collector's log
+        done.exception()  # retrieved: a canceled caller must not leave it to the garbage collector's log

@@ -1,7 +1,7 @@
-"""Brings a database to the schema of this code: forwards only, one process at a time, saying what it does.
+"""Migrates a database to the schema of this code: forward only, one process at a time, logging each step.
 
-Migrations are files ``NNNN_what.py`` whose revision is ``NNNN``, one after the other. Alembic runs them; whether there
-is anything to run is answered without importing it, so that a start that has nothing to do costs one query.
+Migrations are files ``NNNN_name.py`` whose revision is ``NNNN``, in one sequence. Alembic runs them; checking
+whether there is anything to run does not import it, so that a start with nothing to do costs one query.
 """
 
 import re
@@ -14,14 +14,14 @@ from sqlalchemy.exc import ProgrammingError
 
 from offhook.kit.database.database import Database
 
-_LOCK = 0x0FF4AD0  # any constant of our own
+_LOCK = 0x0FF4AD0  # an arbitrary constant of our own
 _PACKAGED = Path(__file__).parents[2] / "_migrations"
 _CHECKOUT = Path(__file__).parents[4] / "migrations"
 _FILE = re.compile(r"(\d{4})_(\w+)\.py")
 
 
 class MigrationError(Exception):
-    """The database cannot be brought to this code's schema: one sentence that says why."""
+    """The database cannot be migrated to this code's schema; one sentence says why."""
 
 
 def migrations_folder() -> Path:
@@ -55,7 +55,7 @@ async def is_current(db: Database) -> bool:
 
 
 async def require_current(db: Database) -> None:
-    """Raises :class:`MigrationError` with what to do when the schema is not this code's."""
+    """Raises :class:`MigrationError` with instructions when the schema is not this code's."""
     at = await current_revision(db)
     if _missing_revisions(at):
         where = "has no schema yet" if at is None else f"is at migration {at}, this version needs {head_revision()}"
@@ -63,10 +63,10 @@ async def require_current(db: Database) -> None:
 
 
 async def upgrade_database(db: Database, say: Callable[[str], None]) -> list[str]:
-    """Apply what is missing, each migration in a transaction of its own; the revisions that were applied.
+    """Applies missing migrations, each in its own transaction, and returns the applied revisions.
 
-    A second process waits for the first and finds nothing left to do. :class:`MigrationError` when the database is
-    newer than this code.
+    A second process waits for the first and then has nothing to do. Raises :class:`MigrationError` when the
+    database is newer than this code.
     """
     async with db.transaction() as lock:
         await lock.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})

@@ -1,4 +1,4 @@
-"""What a database that is away looks like, and how to wait until it is back."""
+"""Database outages: which errors indicate one, and how to wait until it is over."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,12 +11,13 @@ from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError, SQLAlche
 T = TypeVar("T")
 log = structlog.get_logger(__name__)
 
-# Everything that connecting, sending or committing may raise.
+# Errors that connecting, sending or committing may raise.
 DATABASE_ERRORS: Final = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
 
 
 def is_permanent_error(error: Exception) -> bool:
-    """Whether the statement itself was wrong, so that trying it again does not help; the driver finds some of it alone."""
+    """Returns whether the statement itself was wrong, so that retrying does not help; the driver detects some such
+    errors itself."""
     if isinstance(error, DataError | IntegrityError | ProgrammingError):
         return True
     cause = getattr(getattr(error, "orig", None), "__cause__", None)

@@ -1,4 +1,4 @@
-"""One LISTEN connection that is opened again whenever it is lost: how a process hears of the others."""
+"""One LISTEN connection that is reopened whenever it is lost: receives notifications from other processes."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,8 +16,8 @@ log = structlog.get_logger(__name__)
 
 
 class PostgresListener:
-    """``on_news`` gets each payload of ``channel``. ``on_deaf`` is called after every connecting: what was said before
-    was not heard, so everybody looks once."""
+    """``on_news`` gets each payload of ``channel``. ``on_deaf`` is called after every connect: earlier
+    notifications were missed, so each reader checks once."""
 
     def __init__(
         self, db: Database, channel: str, on_news: Callable[[str], None], on_deaf: Callable[[], None], *, name: str
@@ -36,7 +36,7 @@ class PostgresListener:
             self._task = asyncio.create_task(self._listen_forever(), name=self._name)
 
     async def wait_until_ready(self, timeout_s: float = 2.0) -> None:
-        """Wait until news of other processes come in, so that nothing falls between asking and listening."""
+        """Waits until notifications of other processes arrive, so that none is lost between reading and listening."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 await self._is_listening.wait()

@@ -1,6 +1,6 @@
-"""Lists of thousands of rows as JSON that PostgreSQL writes: reading the rows and their values takes Python longer.
+"""Lists of thousands of rows as JSON written by PostgreSQL: reading the rows and their values takes Python longer.
 
-Its own row_to_json asks the catalog for the type of every value of every row; here the caller says what needs quotes.
+PostgreSQL's own row_to_json looks up the type of every value of every row; here the caller says what needs quotes.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _ISO_8601: Final = 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'
 
 
 def inline_literal(value: str) -> BindParameter[str]:
-    """A value that stands in the statement: a plan that is kept for any value can use no index of one value."""
+    """Returns a value inlined in the statement: a generic plan cannot use an index that holds a single value."""
     return literal(value, literal_execute=True)
 
 
@@ -23,17 +23,17 @@ def json_number(value: Any) -> ColumnElement[str]:
 
 
 def json_boolean(value: ColumnElement[bool]) -> ColumnElement[str]:
-    """Returns a truth value that is never null."""
+    """Returns a boolean that is never null."""
     return cast(value, Text)
 
 
 def json_plain_text(value: Any) -> ColumnElement[str]:
-    """A text that is never null and has nothing to be escaped: a UUID, a word of ours."""
+    """Returns a text that is never null and needs no escaping: a UUID, a keyword of ours."""
     return func.concat(inline_literal('"'), value, inline_literal('"'))
 
 
 def json_text(value: Any) -> ColumnElement[str]:
-    """Any text that is never null."""
+    """Returns any text that is never null."""
     return cast(func.to_json(value), Text)
 
 
@@ -51,8 +51,8 @@ def json_object(members: Mapping[str, ColumnElement[str]]) -> ColumnElement[str]
 
 
 def rows_as_arrays(listed: Select[*tuple[Any, ...]]) -> Select[Any]:
-    """The rows of ``listed`` as one: an array of each column, in its order; None when there are no rows."""
+    """Returns the rows of ``listed`` as one row: an array per column, in its order; None when there are no rows."""
     rows = listed.subquery("listed")
-    # Without types: SQLAlchemy would look at every value of an array.
+    # Untyped: SQLAlchemy would process every value of an array.
     arrays: list[ColumnElement[Any]] = [func.array_agg(column, type_=NullType()) for column in rows.c]
     return select(*arrays)

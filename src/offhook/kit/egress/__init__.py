@@ -1,4 +1,4 @@
-"""Calls to addresses that users type in: tools, webhooks, vendors' base addresses. See ``EgressClient``."""
+"""Requests to URLs that users enter: tools, webhooks, vendors' base URLs. See ``EgressClient``."""
 
 from offhook.kit.egress.client import EgressClient, EgressResponse
 from offhook.kit.egress.errors import (

@@ -1,4 +1,4 @@
-"""One bounded request to an address that somebody typed in."""
+"""A bounded HTTP client for URLs that users enter."""
 
 import asyncio
 import json
@@ -28,14 +28,14 @@ DEFAULT_MAX_BYTES: Final = 1_000_000
 DEFAULT_MAX_REDIRECTS: Final = 3
 _REDIRECTS: Final = {301, 302, 303, 307, 308}
 _BODY_HEADERS: Final = {"content-type", "content-length", "content-encoding"}
-# What still goes along when a redirect leads to another origin: nothing that could be a secret.
+# Headers kept when a redirect leads to another origin: none that could hold a secret.
 _SAFE_HEADERS: Final = {"accept", "accept-language", "user-agent", *_BODY_HEADERS}
 _USER_AGENT: Final = "Offhook"
 
 
 @dataclass(frozen=True, slots=True)
 class EgressResponse:
-    """A whole answer. ``content`` is decompressed and within the limit; ``url`` is where it came from at last."""
+    """A complete response. ``content`` is decompressed and within the limit; ``url`` is the final address."""
 
     status: int
     headers: httpx2.Headers
@@ -49,7 +49,7 @@ class EgressResponse:
 
     @property
     def media_type(self) -> str:
-        """``application/json`` of ``application/json; charset=utf-8``; empty when not said."""
+        """Returns ``application/json`` for ``application/json; charset=utf-8``; empty when not given."""
         return str(self.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
     @property
@@ -58,7 +58,7 @@ class EgressResponse:
         return self.content.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """Returns the parsed content; raises :class:`ResponseUnreadable`."""
+        """Returns the parsed content. Raises :class:`ResponseUnreadable`."""
         try:
             return json.loads(self.content)
         except (ValueError, RecursionError) as error:
@@ -66,11 +66,11 @@ class EgressResponse:
 
 
 class EgressClient:
-    """Calls addresses that users typed in. One per process: ``root.get(EgressClient)``.
+    """Calls URLs that users enter. One per process: ``root.get(EgressClient)``.
 
-    Nothing but http and https to public addresses, and what ``OFFHOOK_EGRESS_ALLOW`` names. The name is looked up once
-    for each connection and the connection is made to the address that was checked; redirects are followed by hand and
-    checked like the first address. No cookies, no proxies of the environment, no retries.
+    Allows only http and https to public addresses, and what ``OFFHOOK_EGRESS_ALLOW`` names. The name is resolved
+    once per connection, and the connection goes to the address that was checked; redirects are followed manually
+    and checked like the first address. No cookies, no proxies of the environment, no retries.
     """
 
     def __init__(self, policy: EgressPolicy | None = None, resolver: HostResolver | None = None) -> None:
@@ -89,12 +89,12 @@ class EgressClient:
         max_redirects: int = DEFAULT_MAX_REDIRECTS,
         media_types: Collection[str] | None = None,
     ) -> EgressResponse:
-        """Sends one request and reads the whole answer, whatever its status.
+        """Sends one request and reads the full response, whatever its status.
 
-        ``timeout_s`` bounds everything together: name, connection, redirects, last byte. ``max_bytes`` bounds the
-        decompressed content. ``max_redirects`` 0 returns a redirect as the answer. ``media_types`` are those whose
-        content is read (``application/json``, ``text/*``); an answer without content is always taken. Raises
-        subclasses of EgressError; ``error.retryable`` says whether another attempt makes sense.
+        ``timeout_s`` bounds the whole request: name, connection, redirects, last byte. ``max_bytes`` bounds the
+        decompressed content. ``max_redirects`` 0 returns a redirect as the response. ``media_types`` are the
+        accepted content types (``application/json``, ``text/*``); a response without content is always accepted.
+        Raises subclasses of EgressError; ``error.retryable`` says whether another attempt makes sense.
         """
         started = time.monotonic()
         request = self._request(method, url, headers or {}, content)
@@ -111,7 +111,8 @@ class EgressClient:
             raise EgressError(f"The other server could not be reached: {error or type(error).__name__}") from error
 
     async def check_url(self, url: str) -> None:
-        """Check an address as :meth:`request` would before it connects, name look-up included; raises the same errors."""
+        """Checks a URL as :meth:`request` would before it connects, including name resolution; raises the same
+        errors."""
         target = self._guard.policy.parse_url(url)
         try:
             async with asyncio.timeout(DEFAULT_TIMEOUT_S):
@@ -124,7 +125,7 @@ class EgressClient:
         return await self._guard.permitted_addresses(host, port)
 
     def parse_url(self, url: str) -> EgressTarget:
-        """Check an address without looking its name up (for saving a form); raises UrlInvalid, AddressRefused."""
+        """Checks a URL without resolving its name (for saving a form). Raises UrlInvalid, AddressRefused."""
         return self._guard.policy.parse_url(url)
 
     def vendor_client(
@@ -132,7 +133,7 @@ class EgressClient:
     ) -> httpx2.AsyncClient:
         """Returns a client for an SDK that accepts one: the same guard, no redirects. The caller closes it.
 
-        ``max_bytes`` bounds each answer (and asks for uncompressed ones); None is for vendors that are trusted with that.
+        ``max_bytes`` bounds each response (and requests uncompressed ones); None is for trusted vendors.
         """
         sent = {"user-agent": _USER_AGENT, **normalize_headers(headers or {})}
         if max_bytes is not None:
@@ -218,7 +219,7 @@ async def _read_content(response: httpx2.Response, max_bytes: int, media_types: 
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in {"identity", "", "gzip", "x-gzip"}:
         raise ResponseUnreadable(f"The other server's answer is encoded as {encoding[:40]!r}.")
-    # Decompressed by hand, because a library that is given 64 kB may give back 64 MB before it is asked again.
+    # Decompressed here in steps, because a library given 64 kB may return 64 MB before the limit is checked again.
     unzip = zlib.decompressobj(31) if "gzip" in encoding else None
     content = bytearray()
     async for part in response.stream:  # type: ignore[union-attr]

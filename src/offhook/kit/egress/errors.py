@@ -1,4 +1,4 @@
-"""What can go wrong when the platform calls an address that a user typed in."""
+"""Errors of requests to URLs that users enter."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Headers that users may send: names and values that cannot become another header, and none that steer the connection."""
+"""Validates headers that users set: none can inject another header or control the connection."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,8 @@ from offhook.kit.egress.errors import HeaderInvalid
 
 MAX_VALUE: Final = 8192
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
-# Sent as UTF-8, which no half of a surrogate pair has; control characters of either half of Latin-1 are none of text.
+# Values are sent as UTF-8, which cannot hold half of a surrogate pair; control characters of either half of Latin-1 are
+# not text.
 _VALUE: Final = re.compile("[\\x20-\\x7e\\xa0-\\ud7ff\\ue000-\\U0010ffff\\t]*")
 _RESERVED_HEADERS: Final = {
     "accept-encoding",

@@ -1,4 +1,4 @@
-"""Which addresses may be called: public ones, and those that the operator allows by name or network."""
+"""The addresses that may be called: public ones, and those that the operator allows by name or network."""
 
 import re
 from collections.abc import Iterable
@@ -17,8 +17,8 @@ _PORTS = {"http": 80, "https": 443}
 _NAME = re.compile(r"[a-z0-9._-]{1,253}", re.IGNORECASE)
 _NUMBER = re.compile(r"(0x[0-9a-f]*|[0-9]+)\.?", re.IGNORECASE)
 
-# What ``is_global`` lets through or what differs between Python's versions. Sources: the IANA special-purpose address
-# registries; 168.63.129.16 is Azure's host agent, which answers with credentials.
+# Networks that ``is_global`` lets through or that differ between Python's versions. Sources: the IANA special-purpose
+# address registries; 168.63.129.16 is Azure's host agent, which answers with credentials.
 _NEVER_PUBLIC: tuple[IPNetwork, ...] = tuple(
     ip_network(text)
     for text in (
@@ -50,7 +50,7 @@ _NEVER_PUBLIC: tuple[IPNetwork, ...] = tuple(
         "ff00::/8",
     )
 )
-# A name on the allow-list may lead anywhere but here: these need their network to be allowed.
+# Networks that an allowed name must not lead to: these need to be allowed as a network.
 _NEVER_BY_NAME: tuple[IPNetwork, ...] = tuple(
     ip_network(text)
     for text in (
@@ -71,7 +71,7 @@ _NAT64 = ip_network("64:ff9b::/96")
 
 @dataclass(frozen=True, slots=True)
 class EgressTarget:
-    """An address that has been read: ``host`` in ASCII, lower case, without brackets and final dot."""
+    """A parsed URL: ``host`` in ASCII, lower case, without brackets and final dot."""
 
     url: httpx2.URL
     host: str
@@ -87,9 +87,10 @@ class EgressPolicy:
 
     @classmethod
     def parse(cls, allowed: str) -> "EgressPolicy":
-        """Reads the setting: names (``crm.internal``, ``localhost:11434``), addresses and networks, separated by commas.
+        """Parses the setting: names (``crm.internal``, ``localhost:11434``), addresses and networks, separated by
+        commas.
 
-        Raises ValueError that names the entry which is neither.
+        Raises ValueError naming the invalid entry.
         """
         hosts: set[tuple[str, int | None]] = set()
         networks: list[IPNetwork] = []
@@ -108,7 +109,7 @@ class EgressPolicy:
         return cls(frozenset(hosts), tuple(networks))
 
     def permits(self, host: str, port: int, address: IPAddress) -> bool:
-        """Returns whether ``address``, which ``host`` resolved to, may be connected to."""
+        """Returns whether connecting to ``address``, which ``host`` resolved to, is allowed."""
         plain = _unwrap_ipv4(address)
         if _is_within(plain, self.networks):
             return True
@@ -117,10 +118,10 @@ class EgressPolicy:
         return plain.is_global and not plain.is_multicast and not _is_within(plain, _NEVER_PUBLIC)
 
     def parse_url(self, url: str) -> EgressTarget:
-        """Parses and checks a URL without a name lookup; raises UrlInvalid and AddressRefused.
+        """Parses and checks a URL without a name lookup. Raises UrlInvalid and AddressRefused.
 
-        Hosts that are numbers in other notations than four decimals (``2130706433``, ``0x7f.1``, ``0177.0.0.1``) are
-        refused: programs disagree on what they mean.
+        Hosts that are numbers in notations other than four decimals (``2130706433``, ``0x7f.1``, ``0177.0.0.1``)
+        are refused: programs disagree on what they mean.
         """
         target = _parse_target(url)
         literal = literal_address(target.host)
@@ -130,7 +131,7 @@ class EgressPolicy:
 
 
 def literal_address(host: str) -> IPAddress | None:
-    """Returns the address that a host spells out, None for a name. Raises UrlInvalid for odd notations."""
+    """Returns the address that a literal host spells out, None for a name. Raises UrlInvalid for odd notations."""
     try:
         address = ip_address(host)
     except ValueError:

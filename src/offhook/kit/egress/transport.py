@@ -1,4 +1,4 @@
-"""Connections that are made to the very address that was checked: the guard sits where the socket is opened."""
+"""Connects to the exact address that was checked: the guard sits where the socket is opened."""
 
 import asyncio
 import socket
@@ -19,10 +19,10 @@ _ATTEMPT_TIMEOUT_S = 4.0
 
 
 class HostResolver(Protocol):
-    """Looks names up."""
+    """Resolves host names."""
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
-        """Addresses as text, best first; raises OSError when there are none."""
+        """Returns addresses as text, best first. Raises OSError when there are none."""
         ...
 
 
@@ -36,14 +36,15 @@ class SystemHostResolver:
 
 
 class EgressGuard:
-    """Turns a host into the addresses that may be connected to."""
+    """Resolves a host to the addresses that may be connected to."""
 
     def __init__(self, policy: EgressPolicy, resolver: HostResolver) -> None:
         self.policy = policy
         self._resolver = resolver
 
     async def permitted_addresses(self, host: str, port: int) -> list[str]:
-        """Addresses of ``host``. One that is not permitted refuses the whole name: mixed answers are an attack.
+        """Returns the addresses of ``host``. One forbidden address refuses the whole name: mixed answers are an
+        attack.
 
         Raises UrlInvalid, HostNotFound, AddressRefused.
         """
@@ -62,7 +63,8 @@ class EgressGuard:
 
 
 class _GuardedSockets(httpcore2.AsyncNetworkBackend):
-    """Resolves once, checks, and connects to what was checked. TLS and ``Host`` keep the name: they know no address."""
+    """Resolves once, checks, and connects to the checked address. TLS and ``Host`` keep the name and never see the
+    address."""
 
     def __init__(self, guard: EgressGuard) -> None:
         self._guard = guard
@@ -122,15 +124,15 @@ def _translate_error(error: Exception) -> httpx2.TransportError:
 
 @cache
 def _trusted_certificates() -> ssl.SSLContext:
-    """Reading the trusted certificates takes 50 ms and 2 MB: once, and not before the first call."""
+    """Loads the trusted certificates once and not before the first call, as that takes 50 ms and 2 MB."""
     return httpx2.create_ssl_context()
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
-    """An httpx2 transport for any client (a vendor's SDK, too). Ignores proxies of the environment.
+    """An httpx2 transport for any client, including a vendor's SDK. Ignores proxies of the environment.
 
-    ``max_bytes`` bounds each answer, which may then not be compressed. Raises this package's errors for addresses and
-    sizes, httpx2's for everything else.
+    ``max_bytes`` bounds each response, which must then be uncompressed. Raises this package's errors for addresses
+    and sizes, httpx2's for everything else.
     """
 
     def __init__(self, guard: EgressGuard, max_bytes: int | None = None) -> None:
@@ -141,7 +143,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     def _pool(self) -> httpcore2.AsyncConnectionPool:
         return httpcore2.AsyncConnectionPool(
             ssl_context=_trusted_certificates(),
-            # Far above what one process needs: one slow server must not take the connections of all others.
+            # Far more than one process needs: one slow server must not use up all connections.
             max_connections=2000,
             max_keepalive_connections=50,
             keepalive_expiry=15.0,

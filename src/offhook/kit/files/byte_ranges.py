@@ -1,4 +1,4 @@
-"""Files over HTTP in ranges, also while they grow: a length is decided once and never overrun."""
+"""Serves files over HTTP in ranges, even while they grow: a length is decided once and never exceeded."""
 
 import re
 from typing import Final
@@ -12,9 +12,10 @@ _RANGE: Final = re.compile(r"bytes=(\d*)-(\d*)")
 
 
 def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
-    """``(start, stop)`` of the one byte range that is asked for; None when no usable one is, which means the whole file.
+    """Returns ``(start, stop)`` of the single requested byte range; None without a usable one, which means the whole
+    file.
 
-    ``start`` is not before ``stop`` when the range lies outside of the file.
+    ``start`` is not before ``stop`` when the range lies outside the file.
     """
     match = _RANGE.fullmatch(header.strip()) if header else None
     if match is None or match[1] == match[2] == "":
@@ -31,7 +32,7 @@ def parse_range(header: str | None, size: int) -> tuple[int, int] | None:
 async def range_response(
     store: FileStore, key: str, range_header: str | None, *, media_type: str, filename: str
 ) -> Response:
-    """200 with the file as long as it is now, 206 with a part of it, or 416. FileGone."""
+    """Returns 200 with the file at its current length, 206 with a part of it, or 416. Raises FileGone."""
     file = await store.find_file(key)
     span = parse_range(range_header, file.size)
     headers = {"Accept-Ranges": "bytes", "Cache-Control": "private, no-cache"}

@@ -1,4 +1,4 @@
-"""CSV downloads: streamed in constant memory, and harmless when a spreadsheet opens them."""
+"""CSV downloads: streamed in constant memory, and safe to open in a spreadsheet."""
 
 import csv
 import io
@@ -15,14 +15,14 @@ from offhook.kit.files.downloads import content_disposition
 
 MEDIA_TYPE: Final = "text/csv; charset=utf-8"
 _CHUNK_CHARS: Final = 64 * 1024
-# What spreadsheets take for the beginning of a formula, their full-width twins included.
+# Characters that start a formula in spreadsheets, including their full-width forms.
 _FORMULA: Final = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _PHONE_NUMBER: Final = re.compile(r"\+[0-9]{3,15}")
 
 
 def format_cell(value: Any) -> str:
-    """One value as text. Times become ISO 8601 in UTC, objects JSON, None nothing; text that a spreadsheet would run is
-    led by an apostrophe, phone numbers (``+`` and digits) excepted."""
+    """Formats one value as text. Times become ISO 8601 in UTC, objects JSON, None nothing; text that a spreadsheet
+    would run gets a leading apostrophe, except phone numbers (``+`` and digits)."""
     match value:
         case None:
             return ""
@@ -41,7 +41,7 @@ def format_cell(value: Any) -> str:
 
 
 async def encode_csv(header: Sequence[str], rows: AsyncIterable[Sequence[Any]]) -> AsyncIterator[bytes]:
-    """RFC 4180 in UTF-8, in pieces of about 64 KB; the last piece holds what was left, the header at least."""
+    """Encodes RFC 4180 CSV in UTF-8, in pieces of about 64 KB; the last piece holds the rest, at least the header."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     writer.writerow([format_cell(name) for name in header])
@@ -53,9 +53,10 @@ async def encode_csv(header: Sequence[str], rows: AsyncIterable[Sequence[Any]]) 
 
 
 async def csv_response(filename: str, header: Sequence[str], rows: AsyncIterable[Sequence[Any]]) -> StreamingResponse:
-    """A download. Its first piece is made before the answer begins, so that an error there is still an error answer.
+    """Returns a download. Its first piece is made before the response starts, so that an error there is still an error
+    response.
 
-    ``rows`` should read the database in pages, each in a transaction of its own: a slow client may take an hour.
+    ``rows`` should read the database in pages, each in its own transaction: a slow client may take an hour.
     """
     pieces = encode_csv(header, rows)
     first = await anext(pieces)
@@ -67,7 +68,7 @@ def _drain_buffer(buffer: io.StringIO) -> bytes:
     text = buffer.getvalue()
     buffer.seek(0)
     buffer.truncate()
-    # Half of a surrogate pair may have come from a model's JSON.
+    # A model's JSON may contain half of a surrogate pair.
     return text.encode("utf-8", "replace")
 
 

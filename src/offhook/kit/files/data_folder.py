@@ -1,4 +1,4 @@
-"""Who works in a data folder: one server at a time, and a note by which other commands find it."""
+"""Ownership of a data folder: one server at a time, and a note by which other commands find it."""
 
 import fcntl
 import json
@@ -13,7 +13,7 @@ from offhook.kit.processes.child_process import is_running
 
 
 class DataFolderError(Exception):
-    """The data folder cannot be used: one sentence that says why and what to do."""
+    """The data folder cannot be used; one sentence says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class ServerInfo:
 
 
 class DataFolder:
-    """``OFFHOOK_DATA_DIR``: made on first use, private to its user."""
+    """The folder ``OFFHOOK_DATA_DIR``: created on first use, private to its user."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
 
     def prepare(self) -> None:
-        """Make the folder; :class:`DataFolderError` when it cannot be made or written."""
+        """Creates the folder. Raises :class:`DataFolderError` when it cannot be created or written."""
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -46,7 +46,8 @@ class DataFolder:
 
     @contextmanager
     def hold_lock(self, *, wait_s: float = 0) -> Iterator[None]:
-        """Own the folder for the length of the block; :class:`DataFolderError` names the owner when it is taken.
+        """Owns the folder for the length of the block. Raises :class:`DataFolderError`, naming the owner, when it is
+        taken.
 
         The kernel drops the lock with our process, however that ends.
         """
@@ -67,7 +68,7 @@ class DataFolder:
                 self.forget_server()
 
     def announce(self, info: ServerInfo) -> None:
-        """Write the note; only its owner may read it."""
+        """Writes the note; only its owner may read it."""
         note = self._note_path.with_suffix(".tmp")
         note.touch(mode=0o600)
         note.write_text(json.dumps(asdict(info)))
@@ -77,7 +78,7 @@ class DataFolder:
         self._note_path.unlink(missing_ok=True)
 
     def running_server(self) -> ServerInfo | None:
-        """The process that announced itself here and still holds the lock."""
+        """Returns the process that announced itself here and still holds the lock."""
         try:
             info = ServerInfo(**json.loads(self._note_path.read_text()))
         except (OSError, ValueError, TypeError):
@@ -85,7 +86,7 @@ class DataFolder:
         return info if is_running(info.pid) and self._is_locked() else None
 
     def _is_locked(self) -> bool:
-        """A process id comes back to another process some day; a lock does not outlive its owner."""
+        """Returns whether the lock is held: process ids are reused, but a lock does not outlive its owner."""
         with (self.path / "lock").open("a") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""The name under which a browser stores what it was sent."""
+"""The file name that a browser uses for a download."""
 
 import re
 from typing import Final, Literal
@@ -8,7 +8,8 @@ _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9 ._()-]+")
 
 
 def content_disposition(filename: str, *, kind: Literal["inline", "attachment"] = "inline") -> str:
-    """``Content-Disposition`` for a name of any characters: people name runs, and a header takes Latin-1 without breaks."""
+    """Returns ``Content-Disposition`` for any name: users name runs freely, but a header takes Latin-1 without line
+    breaks."""
     if _PLAIN_NAME.fullmatch(filename):
         return f'{kind}; filename="{filename}"'
     return f"{kind}; filename*=utf-8''{quote(filename, safe='', errors='replace')}"

@@ -1,4 +1,4 @@
-"""The one storage for files, by key: a folder of this machine, or a bucket that all machines reach (S3, Google, Azure)."""
+"""The file storage, by key: a local folder, or a bucket shared by all machines (S3, Google, Azure)."""
 
 import asyncio
 import os
@@ -15,16 +15,16 @@ import structlog
 from offhook.errors import DomainError
 
 _CHUNK: Final = 1 << 20
-# Copies of what a bucket keeps, while they are read.
+# Temporary copies of bucket files while they are read.
 _COPIES: Final = "uploads"
-# A request that waits for an upload hears of a dead bucket before its client gives up.
+# A request that waits for an upload fails before its client gives up on a dead bucket.
 _RETRIES: Final = {"max_retries": 3, "retry_timeout": timedelta(seconds=30)}
 _IN_CLOUDS: Final = ("s3://", "gs://", "az://", "azure://")
 log = structlog.get_logger(__name__)
 
 
 class FileGone(Exception):
-    """Nothing is kept under this key."""
+    """There is no file under this key."""
 
 
 class StorageUnavailable(DomainError):
@@ -41,7 +41,7 @@ DISK: Final = "The storage for files cannot be written or read: look at the disk
 
 @dataclass(frozen=True, slots=True)
 class KeptFile:
-    """A file as long as it was when it was asked for, in bytes; ``path`` where it lies on this machine."""
+    """A file with its size in bytes at the time of the request; ``path`` is set if it is on this machine."""
 
     key: str
     size: int
@@ -49,12 +49,13 @@ class KeptFile:
 
 
 class FileStore:
-    """Files are made below ``root``, a folder of this machine, at :meth:`path_for` their key, and kept with :meth:`keep`.
+    """Stores files by key: they are created locally under ``root``, at :meth:`path_for` their key, and stored by
+    :meth:`keep`.
 
-    Without ``bucket`` they stay there. ``bucket`` is ``s3://bucket/prefix`` (``gs://``, ``az://``; credentials from their
-    usual variables): :meth:`keep` moves them into it. Keys are relative paths that we make, never the user's. Everything
-    asynchronous raises StorageUnavailable (503), whose sentence says whether the bucket, its credentials or the disk is
-    at fault.
+    Without ``bucket`` they stay there. ``bucket`` is ``s3://bucket/prefix`` (``gs://``, ``az://``; credentials from
+    their usual variables): :meth:`keep` moves them into it. Keys are relative paths that we choose, never the
+    user's. Every asynchronous method raises StorageUnavailable (503), whose message says whether the bucket, its
+    credentials or the disk is at fault.
     """
 
     def __init__(self, root: Path, bucket: str | None = None) -> None:
@@ -64,7 +65,7 @@ class FileStore:
         self._obstore: Any = None
 
     def _open_store(self) -> tuple[Any, Any]:
-        """``(the library, the store)``."""
+        """Returns ``(the library, the store)``."""
         if self._store is None:
             import obstore  # noqa: PLC0415 - 5 MB: only where documents are touched
             import obstore.exceptions  # noqa: PLC0415
@@ -81,16 +82,17 @@ class FileStore:
 
     @property
     def _library_errors(self) -> tuple[type[Exception], ...]:
-        """What the library raises; nothing before it is loaded."""
+        """Returns the library's error classes; none before it is loaded."""
         return () if self._obstore is None else (self._obstore.exceptions.BaseError, ValueError)
 
     @property
     def is_shared(self) -> bool:
-        """Whether other machines reach what is kept."""
+        """Returns whether other machines can reach stored files."""
         return self._bucket is not None
 
     def path_for(self, key: str) -> Path:
-        """Where a file is made on this machine, its folder made; ValueError when the key leaves the folder."""
+        """Returns the local path for creating a file, with its folder created. Raises ValueError when the key
+        leaves the folder."""
         path = (self.root / key).resolve()
         if not path.is_relative_to(self.root.resolve()):
             raise ValueError(f"key {key!r} leaves the storage folder")
@@ -98,7 +100,7 @@ class FileStore:
         return path
 
     async def keep(self, key: str) -> None:
-        """Keeps the file that was made at ``path_for(key)``; it leaves this machine when a bucket keeps it."""
+        """Stores the file created at ``path_for(key)``; with a bucket it is removed from this machine."""
         if self.is_shared:
             path = self.path_for(key)
             await self.put(key, path)
@@ -106,7 +108,7 @@ class FileStore:
 
     @asynccontextmanager
     async def open_file(self, key: str) -> AsyncIterator[Path]:
-        """The file on this machine for as long as the block lasts, kept or still being made. FileGone."""
+        """Provides a local copy for the length of the block, whether stored or still being written. Raises FileGone."""
         path = self.path_for(key)
         if path.is_file():
             yield path
@@ -121,7 +123,7 @@ class FileStore:
             copy.unlink(missing_ok=True)
 
     async def find_file(self, key: str) -> KeptFile:
-        """A file, kept or still being made on this machine, as long as it is now. FileGone."""
+        """Returns a file at its current length, stored or still being written on this machine. Raises FileGone."""
         path = self.path_for(key)
         try:
             return KeptFile(key, (await asyncio.to_thread(path.stat)).st_size, path)
@@ -134,7 +136,8 @@ class FileStore:
                 return KeptFile(key, (await obstore.head_async(store, key))["size"], None)
 
     async def read_range(self, file: KeptFile, start: int, stop: int) -> AsyncIterator[bytes]:
-        """The bytes from ``start`` on and before ``stop``, in parts; fewer when the file has become shorter."""
+        """Yields the bytes from ``start`` up to but not including ``stop``, in parts; fewer when the file has
+        become shorter."""
         if file.path is not None:
             descriptor = await asyncio.to_thread(os.open, file.path, os.O_RDONLY)
             try:
@@ -156,7 +159,7 @@ class FileStore:
                 yield part
 
     async def put(self, key: str, source: Path) -> None:
-        """Keep a copy of a file; what was there is replaced."""
+        """Stores a copy of a file, replacing an existing one."""
         with self._translate_errors():
             obstore, store = await asyncio.to_thread(self._open_store)
             try:
@@ -165,7 +168,7 @@ class FileStore:
                 raise StorageUnavailable(NO_BUCKET) from error
 
     async def fetch(self, key: str, target: Path) -> None:
-        """Write what is kept to a file. FileGone."""
+        """Writes a stored file to a local file. Raises FileGone."""
         with self._translate_errors():
             obstore, store = await asyncio.to_thread(self._open_store)
             with _translate_missing(key):
@@ -175,8 +178,8 @@ class FileStore:
                     await asyncio.to_thread(out.write, part)
 
     async def delete(self, key: str) -> None:
-        """Nothing kept is fine."""
-        if self.is_shared:  # or it is still being made
+        """Deletes a file; a missing one is no error."""
+        if self.is_shared:  # or it is still being written
             self.path_for(key).unlink(missing_ok=True)
         with self._translate_errors():
             obstore, store = await asyncio.to_thread(self._open_store)
@@ -187,7 +190,7 @@ class FileStore:
                 return
 
     async def last_modified(self, key: str) -> datetime:
-        """When a file was last put. FileGone."""
+        """Returns when a file was last stored. Raises FileGone."""
         with self._translate_errors():
             obstore, store = await asyncio.to_thread(self._open_store)
             with _translate_missing(key):
@@ -195,7 +198,7 @@ class FileStore:
         return known
 
     async def list_keys(self, folder: str) -> AsyncIterator[list[tuple[str, datetime]]]:
-        """``(key, when it was last put)`` of everything below a folder, a thousand at a time at most."""
+        """Yields ``(key, when it was last stored)`` of all files below a folder, at most a thousand at a time."""
         with self._translate_errors():
             obstore, store = await asyncio.to_thread(self._open_store)
             batches = obstore.list(store, folder, chunk_size=1000)
@@ -208,7 +211,7 @@ class FileStore:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """What the library raises, as a sentence; its own words go to the log."""
+        """Translates the library's errors to a message; the original goes to the log."""
         try:
             yield
         except (FileGone, StorageUnavailable):
@@ -223,7 +226,7 @@ class FileStore:
 
 @contextmanager
 def _translate_missing(key: str) -> Iterator[None]:
-    """FileGone for what is not there, unless the bucket is what is not there."""
+    """Raises FileGone for a missing file, unless the bucket itself is missing."""
     try:
         yield
     except FileNotFoundError as error:

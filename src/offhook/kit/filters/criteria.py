@@ -51,9 +51,8 @@ class FilterInvalid(UnprocessableRequest):
 
 @dataclass(frozen=True, slots=True)
 class NamedValueColumns:
-    """Columns of a table with a row for each named value: the criterion's whole field name, the value as text, and as a
-    number where it is one.
-    """
+    """Columns of a table with one row per named value: the criterion's field name, the value as text, and as a
+    number if it is one."""
 
     name: FilterColumn
     text: FilterColumn
@@ -62,9 +61,9 @@ class NamedValueColumns:
 
 @dataclass(frozen=True, slots=True)
 class FilterField:
-    """A column that may be filtered, and by which types. Under a name that ends in ``.*`` (``"context.*"``) the column is
-    JSONB and the rest of the criterion's field name is the key in it, or the values are rows of their own (:class:`NamedValueColumns`).
-    """
+    """A filterable column and its allowed types. Under a name that ends in ``.*`` (``"context.*"``), the column is
+    JSONB and the rest of the criterion's field name is the key in it, or the values are rows of their own
+    (:class:`NamedValueColumns`)."""
 
     column: FilterColumn | NamedValueColumns
     types: frozenset[FilterType]
@@ -76,8 +75,8 @@ class FilterField:
 
 @dataclass(frozen=True, slots=True)
 class FilterConditions:
-    """To be AND-combined. ``on_members`` look into JSONB, or each at another row of a :class:`NamedValueColumns` table.
-    ``have_text``: some look for a text inside of texts, so that an index is read from its beginning to its end.
+    """Conditions to combine with AND. ``on_members`` read JSONB, or other rows of a :class:`NamedValueColumns` table.
+    ``have_text``: some search for a substring, so that an index is scanned from beginning to end.
     """
 
     on_columns: list[ColumnElement[bool]]
@@ -92,7 +91,7 @@ class FilterConditions:
 def parse_conditions(raw: str | None, fields: Mapping[str, FilterField]) -> FilterConditions:
     """Returns the conditions of a JSON array of ``{field, type, value}``; none for an empty text.
 
-    ``attribute`` is another name of ``field``. Raises :class:`FilterInvalid` (422), which names the bad part.
+    ``attribute`` is an alias of ``field``. Raises :class:`FilterInvalid` (422), naming the bad part.
     """
     criteria = _parse_criteria(raw) if raw is not None and raw.strip() else []
     on_columns: list[ColumnElement[bool]] = []
@@ -118,7 +117,8 @@ def parse_sort(
     default: str,
     tie_break: FilterColumn,
 ) -> list[UnaryExpression[Any]]:
-    """``ORDER BY`` for a list: nulls last, ties broken so that pages never overlap. ``sort_order`` is asc or desc."""
+    """Returns ``ORDER BY`` for a list: nulls last, with tie-breakers so that pages never overlap. ``sort_order`` is
+    asc or desc."""
     key = sort_by or default
     if key not in columns:
         raise FilterInvalid(
@@ -129,7 +129,7 @@ def parse_sort(
         raise FilterInvalid(["sort_order"], f"Unknown sort order {order!r}: use asc or desc.", "sort_order_unknown")
     column = columns[key]
     ordered = column.asc() if order == "asc" else column.desc()
-    # An index cannot give another order of nulls than it was made with, so a column without nulls must not ask for one.
+    # An index only supports the null order it was created with, so a column without nulls must not request one.
     if getattr(column, "nullable", True):
         ordered = ordered.nulls_last()
     return [ordered, tie_break.asc() if order == "asc" else tie_break.desc()]
@@ -250,10 +250,10 @@ def _by_number(column: FilterColumn, value: Any) -> ColumnElement[bool]:
     low, high = number_range(value)
     bounds = _integer_bounds(column)
     if bounds is None:
-        # Not in the column's own type: NUMERIC(10, 3) would refuse a bound that no row can have.
+        # Not in the column's own type: NUMERIC(10, 3) would reject a bound that no row can have.
         exact = [column >= literal(low, Numeric())] if low is not None else []
         return _all_of(exact + ([column <= literal(high, Numeric())] if high is not None else []))
-    # Whole numbers in the column's own type, so that its index is used and no bound can be too large for it.
+    # Whole numbers in the column's own type, so that its index is used and no bound is too large for it.
     first = bounds[0] if low is None else math.ceil(low)
     last = bounds[1] if high is None else math.floor(high)
     if first > last or first > bounds[1] or last < bounds[0]:
@@ -268,7 +268,7 @@ def _by_text(column: FilterColumn, value: Any) -> ColumnElement[bool]:
 
 
 def _contains_text(column: Any, text: str) -> ColumnElement[bool]:
-    """Whether a text stands in a column in whatever case; digits have none, and lowering every row costs as much again."""
+    """Returns a case-insensitive substring condition; digits skip lowering, which doubles the cost per row."""
     has_case = text.lower() != text.upper()
     info = getattr(column, "info", {})
     lowered = "".join(char.lower() if char.isascii() else char for char in text)
@@ -276,7 +276,7 @@ def _contains_text(column: Any, text: str) -> ColumnElement[bool]:
     if "lowered" in info:
         found = getattr(column.class_, info["lowered"]).like(like_pattern(lowered))
     elif has_case and info.get("is_ascii"):
-        # a quarter less than ILIKE, which knows every alphabet
+        # a quarter less than ILIKE, which handles every alphabet
         found = func.lower(column.collate("C")).like(like_pattern(lowered))
     else:
         found = (column.ilike if has_case else column.like)(like_pattern(text))
@@ -284,8 +284,8 @@ def _contains_text(column: Any, text: str) -> ColumnElement[bool]:
 
 
 def like_pattern(text: str) -> str:
-    """The LIKE pattern of whatever holds this text, as one value with LIKE's own escapes: a prepared statement would put
-    it together again for each row."""
+    """Returns the LIKE pattern for text that contains this one, as a single value with LIKE's own escapes: a
+    prepared statement would rebuild it for each row."""
     return "%" + re.sub(r"([%_\\])", r"\\\1", text) + "%"
 
 
@@ -316,7 +316,7 @@ def _require_boolean(value: Any) -> bool:
     return value
 
 
-# --- conditions on a key of a JSONB column: values came from a CSV or a model, so nothing is known about their type
+# --- conditions on a key of a JSONB column: values came from a CSV or a model, so their type is unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +331,7 @@ class _JsonMember:
     @property
     def number(self) -> ColumnElement[Decimal]:
         value = func.jsonb_extract_path(self.column, self.key, type_=JSONB)
-        # The CASE is a guard: PostgreSQL must not cast what is not a number. A pattern is four times as slow as the type.
+        # The CASE is a guard: PostgreSQL must not cast non-numbers. A pattern is four times as slow as the type check.
         return case(
             (func.jsonb_typeof(value) == "number", cast(value, Numeric)),
             (self.text.regexp_match(r"^-?\d{1,30}(\.\d{1,30})?$"), cast(self.text, Numeric)),
@@ -344,7 +344,7 @@ _Values = _JsonMember | NamedValueColumns
 
 def _json_number(member: _Values, value: Any) -> ColumnElement[bool]:
     low, high = number_range(value)
-    # Said although a comparison says it too: a partial index is only used by who does.
+    # Redundant with the comparison, but a partial index is only used when its condition is stated.
     conditions: list[ColumnElement[bool]] = (
         [member.number.is_not(None)] if isinstance(member, NamedValueColumns) else []
     )
@@ -353,7 +353,7 @@ def _json_number(member: _Values, value: Any) -> ColumnElement[bool]:
 
 
 def _json_text(member: _Values, value: Any) -> ColumnElement[bool]:
-    # in the database's own alphabet: that of a column that sorts by bytes knows no capital É
+    # in the database's own collation: that of a column sorted by bytes does not know capital É
     return _contains_text(member.text.collate("default"), text_of(value))
 
 

@@ -11,9 +11,10 @@ from offhook.kit.filters.filter_values import date_range
 def date_condition(
     column: ColumnElement[Any] | InstrumentedAttribute[Any], *, start: str | None = None, end: str | None = None
 ) -> ColumnElement[bool]:
-    """Builds the condition that a column lies between two ISO 8601 times; a plain day as the end is included whole.
+    """Builds the condition that a column lies between two ISO 8601 times; a plain date as the end includes the whole
+    day.
 
-    Raises BadValue when a time is not valid, or when neither is given.
+    Raises BadValue when a time is invalid, or when neither is given.
     """
     return date_range_condition(column, {"from": start, "to": end})
 

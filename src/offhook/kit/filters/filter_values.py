@@ -1,4 +1,4 @@
-"""The values of filter criteria: what may stand in them, and one sentence on what is wrong."""
+"""Parses the values of filter criteria, with a one-sentence error for invalid ones."""
 
 import re
 from datetime import UTC, date, datetime, timedelta
@@ -26,14 +26,14 @@ def text_of(value: Any) -> str:
 
 
 def number_of(value: Any) -> Decimal:
-    # A whole number of hundreds of digits has no float, and no column that could hold it.
+    # A whole number of hundreds of digits has no float, and fits no column.
     if isinstance(value, bool) or not isinstance(value, int | float) or not -MAX_NUMBER <= value <= MAX_NUMBER:
         raise BadValue("a number, or {min, max}, is needed")
     return Decimal(str(value))
 
 
 def number_range(value: Any) -> tuple[Decimal | None, Decimal | None]:
-    """(low, high), both inclusive; a plain number is both."""
+    """Returns (low, high), both inclusive; a plain number is both."""
     if not isinstance(value, dict):
         exact = number_of(value)
         return exact, exact
@@ -59,7 +59,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def moment_of(value: Any, *, end: bool) -> datetime | None:
-    """A time; a plain date is its first moment, or as an end the first moment after it."""
+    """Returns a time; a plain date is its first moment, or, as an end, the first moment after it."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -75,7 +75,7 @@ def moment_of(value: Any, *, end: bool) -> datetime | None:
 
 
 def date_range(value: Any) -> tuple[datetime | None, datetime | None, bool]:
-    """(from, to, whether ``to`` itself is left out, because it was a whole day)."""
+    """Returns (from, to, whether ``to`` itself is excluded because it was a whole day)."""
     if not isinstance(value, dict) or not set(value) <= {"from", "to"}:
         raise BadValue("an object {from, to} is needed")
     start, stop = moment_of(value.get("from"), end=False), moment_of(value.get("to"), end=True)

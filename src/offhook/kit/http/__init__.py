@@ -25,7 +25,7 @@ _BUILT_UI = Path(__file__).parents[2] / "_ui"
 
 
 class HttpRoot(Protocol):
-    """The parts of the process that the shell needs."""
+    """The parts of the process that the HTTP shell needs."""
 
     @property
     def settings(self) -> Settings: ...
@@ -39,8 +39,9 @@ def install_http(
 ) -> None:
     """Wraps the application, whose state has the root; call it once, before or after the routers are included.
 
-    ``checks`` are what ``/ready`` asks beside the database and its migrations: a name and a coroutine function that
-    answers, with the database, whether it is well. Bodies are limited to 10 MB; a route that takes more says ``max_body_size=``.
+    ``checks`` are the checks of ``/ready`` besides the database and its migrations: a name and a coroutine function
+    that takes the database and returns whether all is well. Bodies are limited to 10 MB; a route that accepts more
+    sets ``max_body_size=``.
     """
     app.router.redirect_slashes = False
     app.router.default = EitherSlash(app.router, WebUi(ui_folder, app.router.default))

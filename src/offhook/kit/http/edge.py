@@ -1,4 +1,4 @@
-"""The outermost layer of a request: its id, its log line, its metrics and the headers of every answer."""
+"""The outermost layer of a request: its id, its log line, its metrics and the headers of every response."""
 
 import re
 import secrets
@@ -19,7 +19,7 @@ _TOO_LARGE = b'{"detail":"The body is too large.","code":"too_large"}'
 _HEADERS = (
     ("x-content-type-options", "nosniff"),
     ("x-frame-options", "DENY"),
-    # Sign-in and recording links carry tokens in their address.
+    # Sign-in and recording links carry tokens in their URL.
     ("referrer-policy", "no-referrer"),
 )
 
@@ -44,7 +44,7 @@ class HttpEdge:
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
                 add_headers(headers, request_id, is_api=is_api)
-                # The framework's body limit answers in plain text.
+                # The framework's body limit responds in plain text.
                 is_plain_refusal = status == 413 and headers.get("content-type", "").startswith("text/plain")
                 if is_plain_refusal:
                     headers["content-type"] = "application/json"
@@ -61,7 +61,7 @@ class HttpEdge:
 
 
 def add_headers(headers: MutableHeaders, request_id: str, *, is_api: bool) -> None:
-    """Adds the headers that every answer has; an endpoint's own caching header is kept."""
+    """Adds the headers of every response; an endpoint's own caching header is kept."""
     headers["x-request-id"] = request_id
     for name, value in _HEADERS:
         headers.setdefault(name, value)
@@ -75,7 +75,7 @@ def _request_id(scope: Scope) -> str:
 
 
 def _observe(scope: Scope, status: int, seconds: float) -> None:
-    # The template and never the path: paths hold ids and tokens, and each would be a new time series.
+    # The template, never the path: paths hold ids and tokens, and each would be a new time series.
     route = _route_template(scope)
     method = scope["method"] if scope["method"] in _METHODS else "OTHER"
     REQUESTS.labels(method, route, status).inc()

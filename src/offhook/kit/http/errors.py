@@ -1,4 +1,4 @@
-"""Every error leaves as ``{"detail", "code"}``; nothing that a client sends is answered with 500."""
+"""Every error is sent as ``{"detail", "code"}``; no client input causes a 500."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ _CODES = {
     429: "too_many_requests",
     503: "not_ready",
 }
-# An id beyond its column's range (``kit.ids``) names nothing.
+# An id beyond its column's range (``kit.http.path_ids``) cannot exist.
 _OUT_OF_RANGE = frozenset({"greater_than_equal", "less_than_equal", "int_parsing_size"})
 _RETRY = {"Retry-After": "1"}
 
@@ -79,7 +79,7 @@ async def _refuse_socket(socket: WebSocket, response: JSONResponse, code: str) -
 
 
 async def _client_disconnected(connection: HTTPConnection, error: Exception) -> Response:
-    """Who went before the request was read hears no answer, and it is no fault of ours."""
+    """Handles a client that disconnected before the request was read: it gets no response, and it is not our fault."""
     log.info("client_gone", path=connection.url.path)
     return Response(status_code=400)
 
@@ -104,7 +104,7 @@ async def _validation_error(_: Request, error: Exception) -> Response:
 
 async def _http_exception(connection: HTTPConnection, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    if error.status_code == 400:  # the framework's word for a body that it cannot read
+    if error.status_code == 400:  # the framework's term for a body that it cannot read
         problem = [{"loc": ["body"], "msg": str(error.detail), "type": "body_invalid"}]
         return error_response(422, problem, "validation_error")
     detail = str(error.detail).capitalize() if error.status_code < 500 else "The service has a problem."
@@ -113,10 +113,10 @@ async def _http_exception(connection: HTTPConnection, error: Exception) -> Respo
 
 
 async def _database_error(connection: HTTPConnection, error: Exception) -> Response:
-    """Answers requests whose values the database rejected.
+    """Responds to requests whose values the database rejected.
 
-    Text it cannot hold, a number too large: the input's fault, 422. A row that another request made or removed at the
-    same time: 409. A lost connection, a deadlock: 503, try again. The rest is ours.
+    Invalid text or a number too large: the input's fault, 422. A row that another request created or removed at the
+    same time: 409. A lost connection or a deadlock: 503, try again. The rest is ours.
     """
     assert isinstance(error, DBAPIError)
     state = getattr(error.orig, "sqlstate", None) or ""
@@ -142,10 +142,10 @@ async def _database_unreachable(connection: HTTPConnection, error: Exception) ->
 
 
 async def _unexpected_error(connection: HTTPConnection, error: Exception) -> Response:
-    """Answers unexpected errors with an id of the log entry, without details of the error."""
+    """Responds to unexpected errors with the id of the log entry, without details of the error."""
     error_id = connection.scope.get("state", {}).get("request_id", "unknown")
     log.error("request_failed", error_id=error_id, path=connection.scope.get("path"), exc_info=error)
     response = error_response(500, f"Internal error. The server log has details under {error_id}.", "internal_error")
-    # This one answers from outside of the edge that adds them elsewhere.
+    # This response bypasses the edge that adds them elsewhere.
     add_headers(MutableHeaders(raw=response.raw_headers), error_id, is_api=True)
     return await _send_answer(connection, response, "internal_error")

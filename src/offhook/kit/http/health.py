@@ -1,4 +1,4 @@
-"""Is it alive, is it ready, what does it count: for load balancers, supervisors and Prometheus."""
+"""Liveness, readiness and metrics for load balancers, supervisors and Prometheus."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -26,7 +26,7 @@ class HealthResponse(BaseModel):
 
 
 def install_health(app: FastAPI, checks: Mapping[str, ReadinessCheck]) -> None:
-    """Serves what load balancers and monitors ask: alive, ready by all ``checks``, and the metrics."""
+    """Serves the endpoints for load balancers and monitors: liveness, readiness by all ``checks``, and metrics."""
     app.state.health_checks = {"database": _database_answers, "migrations": migrations.is_current, **checks}
     router = APIRouter()
     router.add_api_route(
@@ -40,7 +40,7 @@ def install_health(app: FastAPI, checks: Mapping[str, ReadinessCheck]) -> None:
     app.include_router(router)
 
 
-# No closures: the framework remembers endpoints for as long as the process lives, and their application with them.
+# No closures: the framework keeps endpoints for as long as the process lives, and their application with them.
 
 
 async def _health(request: Request) -> HealthResponse:

@@ -1,4 +1,4 @@
-"""Refuses JSON that parses but cannot be stored or answered: NUL, lone surrogates, NaN, absurd depth or numbers."""
+"""Rejects JSON that parses but cannot be stored or returned: NUL, lone surrogates, NaN, absurd depth or numbers."""
 
 import json
 import re
@@ -11,10 +11,10 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_DEPTH = 100
-# Parsing happens in the loop that carries audio: 10 MB of brackets would stop every call for seconds.
+# Parsing runs in the loop that carries audio: 10 MB of brackets would stop every call for seconds.
 MAX_JSON_BYTES = 2 * 1024 * 1024
 
-# Nearly every body passes these looks, at the speed of a substring search, and is not parsed twice.
+# Nearly every body passes these checks, at the speed of a substring search, and is not parsed twice.
 _ESCAPES = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _EXPONENT = re.compile(rb"[0-9][eE]\+?[0-9]{3}")
 _ALL_BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -22,11 +22,11 @@ _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 
 
 class BodyTooLarge(Exception):
-    """More JSON than is read: one sentence."""
+    """The JSON exceeds the size limit; one sentence."""
 
 
 class JsonBodyGuard:
-    """Reads a JSON body once, looks at it and passes it on; other bodies (uploads) stream through untouched."""
+    """Reads a JSON body once, checks it and passes it on; other bodies (uploads) stream through untouched."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -54,7 +54,8 @@ class JsonBodyGuard:
 
 
 def find_problem(body: bytes) -> str | None:
-    """A sentence on what is wrong with it; None when it is fine or no JSON at all, which is said where it is parsed."""
+    """Returns a sentence on what is wrong with the body; None if it is fine or not JSON, which the parser reports
+    later."""
     try:
         body.decode()
     except UnicodeDecodeError:
@@ -106,7 +107,7 @@ def _find_bad_text(value: Any) -> str | None:
 
 def _nesting_depth(body: bytes) -> int:
     """Returns how deeply brackets are nested, in linear time."""
-    # Without escaped quotes, what stands outside of strings is every second part; no pattern that could backtrack.
+    # Without escaped quotes, the text outside strings is every second part; no pattern that could backtrack.
     outside = body.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
     brackets = np.frombuffer(b"".join(outside).translate(_STEPS, _ALL_BUT_BRACKETS), np.int8)
     return int(brackets.cumsum(dtype=np.int32).max(initial=0))

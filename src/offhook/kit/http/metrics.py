@@ -1,4 +1,4 @@
-"""What a process counts about itself, in the registry that ``/metrics`` shows."""
+"""Metrics that a process counts about itself, in the registry that ``/metrics`` shows."""
 
 from prometheus_client import Counter, Gauge, Histogram
 
@@ -9,5 +9,5 @@ LATENCY = Histogram(
     ("method", "route"),
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
-# Whoever holds the calls says how many there are: ``LIVE_CALLS.set_function(lambda: live.active)``.
+# Set by the owner of the calls: ``LIVE_CALLS.set_function(lambda: live.active)``.
 LIVE_CALLS = Gauge("offhook_live_calls", "Calls that this process carries now.")

@@ -22,7 +22,7 @@ _ERRORS = {
     "503": "The database is unavailable. Try again",
 }
 _BODY_ERRORS = {"413": "The body is too large"}
-# Errors of some operations only, which declare them with ``responses=error_responses(…)``.
+# Errors of only some operations, which declare them with ``responses=error_responses(…)``.
 _SPECIFIC_ERRORS = {
     400: "The carrier account does not support this",
     402: "Out of credit",
@@ -51,7 +51,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 def declares_headers(headers: Mapping[str, str]) -> Callable[[F], F]:
     """Describes optional text headers (name to sentence) that a dependency reads from the connection itself.
 
-    For what every request pays: as the framework's parameters, two headers cost more than the rest of the dependency.
+    For what every request needs: as the framework's parameters, two headers cost more than the rest of the
+    dependency.
     """
 
     def mark_dependency(dependency: F) -> F:
@@ -62,12 +63,12 @@ def declares_headers(headers: Mapping[str, str]) -> Callable[[F], F]:
 
 
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """``responses=`` of an operation for the errors that are not common to all."""
+    """Returns an operation's ``responses=`` for the errors that are not common to all."""
     return {status: _error_response(_SPECIFIC_ERRORS[status], "ErrorResponse") for status in statuses}
 
 
 def install_openapi(app: FastAPI) -> None:
-    """Serve the description at ``/api/v1/openapi.json``, made on the first request; there is no page that loads a CDN."""
+    """Serves the description at ``/api/v1/openapi.json``, built on the first request; no page loads a CDN."""
     app.title, app.version = TITLE, VERSION
 
     def get_description() -> dict[str, Any]:
@@ -80,7 +81,7 @@ def install_openapi(app: FastAPI) -> None:
 
 
 async def _serve_description(request: Request) -> Response:
-    # No closure: the framework remembers endpoints for as long as the process lives, and their application with them.
+    # No closure: the framework keeps endpoints for as long as the process lives, and their application with them.
     app: FastAPI = request.app
     return JSONResponse(app.openapi())
 
@@ -128,7 +129,7 @@ def _header_parameter(name: str, description: str) -> dict[str, Any]:
 
 
 def _complete_validation_errors(schemas: dict[str, Any]) -> None:
-    """422 has its list of problems and, like every error, a code; or a sentence where one rule was broken."""
+    """Describes 422: a list of problems and, like every error, a code; or a sentence where one rule was broken."""
     schemas["ValidationError"] = {
         "title": "ValidationError",
         "type": "object",
@@ -169,5 +170,5 @@ def _error_response(description: str, schema: str) -> dict[str, Any]:
 
 
 def sdk_method(name: str, description: str) -> dict[str, str]:
-    """``openapi_extra`` of an operation that generated client libraries offer under this name."""
+    """Returns ``openapi_extra`` for an operation that generated client libraries offer under this name."""
     return {"x-sdk-method": name, "x-sdk-description": description}

@@ -1,4 +1,4 @@
-"""Pages of lists: page and limit where the specification has them, optional limit and offset where it returns an array."""
+"""List pages: page and limit for paged lists, optional limit and offset for lists that return an array."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -34,7 +34,7 @@ class SliceRequest:
     offset: int
 
 
-# These are async, although they await nothing: the framework sends plain functions through a thread.
+# async without an await: the framework runs plain functions in a thread.
 async def _page_query(
     page: Annotated[int, Query(ge=1, le=_MAX_PAGE)] = 1,
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
@@ -54,5 +54,5 @@ SliceParams = Annotated[SliceRequest, Depends(_slice_query)]
 
 
 def set_total(response: Response, total: int) -> None:
-    """Sets ``X-Total-Count``, the length of the whole list, for answers that are arrays."""
+    """Sets ``X-Total-Count``, the length of the whole list, for responses that are arrays."""
     response.headers["X-Total-Count"] = str(total)

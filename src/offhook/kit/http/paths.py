@@ -1,4 +1,4 @@
-"""Finds the route of a request by the segments of its path: the framework asks every route, and asks nested routers twice."""
+"""Finds a request's route by the segments of its path: the framework tries every route, and nested routers twice."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -24,19 +24,20 @@ class _SegmentTree:
         if at == len(segments):
             yield from self.routes
             return
-        # A client's "{}" is no key of ours: its own text is looked up first and may be the wildcard, which is the same.
+        # A client's literal "{}" is not one of our keys: its own text is looked up first and may be the wildcard, which
+        # is the same.
         for key in {segments[at], _ANY_SEGMENT}:
             if below := self.below.get(key):
                 yield from below.find_routes(segments, at + 1)
 
 
 class PathIndex:
-    """What the router runs for each request. A request whose route is in the index goes straight to it.
+    """Called by the router for each request. A request whose route is in the index goes straight to it.
 
-    It is the same route that the framework would have found: the first one registered whose template and method match;
-    failing any template, that of the other spelling of the slash. Everything else goes the framework's way, linearly:
-    405, 404 and pages, sockets, routes behind a kind that the index does not know (a mount, a parameter with slashes).
-    Built with the first request; a route that is added later is found the framework's way.
+    It is the same route that the framework would have found: the first one registered whose template and method
+    match; failing any template, that of the other spelling of the slash. Everything else takes the framework's
+    linear search: 405, 404 and pages, sockets, routes behind a kind that the index does not know (a mount, a
+    parameter with slashes). Built with the first request; routes added later are found by the framework.
     """
 
     def __init__(self, app: FastAPI) -> None:
@@ -51,7 +52,7 @@ class PathIndex:
 
     def _select_route(self, scope: Scope) -> RouteContext | None:
         """Returns the route, with its parameters set in the scope; None when the framework must match it."""
-        if scope.get("root_path") or "fastapi.telemetry" in scope:  # tracing, where it is on, follows the framework
+        if scope.get("root_path") or "fastapi.telemetry" in scope:  # tracing, if enabled, follows the framework
             return None
         if self._root is None:
             self._root = self._build_index()

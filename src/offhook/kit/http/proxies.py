@@ -1,4 +1,4 @@
-"""What trusted proxies say of the request that they pass on: the client's address, the scheme and the host."""
+"""Request data from trusted proxies: the client's address, the scheme and the host."""
 
 from typing import Any, cast
 
@@ -9,8 +9,8 @@ _FORWARDED_HOST = b"x-forwarded-host"
 
 
 class TrustedProxies:
-    """``X-Forwarded-For`` and ``-Proto`` as uvicorn reads them, and ``-Host``, from addresses in ``trusted`` and nobody
-    else. Without it a webhook's signature, which covers its address, could not be checked behind a proxy."""
+    """Applies ``X-Forwarded-For`` and ``-Proto`` as uvicorn reads them, and ``-Host``, only from addresses in
+    ``trusted``. Without it a webhook's signature, which covers its URL, could not be checked behind a proxy."""
 
     def __init__(self, app: ASGIApp, trusted: str) -> None:
         self._app = app
@@ -25,7 +25,7 @@ class TrustedProxies:
 
 
 def _with_host(scope: Scope) -> Scope:
-    """The last proxy's word, which is the first of several."""
+    """Applies the last proxy's host, which is the first of several."""
     host = next((value for name, value in scope["headers"] if name == _FORWARDED_HOST), b"")
     host = host.partition(b",")[0].strip()
     if not host:

@@ -1,8 +1,8 @@
-"""Limits on guessing: a leaky bucket per key (an address, an account), in this process's memory.
+"""Rate limits against guessing: a leaky bucket per key (an address, an account), in this process's memory.
 
-In memory and not in the database on purpose: a row for each failure would let a stranger write to the database as fast
-as he can fail. With N processes a limit is N times as high, which changes nothing for 256-bit tokens and little for
-passwords, where each attempt also costs an argon2 hash.
+In memory and not in the database on purpose: a row for each failure would let a stranger write to the database as
+fast as they can fail. With N processes a limit is N times as high, which changes nothing for 256-bit tokens and
+little for passwords, where each attempt also costs an argon2 hash.
 """
 
 import math
@@ -13,9 +13,9 @@ from offhook.kit.clock import Clock
 
 
 class RateLimiter:
-    """At most ``limit`` attempts at once for a key, refilled evenly over ``window_s`` seconds.
+    """Allows at most ``limit`` attempts at once for a key, refilled evenly over ``window_s`` seconds.
 
-    Remembers at most ``max_keys`` keys, the least recently used are forgotten, so that addresses cannot fill the memory.
+    Keeps at most ``max_keys`` keys and forgets the least recently used, so that addresses cannot fill the memory.
     """
 
     def __init__(self, clock: Clock, *, limit: int, window_s: float, max_keys: int = 20_000) -> None:
@@ -26,7 +26,7 @@ class RateLimiter:
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def spend(self, key: str) -> None:
-        """Takes one attempt before it is made, so that parallel guesses count; raises :class:`TooManyRequests`."""
+        """Spends an attempt before it is made, so that parallel guesses count. Raises :class:`TooManyRequests`."""
         level, now = self._current_level(key)
         if level + 1 > self._limit + 1e-9:
             wait_s = max(1, math.ceil((level + 1 - self._limit) / self._drain_per_s))

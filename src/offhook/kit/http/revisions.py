@@ -1,4 +1,4 @@
-"""Two people edit one thing: the revision that one of them has read, as a header, and the answer's own."""
+"""Edit conflicts: the revision that a client has read, sent as a header, and the response's own revision."""
 
 import re
 from typing import Annotated
@@ -27,7 +27,7 @@ def _expected_revision(
     return int(match[1])
 
 
-# None when the client did not send one: then the last writer wins, as ever.
+# None if the client did not send one: then the last writer wins.
 IfMatch = Annotated[int | None, Depends(_expected_revision)]
 
 

@@ -1,4 +1,4 @@
-"""uvicorn as we run it: on a socket that is already bound, with our signals and our order of shutting down."""
+"""uvicorn with our settings: on a socket that is already bound, with our signals and our shutdown order."""
 
 import asyncio
 import contextlib
@@ -14,13 +14,13 @@ from fastapi import FastAPI
 from offhook.kit.media_sockets.media_socket_protocol import MediaSocketProtocol
 
 SHUTDOWN_TIMEOUT_S = 10
-# Longer than carriers, reverse proxies and HTTP libraries (5 to 60 s) keep a connection that nobody uses: who closes it
-# first must be they, or a request of theirs meets the close and is lost.
+# Longer than carriers, reverse proxies and HTTP libraries (5 to 60 s) keep an idle connection: the other side must
+# close first, or a request of theirs meets our close and is lost.
 KEEP_ALIVE_TIMEOUT_S = 75
 
 
 class PortInUse(Exception):
-    """The address cannot be listened on: one sentence."""
+    """The address is not available; one sentence says why."""
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def bind_socket(host: str, port: int) -> Iterator[socket.socket]:
 
 
 class HttpServer(uvicorn.Server):
-    """Says when it is ready, and runs ``before_shutdown`` while its connections are still open."""
+    """Reports when it is ready, and runs ``before_shutdown`` while its connections are still open."""
 
     def __init__(
         self,
@@ -57,7 +57,8 @@ class HttpServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """The first signal ends in order, the second at once; uvicorn's own way would end the process before us."""
+        """Handles signals: the first one shuts down cleanly, the second at once; uvicorn's own handler would end
+        the process before us."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._request_exit)
@@ -73,7 +74,7 @@ class HttpServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
-        # What lives now lives on: the collector need not look at it again while audio flows.
+        # Objects alive now stay alive: the collector need not scan them again while audio flows.
         gc.collect()
         gc.freeze()
         self._on_ready()
@@ -84,7 +85,7 @@ class HttpServer(uvicorn.Server):
 
 
 def server_config(app: FastAPI, *, max_socket_message_bytes: int) -> uvicorn.Config:
-    """uvloop is the caller's: the loop already runs when this is used."""
+    """Returns uvicorn's configuration. The caller sets up uvloop: the loop is already running at this point."""
     return uvicorn.Config(
         app,
         http="httptools",

@@ -1,4 +1,4 @@
-"""Every path is served with and without a trailing slash, and never by redirect: clients do not follow one on POST."""
+"""Serves every path with and without a trailing slash, never by redirect: clients do not follow one on POST."""
 
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -11,9 +11,9 @@ def other_slash(path: str) -> str:
 
 
 class EitherSlash:
-    """What the router calls when no route matches: it tries the other spelling once, then ``fallback``.
+    """Called by the router when no route matches: tries the other spelling once, then ``fallback``.
 
-    A path that matches as it is written costs nothing.
+    A path that matches as written costs nothing.
     """
 
     def __init__(self, router: Router, fallback: ASGIApp) -> None:

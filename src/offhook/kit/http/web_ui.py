@@ -29,9 +29,9 @@ _PAGE_HEADERS = {
     "permissions-policy": "microphone=(self), camera=(), geolocation=()",
     "cache-control": "no-cache",
 }
-# Their names hold a hash of their content.
+# Their names contain a hash of their content.
 _ASSET_HEADERS = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
-# The build writes each script and style in these ways too, the smallest first.
+# The build also writes each script and style in these encodings, smallest first.
 _ENCODINGS = {"br": ".br", "gzip": ".gz"}
 
 _NOT_BUILT = """<!doctype html>
@@ -47,9 +47,9 @@ _NOT_BUILT = """<!doctype html>
 
 
 class WebUi:
-    """An ASGI application over a folder with ``index.html``; what it does not have goes to ``fallback``.
+    """An ASGI application over a folder with ``index.html``; requests for anything else go to ``fallback``.
 
-    Browsers that open an address of the UI get ``index.html``; a program that asks for an unknown path gets the 404.
+    Browsers that open a URL of the UI get ``index.html``; a program that requests an unknown path gets the 404.
     """
 
     def __init__(self, folder: Path, fallback: ASGIApp) -> None:
@@ -102,7 +102,7 @@ class WebUi:
 
 
 def _among(accepted: str) -> list[str]:
-    """Ours of the encodings in an ``accept-encoding`` header, without those that it refuses by ``q=0``."""
+    """Returns our encodings that an ``accept-encoding`` header lists, without those that it refuses by ``q=0``."""
     offers = [part.strip().lower().partition(";") for part in accepted.split(",")]
     names = {name.strip() for name, _, weight in offers if weight.replace(" ", "").rstrip("0") not in {"q=", "q=0."}}
     return [name for name in _ENCODINGS if name in names]

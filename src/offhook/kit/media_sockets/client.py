@@ -1,6 +1,6 @@
-"""The WebSocket client: connect, whole messages pushed into a receiver, one end.
+"""The WebSocket client: connects, pushes whole messages into a receiver, and ends once.
 
-picows: 4 µs a sent message against 19 of ``websockets`` (docs/decisions), and no task per connection.
+picows: 4 µs per sent message, against 19 of ``websockets`` (docs/decisions), and no task per connection.
 """
 
 import logging
@@ -24,16 +24,16 @@ from picows import (
 from offhook.kit.media_sockets.sockets import LOST, NORMAL, UNREADABLE, MessageReceiver, fit_reason
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
-# A line that is dead without a word is noticed within the sum of both.
+# A silently dead line is noticed within the sum of both.
 PING_INTERVAL_S: Final = 20.0
 PONG_TIMEOUT_S: Final = 10.0
 
-# it would log the handshake, and with it the key
+# it would log the handshake, including the key
 logging.getLogger("picows").setLevel(logging.WARNING)
 
 
 class ClientSocket(WSListener):
-    """Sending never blocks and never raises; on a socket that is gone it does nothing."""
+    """A client socket. Sending never blocks and never raises; on a closed socket it does nothing."""
 
     def __init__(self, receiver: MessageReceiver) -> None:
         self._receiver: MessageReceiver | None = receiver
@@ -47,13 +47,13 @@ class ClientSocket(WSListener):
         return self._receiver is not None and self._transport is not None
 
     def send(self, message: str | bytes) -> None:
-        """Text as a text message, bytes as a binary one."""
+        """Sends text as a text message, bytes as a binary one."""
         if self.is_open and self._transport is not None:
             kind = WSMsgType.TEXT if isinstance(message, str) else WSMsgType.BINARY
             self._transport.send(kind, message.encode() if isinstance(message, str) else message)
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
-        """Say goodbye; the receiver hears nothing any more."""
+        """Closes the socket; the receiver gets no further calls."""
         self._receiver = None
         self._close_transport(code, reason)
 
@@ -76,7 +76,7 @@ class ClientSocket(WSListener):
             if len(payload) >= 2:
                 self._end = (int.from_bytes(payload[:2], "big"), payload[2:].decode(errors="replace"))
             self._notify_closed()
-            # most codes of vendors are outside what picows lets us repeat
+            # picows does not let us repeat most of the vendors' codes
             self._close_transport(NORMAL, "")
         elif kind in (WSMsgType.TEXT, WSMsgType.BINARY, WSMsgType.CONTINUATION):
             self._receive_frame(kind, frame.get_payload_as_bytes(), is_last=frame.fin)
@@ -127,9 +127,9 @@ async def connect_socket(
     headers: Mapping[str, str] | None = None,
     open_tcp: Callable[[WSParsedURL], Awaitable[TcpSocket]] | None = None,
 ) -> ClientSocket:
-    """Opens a socket to a ws: or wss: address, without redirects and proxies.
+    """Opens a socket to a ws: or wss: URL, without redirects and proxies.
 
-    ``open_tcp`` connects in place of the library. Raises picows' WSError (WSHandshakeError, WSInvalidURL), OSError,
+    ``open_tcp`` connects instead of the library. Raises picows' WSError (WSHandshakeError, WSInvalidURL), OSError,
     ValueError.
     """
     client = ClientSocket(receiver)
@@ -153,5 +153,5 @@ async def connect_socket(
 
 @cache
 def _tls_context() -> ssl.SSLContext:
-    """Loading the authorities takes 20 ms: once a process."""
+    """Loads the certificate authorities once per process, because that takes 20 ms."""
     return ssl.create_default_context()

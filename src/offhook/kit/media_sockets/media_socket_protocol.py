@@ -1,9 +1,9 @@
 """WebSockets for live audio: uvicorn's own protocol until the handshake is over, a bare RFC 6455 loop after it.
 
-Routing, authentication and refusals are ASGI's as for every other path. An endpoint that carries audio then takes the
-connection over (``offhook.kit.media_sockets.sockets.open_socket``): from there each message is one function call, without a queue, a
-task switch, read pausing or compression. Measured in docs/performance.md. Switch it on with
-``uvicorn.Config(ws=MediaSocketProtocol)``.
+Routing, authentication and refusals go through ASGI as for every other path. An endpoint that carries audio then
+takes over the connection (``offhook.kit.media_sockets.sockets.open_socket``): from there each message is one
+function call, without a queue, a task switch, read pausing or compression. Measured in docs/performance.md. Enable
+it with ``uvicorn.Config(ws=MediaSocketProtocol)``.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from offhook.kit.media_sockets.sockets import (
 
 PING_INTERVAL_S: Final = 20.0
 CLOSE_TIMEOUT_S: Final = 3.0
-# One second of audio: more than this unsent means that the peer has stopped reading.
+# One second of audio: if more is unsent, the peer has stopped reading.
 MAX_UNSENT_BYTES: Final = 32 * 1024
 
 CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
@@ -44,7 +44,7 @@ _FATAL: Final = frozenset({int(CloseCode.PROTOCOL_ERROR)})
 
 
 class FrameError(Exception):
-    """The peer broke the protocol; ``code`` is the close code that says how."""
+    """The peer broke the protocol; ``code`` is the matching close code."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(reason)
@@ -71,7 +71,7 @@ def encode_frame(opcode: int, payload: bytes) -> bytes:
 
 
 class FrameReader:
-    """Bytes of a client in, whole messages out. A message that is too big is skipped, not kept."""
+    """Converts a client's bytes into whole messages. A message that is too big is skipped, not kept."""
 
     def __init__(self, max_message_bytes: int) -> None:
         self._max = max_message_bytes
@@ -82,7 +82,7 @@ class FrameReader:
         self._skip = 0
 
     def feed(self, data: bytes) -> "list[SocketMessage | FrameError]":
-        """Messages in order; an error in the list stands where the peer made it. After 1002 nothing more is read."""
+        """Returns messages in order; an error takes its place in the list. After 1002 nothing more is read."""
         found: list[SocketMessage | FrameError] = []
         if self._rest:
             data = self._rest + data
@@ -162,7 +162,7 @@ class FrameReader:
         elif not self._parts_opcode:
             raise FrameError(CloseCode.PROTOCOL_ERROR, "nothing to continue")
         self._parts.append(payload)
-        # an empty fragment counts too, or a peer could send them for ever
+        # an empty fragment counts too, or a peer could send them forever
         self._parts_size += max(len(payload), 1)
         if is_last:
             found.append(SocketMessage(self._parts_opcode, b"".join(self._parts)))
@@ -180,7 +180,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        # compressing base64 audio costs more CPU than the whole rest of a call
+        # compressing base64 audio costs more CPU than the rest of a call
         self.conn.available_extensions = []
         self._receiver: MessageReceiver | None = None
         self._reader = FrameReader(0)
@@ -199,7 +199,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
     async def send(self, message: Any) -> None:
         await super().send(message)
         if self.initial_response is not None and self.close_sent:
-            # a refusal in HTTP is an answer too: without this, uvicorn logs an error for every wrong token
+            # an HTTP refusal is a response too: without this, uvicorn logs an error for every wrong token
             self.handshake_complete = True
 
     def take_over(self, receiver: MessageReceiver, max_message_bytes: int) -> "MediaSocketProtocol":
@@ -209,7 +209,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         self._reader = FrameReader(max_message_bytes)
         self.stop_keepalive()
         if self.disconnected or self.transport.is_closing():
-            # the peer went while it was answered, which is no error of the application's
+            # the peer left during the handshake, which is not an application error
             self.handshake_complete = True
             self._over.set()
             self._report_closed(LOST, "")
@@ -243,7 +243,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
                 self._deliver_message(item)
 
     def _refuse_handshake(self) -> None:
-        """Sends the answer to a request that could not be read (414, 431); uvicorn would leave the client waiting."""
+        """Responds to a request that could not be read (414, 431); uvicorn would leave the client waiting."""
         self.handshake_complete = self.close_sent = True
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.transport.close()
@@ -310,7 +310,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
 
     async def wait_closed(self) -> None:
         # not before the line itself is down: uvicorn cuts the connection when the endpoint returns, and with bytes
-        # still unread that would be a reset which takes our goodbye with it
+        # still unread that would be a reset, which discards our close frame
         await self._over.wait()
 
     # inside

@@ -1,6 +1,7 @@
-"""Sockets that push: a callback per message instead of ASGI's queue and two context switches (see ``wsfast``).
+"""Push sockets: a callback per message instead of ASGI's queue and two context switches (see
+``media_socket_protocol``).
 
-``open_socket`` gives the fast kind when the server offers it and the plain ASGI kind otherwise (a test client,
+``open_socket`` returns the fast kind when the server offers it and the plain ASGI kind otherwise (a test client,
 another server), so that nothing above this module knows the difference.
 """
 
@@ -22,19 +23,19 @@ LOST: Final = 1006
 
 
 def fit_reason(reason: str) -> str:
-    """What a close frame can hold of a reason: 120 bytes of whole characters. Reasons may quote what a peer sent."""
+    """Cuts a reason to fit a close frame: 120 bytes of whole characters. Reasons may quote what a peer sent."""
     return reason.encode(errors="replace")[:120].decode(errors="ignore")
 
 
 class MessageReceiver(Protocol):
-    """Who gets the messages. Plain functions that never block; they may close the socket."""
+    """Receives the messages. Plain functions that never block; they may close the socket."""
 
     def on_text(self, text: str) -> None: ...
 
     def on_binary(self, payload: bytes) -> None: ...
 
     def on_closed(self, code: int, reason: str) -> None:
-        """Called exactly once, whoever closed it; 1006 when the line was cut."""
+        """Handles the end; called exactly once, whichever side closed it; 1006 when the line was cut."""
         ...
 
 
@@ -53,9 +54,10 @@ class PushSocket(Protocol):
 
 
 async def open_socket(websocket: WebSocket, receiver: MessageReceiver, *, max_message_bytes: int) -> PushSocket:
-    """Accept the handshake and give its messages to the receiver. Larger messages close the socket with 1009.
+    """Accepts the handshake and passes its messages to the receiver. Larger messages close the socket with 1009.
 
-    A peer that went before it was answered is one whose line was cut: ``on_closed`` says so before this returns.
+    If the peer left before the handshake finished, the line counts as cut: ``on_closed`` is called before this
+    returns.
     """
     try:
         await websocket.accept()
@@ -70,7 +72,7 @@ async def open_socket(websocket: WebSocket, receiver: MessageReceiver, *, max_me
 
 
 class GoneSocket:
-    """Nobody is there any more."""
+    """A socket whose peer is gone."""
 
     def send_text(self, utf8: bytes) -> None:
         return None
@@ -166,7 +168,7 @@ class AsgiSocket:
                     break
             if self._websocket.application_state is WebSocketState.CONNECTED:
                 await self._websocket.close(*self._close_request)
-                # the reader sees the peer's answer; without one the line is dropped
+                # the reader sees the peer's close frame; without one the line is dropped
                 await asyncio.sleep(STALL_TIMEOUT_S)
         self._reader.cancel()
 

@@ -1,4 +1,4 @@
-"""Child processes that never outlive us: a killed parent takes its children along."""
+"""Child processes that never outlive us: killing the parent ends its children."""
 
 import ctypes
 import os
@@ -14,7 +14,7 @@ _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 def die_with_parent(signum: int = signal.SIGKILL) -> Callable[[], None]:
     """Returns a ``preexec_fn`` that makes the kernel signal the child when the *thread* that started it ends.
 
-    Start such children from the main thread. Where the kernel has no such call (not Linux) it does nothing.
+    Start such children from the main thread. Does nothing where the kernel has no such call (not Linux).
     """
     parent = os.getpid()
 
@@ -38,13 +38,13 @@ def is_running(pid: int) -> bool:
         pass
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:  # gone meanwhile, or a system without /proc
+    except OSError:  # it has exited, or the system has no /proc
         return not Path("/proc/self").exists()
     return stat.rpartition(")")[2].split()[0] not in {"Z", "X"}
 
 
 def is_running_in(pid: int, folder: Path) -> bool:
-    """Returns whether this process runs in ``folder``; False where that cannot be seen."""
+    """Returns whether this process runs in ``folder``; False where that cannot be determined."""
     try:
         return is_running(pid) and Path(f"/proc/{pid}/cwd").samefile(folder)
     except OSError:

@@ -1,9 +1,9 @@
-"""Runs another program of ours within limits, in this process: see ``limited``.
+"""Runs one of our programs within limits, in this process: see ``limited_programs``.
 
     python -I limited_program.py CPU_SECONDS MEMORY_BYTES FILE_BYTES PROGRAM ARGUMENT...
 
-PROGRAM is the path of a file or the name of a module. Nothing of this package is imported here, so that a program that
-needs two libraries has two libraries in its memory.
+PROGRAM is the path of a file or the name of a module. This module imports nothing of its package, so that a program
+that needs two libraries has only two libraries in memory.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ import signal
 import sys
 
 _PR_SET_PDEATHSIG = 1
-# Calls are carried on the same cores.
+# Calls run on the same cores.
 NICENESS = 10
 
 

@@ -1,4 +1,4 @@
-"""Files of strangers are opened in a child process that may take so much time, memory and disk, and no more."""
+"""Opens untrusted files in a child process with limits on time, memory and disk."""
 
 import asyncio
 import os
@@ -14,9 +14,11 @@ TIMED_OUT: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """``timeout_s`` by the clock, ``cpu_s`` of processor time; ``file_bytes``: the largest file that it may write.
+    """``timeout_s`` in wall-clock time, ``cpu_s`` in processor time; ``file_bytes``: the largest file that it may
+    write.
 
-    Of its output the last ``output_bytes`` are kept: one line by default, with a library's own words before it.
+    Only the last ``output_bytes`` of its output are kept: one line by default, preceded by a library's own
+    messages.
     """
 
     timeout_s: float
@@ -28,29 +30,30 @@ class ProcessLimits:
 
 @dataclass(frozen=True, slots=True)
 class ProcessResult:
-    """``exit_code`` is negative for a signal or for too much time; ``stdout`` is the end of the output."""
+    """``exit_code`` is negative for a signal or a timeout; ``stdout`` is the end of the output."""
 
     exit_code: int
     stdout: str
 
 
 class SandboxedProcessRunner:
-    """At most ``max_concurrent`` of them in one process; the others wait for their turn."""
+    """Runs at most ``max_concurrent`` programs at once in one process; others wait their turn."""
 
     def __init__(self, limits: ProcessLimits, *, max_concurrent: int) -> None:
         self._limits = limits
         self._slots = asyncio.Semaphore(max_concurrent)
 
     async def run(self, program: Path | str, *arguments: str, limits: ProcessLimits | None = None) -> ProcessResult:
-        """Runs a file of ours, or a module by its name, with the arguments, and ends it when this process ends.
+        """Runs one of our files, or a module by name, with the arguments; the child ends with this process.
 
-        ``limits`` stand in place of the runner's own."""
+        ``limits`` replace the runner's own.
+        """
         async with self._slots:
             return await asyncio.to_thread(self._run_program, str(program), arguments, limits or self._limits)
 
     def _run_program(self, program: str, arguments: tuple[str, ...], limits: ProcessLimits) -> ProcessResult:
         numbers = [str(limits.cpu_s), str(limits.memory_bytes), str(limits.file_bytes)]
-        # isolated: no folder of a stranger, and no variable of the environment, leads its imports
+        # isolated: imports ignore untrusted folders and environment variables
         command = [sys.executable, "-I", str(_LAUNCHER), *numbers, program, *arguments]
         environment = {
             "PATH": os.environ.get("PATH", ""),

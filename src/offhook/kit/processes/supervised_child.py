@@ -1,4 +1,4 @@
-"""A program that is kept running beside us and never outlives us."""
+"""Keeps a program running beside us that never outlives us."""
 
 import asyncio
 import contextlib
@@ -15,14 +15,14 @@ log = structlog.get_logger(__name__)
 
 MIN_PAUSE_S = 1.0
 MAX_PAUSE_S = 30.0
-# A program that ran for this long was fine: its next start is without a pause again.
+# A program that ran for this long was healthy: its next start has no pause again.
 MIN_STABLE_S = 60.0
 POLL_INTERVAL_S = 0.2
 STOP_TIMEOUT_S = 25.0
 
 
 class SupervisedProcess:
-    """``run`` starts the program again whenever it ends, with growing pauses. Use it on the main thread's loop."""
+    """``run`` restarts the program whenever it ends, with growing pauses. Use it on the main thread's loop."""
 
     def __init__(self, command: Sequence[str], *, environment: dict[str, str] | None = None) -> None:
         self._command = list(command)
@@ -35,7 +35,7 @@ class SupervisedProcess:
         return self._process.pid if self._process else None
 
     async def run(self) -> None:
-        """Until cancelled; the program is then asked to end, and made to after 25 s."""
+        """Runs until canceled; the program is then asked to end, and killed after 25 s."""
         pause_s = MIN_PAUSE_S
         try:
             while True:

@@ -1,1 +1,1 @@
-"""Files of people become plain text in pieces. Everything but ``kinds`` runs in a limited process (``program``)."""
+"""Converts user files to plain-text chunks. Everything but ``kinds`` runs in a limited process (``program``)."""

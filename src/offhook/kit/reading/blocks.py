@@ -1,10 +1,10 @@
-"""What every reader makes of a file: blocks of text in their order, and one sentence where it cannot."""
+"""The output of every reader: a file's blocks of text in order, or one sentence when it cannot be read."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-# A thousand pages of close print. More is a database, not a document.
+# A thousand pages of dense print. More is a database, not a document.
 MAX_CHARACTERS: Final = 5_000_000
 
 BlockKind = Literal["heading", "text", "table"]
@@ -21,7 +21,7 @@ class DocumentBlock:
 
 
 class FileUnreadable(Exception):
-    """A sentence for whoever sent the file."""
+    """The file cannot be read; one sentence for its sender."""
 
 
 NO_TEXT: Final = "The file holds no text."
@@ -29,7 +29,7 @@ TOO_LONG: Final = f"The file holds more than {MAX_CHARACTERS // 1_000_000} milli
 
 
 def limit_blocks(blocks: Iterator[DocumentBlock]) -> Iterator[DocumentBlock]:
-    """Yields the blocks with content. FileUnreadable without any, or with more than ``MAX_CHARACTERS``."""
+    """Yields the blocks with content. Raises FileUnreadable if there are none, or more than ``MAX_CHARACTERS``."""
     characters = 0
     for block in blocks:
         if not block.text.strip():

@@ -1,4 +1,4 @@
-"""Blocks become pieces of a size that a model embeds whole: along headings and paragraphs, tables by rows."""
+"""Splits blocks into chunks that a model can embed: along headings and paragraphs, tables by rows."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -9,10 +9,10 @@ from semchunk.semchunk import chunk
 from offhook.kit.reading.blocks import DocumentBlock
 
 MAX_TOKENS: Final = 200
-# A piece this small goes on past the next heading: three words find nothing.
+# A chunk this small continues past the next heading: three words match nothing.
 MIN_TOKENS: Final = 60
 _HEADING_LENGTH: Final = 200
-# Paragraphs are counted whole; what somebody calls one line may be a megabyte.
+# Paragraphs are counted whole, but a single line may be a megabyte.
 _MAX_WINDOW_CHARS: Final = 8_000
 _CACHED: Final = 4_096
 
@@ -31,7 +31,7 @@ class DocumentChunk:
 
 @dataclass(slots=True)
 class _OpenChunk:
-    """The piece that is being filled."""
+    """The chunk that is being filled."""
 
     heading: str = ""
     page: int | None = None
@@ -40,7 +40,7 @@ class _OpenChunk:
 
 
 class DocumentChunker:
-    """``count`` says how many tokens a text has."""
+    """``count`` returns the number of tokens in a text."""
 
     def __init__(self, count: TokenCounter, max_tokens: int = MAX_TOKENS) -> None:
         self._count = count

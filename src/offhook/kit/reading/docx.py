@@ -1,4 +1,4 @@
-"""Word documents: headings by their style, lists, and tables where they stand."""
+"""Reads Word documents: headings by style, lists, and tables in place."""
 
 import zipfile
 from collections.abc import Iterator
@@ -16,15 +16,15 @@ from offhook.kit.reading.blocks import DocumentBlock, FileUnreadable, join_cells
 
 ENCRYPTED: Final = "The document is protected by a password: save it without one."
 BROKEN: Final = "The document is damaged: open it in a word processor and save it again."
-# Of all parts, unpacked. A picture-heavy manual has 100 MB; a bomb has gigabytes.
+# All parts, unpacked. A picture-heavy manual has 100 MB; a bomb has gigabytes.
 MAX_UNPACKED_BYTES: Final = 400 << 20
-# One part of XML, unpacked, which becomes a tree of ten times its size.
+# One XML part, unpacked, which becomes a tree of ten times its size.
 MAX_PART_BYTES: Final = 60 << 20
 MAX_PARTS: Final = 20_000
 
 
 def read_docx(path: Path) -> Iterator[DocumentBlock]:
-    """Unreadable."""
+    """Yields the blocks of a document. Raises FileUnreadable."""
     if not zipfile.is_zipfile(path):
         with path.open("rb") as file:
             raise FileUnreadable(ENCRYPTED if file.read(4) == b"\xd0\xcf\x11\xe0" else BROKEN)
@@ -60,7 +60,7 @@ def _read_blocks(document: Any) -> Iterator[DocumentBlock]:
 
 
 def _heading_level(paragraph: Any) -> int:
-    """1 to 9 of a heading, 0 of anything else."""
+    """Returns 1 to 9 for a heading, 0 for anything else."""
     name = (paragraph.style.name or "").lower() if paragraph.style is not None else ""
     if name == "title":
         return 1

@@ -1,4 +1,4 @@
-"""HTML as its reader sees it: without scripts, menus and forms; headings, lists and tables kept."""
+"""Reads HTML as it appears to a reader: without scripts, menus and forms; headings, lists and tables are kept."""
 
 import re
 from collections import Counter
@@ -48,7 +48,7 @@ _BREAKS: Final = frozenset(
 MAX_DEPTH: Final = 2_000
 TOO_DEEP: Final = f"The page is nested more than {MAX_DEPTH:,} levels deep: save it as text."
 _TAG: Final = re.compile(r"<(/?)([a-z][a-z0-9]*)", re.IGNORECASE)
-# Elements that have no content, or that end where the next one begins.
+# Elements without content, or that end where the next one begins.
 _NEVER_DEEP: Final = frozenset(
     [
         "area",
@@ -89,7 +89,7 @@ _CHARSET: Final = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w-]{2,
 
 
 def read_html(raw: bytes) -> Iterator[DocumentBlock]:
-    """The blocks of a page in their order. Unreadable when it is nested deeper than ``MAX_DEPTH``."""
+    """Yields the blocks of a page in order. Raises FileUnreadable when it is nested deeper than ``MAX_DEPTH``."""
     text = _decode_html(raw)
     _check_depth(text)
     tree = LexborHTMLParser(text)
@@ -116,7 +116,7 @@ def _decode_html(raw: bytes) -> str:
 
 
 def _check_depth(text: str) -> None:
-    """Adds up, by element, how many are open; what the parser would repair counts as open until it is closed."""
+    """Counts open elements by name; what the parser would repair counts as open until it is closed."""
     counts: Counter[str] = Counter()
     depth = 0
     for match in _TAG.finditer(text):
@@ -157,7 +157,7 @@ def _read_blocks(root: Any) -> Iterator[DocumentBlock]:
 
 
 def _layout_tables(root: Any) -> set[int]:
-    """The tables that hold tables: they arrange a page, and what they hold is read by itself."""
+    """Returns tables that contain tables: they lay out a page, and their contents are read separately."""
     found = set()
     for table in root.css("table"):
         parent = table.parent
@@ -169,7 +169,7 @@ def _layout_tables(root: Any) -> set[int]:
 
 
 def _next_node(node: Any, root: Any, *, enters: bool) -> Any:
-    """The one after ``node`` in the order of the page, within ``root``; None at the end."""
+    """Returns the node after ``node`` in page order, within ``root``; None at the end."""
     if enters and node.child is not None:
         return node.child
     while node is not None and node.mem_id != root.mem_id:

@@ -1,4 +1,4 @@
-"""What kind of document a file is, by its content: names are only asked where contents look alike."""
+"""Detects a document's kind by its content; the name only decides where contents look alike."""
 
 import mmap
 import re
@@ -16,10 +16,10 @@ MIME_TYPES: Final[dict[DocumentKind, str]] = {
 }
 _HEAD: Final = 65_536
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-# The stream in which Office keeps a document under a password.
+# The stream in which Office stores a password-protected document.
 _ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
-# Pictures, sound, archives and programs that could pass for text at their beginning.
+# Images, audio, archives and programs that could pass for text at their beginning.
 _OTHERS: Final = (b"\x7fELF", b"MZ", b"{\\rtf", b"%!PS", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"ID3", b"OggS")
 _MARKUP: Final = re.compile(rb"<(?:!doctype html|html|head|body|div|p|table|article|script)[\s>/]", re.IGNORECASE)
 _ANY_TAG: Final = re.compile(rb"<[a-z]", re.IGNORECASE)
@@ -27,7 +27,7 @@ _MARKDOWN: Final = re.compile(rb"^(?:#{1,6} \S|[-*] \S|\x60\x60\x60|\|.*\|\s*$|.
 
 
 def detect_kind(path: Path, name: str) -> DocumentKind | None:
-    """Returns the kind of a file that is not empty; None when it is not supported. ``name`` is the sender's."""
+    """Returns the kind of a nonempty file; None when it is not supported. ``name`` is the sender's."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         head = content[:_HEAD]
         if b"%PDF-" in head[:1024]:
@@ -45,7 +45,7 @@ def _is_text(head: bytes) -> bool:
     if head.startswith(_UTF_16):
         return True
     zeros = head.count(0)
-    if zeros:  # UTF-16 without its mark: every other byte of western text is zero
+    if zeros:  # UTF-16 without a byte-order mark: every other byte of western text is zero
         return zeros > len(head) // 3 and min(head[0::2].count(0), head[1::2].count(0)) < zeros // 20
     control = sum(head.count(code) for code in range(32) if code not in (9, 10, 12, 13, 27))
     return control <= len(head) // 100

@@ -1,4 +1,4 @@
-"""PDF: the text of every page, headings by the size of their letters, what every page repeats left out."""
+"""Reads PDF: the text of every page, headings by font size, without text that repeats on every page."""
 
 import ctypes
 import re
@@ -26,7 +26,7 @@ _Line = tuple[str, float]
 
 
 def read_pdf(path: Path) -> Iterator[DocumentBlock]:
-    """Unreadable."""
+    """Yields the blocks of a file. Raises FileUnreadable."""
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
@@ -73,7 +73,7 @@ def _read_pages(document: Any, count: int) -> Iterator[list[_Line]]:
     for index in range(count):
         try:
             page = document[index]
-        except pypdfium2.PdfiumError:  # a page that the file's own table names and does not hold
+        except pypdfium2.PdfiumError:  # a page that the file's page table lists but that does not exist
             yield []
             continue
         try:

@@ -1,4 +1,4 @@
-"""Plain text, Markdown and CSV: their encoding found, their headings and tables kept."""
+"""Reads plain text, Markdown and CSV: detects the encoding, keeps headings and tables."""
 
 import codecs
 import csv
@@ -18,10 +18,10 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# Guessing looks at this much from the beginning: it is slow, and an encoding does not change in a file.
+# Only this much of the beginning is used for detection: it is slow, and an encoding does not change within a file.
 _SAMPLE: Final = 65_536
 _SHORT: Final = 1_000
-# What programs really save text in; a guess among all encodings finds relics of mainframes.
+# Encodings that programs actually save text in; detection among all encodings finds obsolete mainframe ones.
 _LIKELY: Final = (
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "cp874"),
     *("koi8_r", "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr", "mac_roman"),
@@ -34,7 +34,7 @@ _DELIMITERS: Final = ",;\t|"
 
 
 def decode_text(raw: bytes) -> str:
-    """Returns the text of a file in any encoding; raises FileUnreadable."""
+    """Returns the text of a file in any encoding. Raises FileUnreadable."""
     for mark, name in _MARKS:
         if raw.startswith(mark):
             return _clean_text(raw.decode(name, "replace"))
@@ -50,10 +50,10 @@ def decode_text(raw: bytes) -> str:
 
 
 def _guess_encoding(sample: bytes) -> str:
-    """Returns the encoding of text that is not Unicode; raises FileUnreadable."""
+    """Returns the encoding of text that is not Unicode. Raises FileUnreadable."""
     beyond_ascii = sum(code >= 128 for code in sample)
     if len(sample) < _SHORT and beyond_ascii < len(sample) // 5:
-        return "cp1252"  # too little for statistics: western letters among plain ones
+        return "cp1252"  # too little for statistics: western letters among ASCII ones
     guess = from_bytes(sample, cp_isolation=list(_LIKELY)).best()
     if guess is None:
         raise FileUnreadable("The character encoding of this file is unknown. Save it as UTF-8.")
@@ -68,7 +68,7 @@ def _clean_text(text: str) -> str:
 
 
 def read_text(raw: bytes) -> Iterator[DocumentBlock]:
-    """Paragraphs; form feeds turn pages."""
+    """Yields paragraphs; a form feed starts a new page."""
     pages = decode_text(raw).split("\f")
     for number, page in enumerate(pages, 1):
         for paragraph in re.split(r"\n[ \t]*\n", page):
@@ -115,7 +115,7 @@ def _paragraph_block(lines: list[str]) -> Iterator[DocumentBlock]:
 
 
 def read_csv(raw: bytes) -> Iterator[DocumentBlock]:
-    """One table; the first row names the columns, and every other row is a sentence of names and values."""
+    """Yields one table; the first row names the columns, and every other row is a sentence of names and values."""
     text = decode_text(raw)
     csv.field_size_limit(MAX_CHARACTERS)
     try:

@@ -1,9 +1,9 @@
-"""Reads one file that a stranger sent, in a process of its own with limits (``kit.limited``).
+"""Reads one untrusted file in a limited process of its own (``kit.processes.limited_programs``).
 
     program.py IN KIND OUT TOKENIZER
 
-Writes the pieces to OUT as lines of JSON, prints ``{"pages", "characters", "tokens", "pieces"}`` and exits with 0; 3: a
-sentence is printed that says why it cannot be read; 4: it takes more memory than it may.
+Writes the chunks to OUT as lines of JSON, prints ``{"pages", "characters", "tokens", "pieces"}`` and exits with 0;
+3: the file cannot be read, and a sentence that says why is printed; 4: it exceeds the memory limit.
 """
 
 import json
@@ -38,7 +38,7 @@ def read_document(path: Path, kind: str) -> Iterator[DocumentBlock]:
 
 
 def token_counter(tokenizer: str) -> TokenCounter:
-    """Of word pieces; without the tokenizer's file, a guess by length."""
+    """Returns a counter of word pieces; without the tokenizer's file, an estimate by length."""
     if not tokenizer:
         return lambda text: len(text) // 4 + 1
     loaded = Tokenizer.from_file(tokenizer)
@@ -48,7 +48,7 @@ def token_counter(tokenizer: str) -> TokenCounter:
 
 
 def write_chunks(source: Path, kind: str, target: Path, count: TokenCounter) -> dict[str, int]:
-    """What it found, in numbers; Unreadable."""
+    """Writes the chunks and returns the counts. Raises FileUnreadable."""
     totals = {"pages": 0, "characters": 0, "tokens": 0, "pieces": 0}
     with target.open("w", encoding="utf-8") as out:
         for piece in DocumentChunker(count).chunk_blocks(read_document(source, kind)):

@@ -48,7 +48,7 @@ class ChatClaim:
 
 @dataclass(frozen=True, slots=True)
 class ChatAnswer:
-    """What one exchange adds to a chat: turns, the engine's events and, if the chat ended, its end."""
+    """The additions of one exchange to a chat: turns, the engine's events and, if the chat ended, its end."""
 
     turns: Sequence[NewTurn]
     events: Sequence[VoiceEvent]

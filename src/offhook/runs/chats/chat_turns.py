@@ -48,7 +48,7 @@ class ChatState(TypedDict):
 
 
 class TurnWords(TypedDict):
-    """What one side said in a turn."""
+    """The words of one side in a turn."""
 
     text: str
     created_at: str

@@ -27,7 +27,7 @@ _SLACK_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ToolText:
-    """What the model sees of a tool. ``name`` is its function name."""
+    """The model's view of a tool. ``name`` is its function name."""
 
     name: str
     description: str

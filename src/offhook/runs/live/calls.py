@@ -45,7 +45,7 @@ from offhook.workflows.graph import parse_graph
 from offhook.workflows.service import VersionToRun
 
 SHUTDOWN_TIMEOUT_S: Final = 12.0
-# How long storing a call's end is retried while the database is unavailable; after that the sweeper ends the run.
+# Storing a call's end is retried for this long while the database is unavailable; then the sweeper ends the run.
 END_STORE_TIMEOUT_S: Final = 300.0
 RECORDING_FAILED: Final = "recording_failed"  # {message}: the call goes on without one
 log = structlog.get_logger(__name__)

@@ -34,7 +34,7 @@ class CreatedRun:
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """How a run ended, once it is complete. ``is_carried``: a live call still carries it. ``status`` None: it is
+    """The end of a run, once it is complete. ``is_carried``: a live call still carries it. ``status`` None: it is
     not over."""
 
     run_id: int

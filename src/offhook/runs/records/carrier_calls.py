@@ -1,4 +1,4 @@
-"""What carriers report about who answered a call."""
+"""Carriers' reports on who answered a call."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 

@@ -23,7 +23,7 @@ CHAT_REWOUND: Final = "chat_rewound"
 
 @dataclass(frozen=True, slots=True)
 class TranscriptLine:
-    """What one side said; times are seconds on the run's audio clock."""
+    """An utterance of one side; times are seconds on the run's audio clock."""
 
     role: str
     text: str

@@ -44,7 +44,7 @@ class QueuedSentence:
 
 
 class Playback:
-    """Frames of one call. ``on_first_frame`` runs when a sentence starts to leave."""
+    """Frames of one call. A sentence's ``on_start`` runs when its first frame leaves."""
 
     def __init__(self, leg: CallLeg, recorder: CallRecorder | None, started_at: float) -> None:
         self._leg = leg

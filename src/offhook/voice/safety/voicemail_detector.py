@@ -86,7 +86,7 @@ class VoicemailDetector:
         self._beeps.push(samples_8k)
 
     def on_caller_speaking(self) -> None:
-        """Called repeatedly while the caller speaks."""
+        """Updates the detection; called repeatedly while the caller speaks."""
         now = self._now()
         if self._speech_from is None or now - self._heard_at > MIN_PAUSE_S:
             self._speech_from = now
