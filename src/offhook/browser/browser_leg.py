@@ -20,8 +20,7 @@ class BadMessage(Exception):
 
 
 class BrowserLeg(SocketLeg):
-    """A ``voice.ports.CallLeg`` and its socket's ``kit.media_sockets.sockets.MessageReceiver``; never blocks and
-    bounds its buffer."""
+    """A ``voice.ports.CallLeg`` and its socket's ``MessageReceiver``, which never blocks and bounds its buffer."""
 
     # a page that is closed or navigates away sends 1000 or 1001: its user hung up
     clean_close_codes = frozenset({NORMAL, GOING_AWAY})

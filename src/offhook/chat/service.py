@@ -92,8 +92,7 @@ class TextChatService:
     async def say(
         self, caller: Caller, workflow_id: int, run_id: int, text: str, *, expected_revision: int | None
     ) -> Run:
-        """Adds the user's message and the agent's answer, and returns the chat. Raises ChatConflict, ChatIsOver and
-        ChatIsFull (409)."""
+        """Adds the user's message and the agent's answer. Raises ChatConflict, ChatIsOver and ChatIsFull (409)."""
         return await self._answer_message((caller.organization_id, workflow_id, run_id), text, expected_revision)
 
     async def rewind(

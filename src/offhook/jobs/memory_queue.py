@@ -61,8 +61,7 @@ class MemoryJobQueue:
         self._uncommitted.clear()
 
     async def advance(self, seconds: float = 0) -> list[str]:
-        """Advances the clock, runs every job and schedule that falls due, and returns their names in the order they
-        ran."""
+        """Advances the clock, runs every job and schedule that falls due, and returns their names in running order."""
         until_s = self.now_s + seconds
         ran = []
         while True:

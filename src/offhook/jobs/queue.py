@@ -62,8 +62,7 @@ async def enqueue(
 
 
 async def is_healthy(db: Database) -> bool:
-    """Returns whether the queue responds and, when work has waited for over a minute, whether a worker is taking
-    jobs."""
+    """Returns whether the queue responds and, when work has waited for over a minute, a worker is taking jobs."""
     async with db.transaction() as session:
         found = await session.execute(
             text(

@@ -40,8 +40,7 @@ def new_token(prefix: str = "") -> str:
 
 
 def hash_token(token: str) -> bytes:
-    """Returns the SHA-256 of a token (32 bytes) for storage. Tokens are random, so they need neither salt nor a
-    slow hash."""
+    """Returns the SHA-256 of a token (32 bytes), for storage. Random tokens need neither salt nor a slow hash."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -82,8 +81,8 @@ class Keyring:
         return [_derive_key(part.strip().encode()) for part in text.split(",") if part.strip()]
 
     def seal(self, plaintext: bytes, associated: bytes) -> bytes:
-        """Encrypts with AES-256-GCM; ``associated`` (the organization's id, the kind of secret) must be the same to
-        open it."""
+        """Encrypts with AES-256-GCM; opening needs the same ``associated`` (the organization's id, the kind of
+        secret)."""
         key, nonce = self._derived_keys[0], os.urandom(_NONCE_BYTES)
         return _VERSION + key.id + nonce + key.sealing.encrypt(nonce, plaintext, associated)
 
@@ -98,8 +97,7 @@ class Keyring:
         raise SecretUnreadable("no key of this installation opens the value")
 
     def derive_token(self, purpose: str) -> str:
-        """Returns 43 URL-safe characters that permanently belong to ``purpose`` and cannot be guessed without the
-        key."""
+        """Returns 43 URL-safe characters that permanently belong to ``purpose`` and are secret without the key."""
         return _derive_token(self._derived_keys[0], purpose)
 
     def is_derived(self, purpose: str, token: str) -> bool:

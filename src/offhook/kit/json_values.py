@@ -61,8 +61,7 @@ def nonblank_text(value: object) -> str | None:
 
 
 def is_blank(text: str) -> bool:
-    """Returns whether the text is visibly empty: only white space, zero-width spaces, byte-order marks, soft
-    hyphens, or nothing."""
+    """Returns whether the text shows nothing: empty, or only white space, zero-width spaces, BOMs and soft hyphens."""
     return all(char in _FILLERS or unicodedata.category(char) in _INVISIBLE for char in text)
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 
 def onnx_session(path: Path, *, log_level: int = 2) -> Any:
-    """Returns an ``InferenceSession`` on one thread that releases its memory. Blocks for up to 0.2 s the first time
-    in a process."""
+    """Returns an ``InferenceSession`` on one thread that releases its memory. The first one blocks for up to 0.2 s."""
     # read during import: no data leaves the machine or is kept in the user's home
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime  # noqa: PLC0415 - 18 MB, 40 with a model: only where one is run

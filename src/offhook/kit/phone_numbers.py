@@ -75,8 +75,7 @@ def normalize_e164(text: str, region: str | None = None) -> str:
 
 
 def is_e164(text: str) -> bool:
-    """Returns whether the text is already the E.164 form of a possible number; on a list, at a tenth of the cost of
-    parsing each."""
+    """Returns whether the text is already the E.164 form of a possible number, at a tenth of the cost of parsing it."""
     if _E164_PATTERN.fullmatch(text):
         code = _calling_code(text)
         if code is not None and not _may_be_read_otherwise(code, text[1 + len(code) :]):

@@ -26,8 +26,7 @@ class CallCapacity:
 
 
 async def call_capacity(session: AsyncSession, organization_id: int) -> CallCapacity:
-    """Returns the organization's capacity. Call ``queries.lock_call_slots`` first if calls will be added based on
-    it."""
+    """Returns the organization's capacity. To add calls based on it, call ``queries.lock_call_slots`` first."""
     limit = await orgs.concurrency_limit(session, organization_id, settings_of(session))
     return CallCapacity(limit, await count_live_calls(session, organization_id))
 

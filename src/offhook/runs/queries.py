@@ -37,8 +37,7 @@ async def count_calls_of_account(
 async def count_calls_by_number(
     session: AsyncSession, organization_id: int, numbers: Collection[str]
 ) -> dict[str, int]:
-    """Returns the number of live calls on each of our numbers, outbound and inbound; numbers without calls are left
-    out."""
+    """Returns the number of live calls on each of our numbers, in both directions; unused numbers are left out."""
     ours = case((Run.direction == "inbound", Run.called_number), else_=Run.caller_number)
     found = await session.execute(
         select(ours, func.count())

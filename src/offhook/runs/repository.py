@@ -45,8 +45,7 @@ async def by_ids(session: AsyncSession, runs: Collection[tuple[int, int]]) -> di
 
 
 async def run_of_claimed_token(session: AsyncSession, run_id: int) -> Run | None:
-    """Returns the run of a token. Takes no organization on purpose: a carrier's socket has just presented a valid
-    token."""
+    """Returns a token's run. Takes no organization on purpose: a carrier's socket has just presented a valid token."""
     return await session.get(Run, run_id)
 
 

@@ -94,8 +94,7 @@ def run_name(prefix: str) -> str:
 
 
 async def get_run(session: AsyncSession, organization_id: int, run_id: int, *, workflow_id: int | None = None) -> Run:
-    """Returns the run. Raises RunNotFound (404) if it belongs to another organization or, if given, another
-    workflow."""
+    """Returns the run. Raises RunNotFound (404) for another organization's run or, if given, another workflow's."""
     run = await repository.by_id(session, organization_id, run_id)
     if run is None or (workflow_id is not None and run.workflow_id != workflow_id):
         raise RunNotFound
@@ -178,8 +177,7 @@ async def _apply_batch(session: AsyncSession, news: Sequence[StatusChange], ende
 
 
 def _status_event(run: Run, kind: str, at: datetime, data: Mapping[str, object]) -> NewEvent:
-    """Builds the event. Its time is on the run's audio clock as seen from outside the call: milliseconds since the
-    answer."""
+    """Builds the event. Its time is on the run's audio clock as seen from outside: milliseconds since the answer."""
     since = (at - run.answered_at).total_seconds() if run.answered_at else 0
     at_ms = min(max(0, round(since * 1000)), 2**31 - 1)
     return NewEvent(run.id, kind, at_ms, event_queries.encode_event_data(data), datetime.now(UTC))

@@ -239,8 +239,7 @@ class MediaToken(Base):
 
 
 class RunReview(Base):
-    """One QA node's review of one finished run. ``status``: pending, done, skipped or failed; ``result`` as
-    displayed."""
+    """One QA node's review of a finished run. ``status``: pending, done, skipped or failed; ``result`` as displayed."""
 
     __tablename__ = "run_reviews"
     __table_args__ = (UniqueConstraint("run_id", "node_id"),)

@@ -106,7 +106,7 @@ class _PlatformTariff:
         self._used_ms: dict[TimeRange, int] = {}
 
     async def price_run(self, facts: RunFacts, billed_before_ms: int) -> RunCost:
-        """Prices a run. ``billed_before_ms``: the amount recorded earlier, when a run is recorded again."""
+        """Prices a run. ``billed_before_ms``: its duration recorded earlier, if it is recorded again."""
         price = self._terms.platform_cents_per_minute
         billed_ms = facts.duration_ms if facts.is_billable and price else 0
         if self._terms.included_minutes and price:

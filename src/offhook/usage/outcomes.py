@@ -39,8 +39,8 @@ class OutcomeSums:
         )
 
     async def write(self, session: AsyncSession, organization_id: int) -> None:
-        """Writes the increments. The caller holds the lock on the organization's account, so that there are no
-        concurrent writers."""
+        """Writes the increments. The caller holds the lock on the organization's account, so there is one writer at
+        a time."""
         outcomes = [
             {"bucket_at": bucket_at, "outcome": outcome, "calls": calls}
             for (bucket_at, outcome), calls in self._outcomes.items()

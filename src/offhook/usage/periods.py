@@ -32,8 +32,7 @@ def month_of(moment: datetime, where: ZoneInfo) -> TimeRange:
 
 
 def last_days(moment: datetime, count: int, where: ZoneInfo) -> list[date]:
-    """Returns the last ``count`` days in the time zone ``where``, oldest first; the day of ``moment`` is the last
-    one."""
+    """Returns the last ``count`` days in the time zone ``where``, oldest first, ending with the day of ``moment``."""
     today = moment.astimezone(where).date()
     return [today - timedelta(days=back) for back in range(count - 1, -1, -1)]
 

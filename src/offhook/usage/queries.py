@@ -118,8 +118,7 @@ _AGENTS: Final = (
 
 
 async def by_agent(session: AsyncSession, organization_id: int, since: date, limit: int) -> Sequence[Any]:
-    """Returns ``(workflow_id, calls, duration_ms, cost_cents, outcomes)`` of the busiest agents since the UTC day
-    ``since``."""
+    """Returns ``(workflow_id, calls, duration_ms, cost_cents, outcomes)`` of the busiest agents since a UTC day."""
     its = {"organization_id": organization_id, "since": since}
     # Find the busiest by one sum first: thousands of agents have tens of thousands of rows, the busiest a few hundred.
     busiest = await session.scalars(_BUSIEST, its | {"most": limit})

@@ -55,7 +55,6 @@ async def is_counted(session: AsyncSession, organization_id: int, run_id: int) -
 async def by_day(
     session: AsyncSession, organization_id: int, boundaries: Sequence[datetime]
 ) -> tuple[Mapping[int, Any], Mapping[int, dict[str, int]]]:
-    """Returns sums (calls, duration_ms, cost_cents) and runs by outcome, each by the number of the day between
-    boundaries."""
+    """Returns sums (calls, duration_ms, cost_cents) and runs by outcome, each by day number between boundaries."""
     sums = await queries.by_day(session, organization_id, boundaries)
     return sums, await queries.outcomes_by_day(session, organization_id, boundaries)

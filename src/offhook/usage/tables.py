@@ -134,8 +134,7 @@ class AgentDay(Base):
 
 
 class ModelUsageBucket(Base):
-    """The same sums by model. ``calls`` are requests to a language model, ``unpriced_runs`` those with an unknown
-    price."""
+    """The same sums by model. ``calls`` are language model requests, ``unpriced_runs`` those with an unknown price."""
 
     __tablename__ = "model_usage_buckets"
 

@@ -21,8 +21,8 @@ from offhook.workflows.graph import WorkflowGraph
 
 @dataclass(frozen=True, slots=True)
 class CallAgent:
-    """The agent of a call: a graph with its settings, tools, recordings and documents; ``context`` fills template
-    variables and grows."""
+    """The agent of a call: its graph, settings, tools, recordings and documents; ``context`` fills templates and
+    grows."""
 
     graph: WorkflowGraph
     config: CallConfig

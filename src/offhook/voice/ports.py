@@ -178,8 +178,7 @@ class EmptySoundLibrary:
 
 
 class Passage(Protocol):
-    """A passage of a document. ``is_whole``: the document's whole text; otherwise ``score`` is 0 to 1 and ``page``
-    its page."""
+    """A passage of a document. ``is_whole``: the whole text; otherwise ``score`` is 0 to 1 and ``page`` its page."""
 
     @property
     def document_id(self) -> str: ...

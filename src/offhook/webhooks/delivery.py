@@ -108,8 +108,7 @@ class WebhookDeliverer:
         await self._record_outcome(delivery_id, in_round, attempts, outcome)
 
     async def sweep_overdue(self, _: JsonObject) -> None:
-        """Handles the job ``webhook.sweep``: deliveries whose attempt is long overdue lost their job and get a new
-        one."""
+        """Handles the job ``webhook.sweep``: long overdue deliveries, which lost their job, get a new one."""
         async with self._db.transaction() as session:
             before = self._clock.now() - OVERDUE_AFTER
             for delivery_id, in_round, attempts in await repository.find_overdue(session, before, limit=_SWEEP_BATCH):

@@ -54,8 +54,7 @@ async def lock_order(session: AsyncSession, organization_id: int) -> None:
 async def insert_events(
     session: AsyncSession, organization_id: int, events: Sequence[tuple[str, str, Mapping[str, object]]], at: datetime
 ) -> dict[str, int]:
-    """Inserts events ``(kind, key, data)`` in order and returns new ids by key. Events that exist already are left
-    out."""
+    """Inserts events ``(kind, key, data)`` in order and returns new ids by key. Existing events are left out."""
     statement = (
         insert(WebhookEvent)
         .values(
@@ -73,8 +72,7 @@ async def insert_events(
 async def number_endpoints(
     session: AsyncSession, organization_id: int, kinds: Sequence[str]
 ) -> list[list[tuple[int, int]]]:
-    """Returns, for each event of these kinds in order: (endpoint, next sequence number) of each enabled endpoint
-    subscribed to it."""
+    """Returns, per event kind in order, (endpoint, next sequence number) of each enabled, subscribed endpoint."""
     found = await session.execute(
         select(WebhookEndpoint.id, WebhookEndpoint.events, WebhookEndpoint.last_sequence)
         .where(WebhookEndpoint.organization_id == organization_id, WebhookEndpoint.status == "enabled")
@@ -185,7 +183,7 @@ async def dead_ids(session: AsyncSession, organization_id: int, endpoint_id: int
 
 
 async def find_overdue(session: AsyncSession, before: datetime, *, limit: int) -> Sequence[Any]:
-    """Returns (id, round, attempts) of pending deliveries of all organizations that are overdue because a job was
+    """Returns (id, round, attempts) of all organizations' pending deliveries that are overdue because a job was
     lost."""
     rows = await session.execute(
         select(WebhookDelivery.id, WebhookDelivery.round, WebhookDelivery.attempts)

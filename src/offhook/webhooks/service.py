@@ -1,5 +1,4 @@
-"""Webhooks: customers' endpoints and the events sent to them. Other domains call ``publish_event`` in their own
-transaction."""
+"""Webhooks: customers' endpoints and their events. Other domains call ``publish_event`` in their own transaction."""
 
 import base64
 import secrets

@@ -77,8 +77,7 @@ class Database:
             yield session
 
     async def run_outside_transaction(self, *statements: str) -> None:
-        """Runs statements that PostgreSQL only allows outside transactions (``CREATE INDEX CONCURRENTLY``), on one
-        connection."""
+        """Runs statements that PostgreSQL only allows outside transactions (``CREATE INDEX CONCURRENTLY``)."""
         async with self.engine.connect() as connection:
             outside = await connection.execution_options(isolation_level="AUTOCOMMIT")
             for statement in statements:

@@ -1,5 +1,4 @@
-"""Single reads directly on the driver, for what every request needs: a tenth of the CPU of the same read by
-SQLAlchemy."""
+"""Single reads directly on the driver, for every request's needs: a tenth of the CPU of the same read by SQLAlchemy."""
 
 import asyncio
 import time
@@ -31,8 +30,7 @@ class DirectReadPool:
         self._turns = asyncio.Semaphore(_CONNECTIONS)
 
     async def fetch_row(self, statement: str, *arguments: Any) -> asyncpg.Record | None:
-        """Returns the first row of one SELECT with ``$1`` …; raises ConnectionError when the database is
-        unavailable."""
+        """Returns the first row of one SELECT with ``$1`` …; raises ConnectionError when the database is away."""
         async with self._turns:
             try:
                 return await self._fetch_row(statement, arguments)

@@ -16,8 +16,7 @@ DATABASE_ERRORS: Final = (SQLAlchemyError, asyncpg.PostgresError, asyncpg.Interf
 
 
 def is_permanent_error(error: Exception) -> bool:
-    """Returns whether the statement itself was wrong, so that retrying does not help; the driver detects some such
-    errors itself."""
+    """Returns whether the statement itself was wrong, so that a retry does not help; the driver detects some itself."""
     if isinstance(error, DataError | IntegrityError | ProgrammingError):
         return True
     cause = getattr(getattr(error, "orig", None), "__cause__", None)

@@ -111,8 +111,7 @@ class EgressClient:
             raise EgressError(f"The other server could not be reached: {error or type(error).__name__}") from error
 
     async def check_url(self, url: str) -> None:
-        """Checks a URL as :meth:`request` would before it connects, including name resolution; raises the same
-        errors."""
+        """Checks a URL as :meth:`request` would before it connects, with name resolution; raises the same errors."""
         target = self._guard.policy.parse_url(url)
         try:
             async with asyncio.timeout(DEFAULT_TIMEOUT_S):

@@ -63,8 +63,7 @@ class EgressGuard:
 
 
 class _GuardedSockets(httpcore2.AsyncNetworkBackend):
-    """Resolves once, checks, and connects to the checked address. TLS and ``Host`` keep the name and never see the
-    address."""
+    """Resolves once, checks, and connects to the checked address. TLS and ``Host`` keep using the name."""
 
     def __init__(self, guard: EgressGuard) -> None:
         self._guard = guard

@@ -8,8 +8,7 @@ _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9 ._()-]+")
 
 
 def content_disposition(filename: str, *, kind: Literal["inline", "attachment"] = "inline") -> str:
-    """Returns ``Content-Disposition`` for any name: users name runs freely, but a header takes Latin-1 without line
-    breaks."""
+    """Returns ``Content-Disposition`` for any name, although a header takes only Latin-1 without line breaks."""
     if _PLAIN_NAME.fullmatch(filename):
         return f'{kind}; filename="{filename}"'
     return f"{kind}; filename*=utf-8''{quote(filename, safe='', errors='replace')}"

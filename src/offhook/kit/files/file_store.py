@@ -91,8 +91,8 @@ class FileStore:
         return self._bucket is not None
 
     def path_for(self, key: str) -> Path:
-        """Returns the local path for creating a file, with its folder created. Raises ValueError when the key
-        leaves the folder."""
+        """Returns the local path of a new file and creates its folder. Raises ValueError when the key leaves the
+        folder."""
         path = (self.root / key).resolve()
         if not path.is_relative_to(self.root.resolve()):
             raise ValueError(f"key {key!r} leaves the storage folder")
@@ -137,7 +137,7 @@ class FileStore:
 
     async def read_range(self, file: KeptFile, start: int, stop: int) -> AsyncIterator[bytes]:
         """Yields the bytes from ``start`` up to but not including ``stop``, in parts; fewer when the file has
-        become shorter."""
+        shrunk."""
         if file.path is not None:
             descriptor = await asyncio.to_thread(os.open, file.path, os.O_RDONLY)
             try:

@@ -51,8 +51,7 @@ class FilterInvalid(UnprocessableRequest):
 
 @dataclass(frozen=True, slots=True)
 class NamedValueColumns:
-    """Columns of a table with one row per named value: the criterion's field name, the value as text, and as a
-    number if it is one."""
+    """Columns of a table with one row per named value: its field name, its text, and its number if it is one."""
 
     name: FilterColumn
     text: FilterColumn
@@ -117,8 +116,8 @@ def parse_sort(
     default: str,
     tie_break: FilterColumn,
 ) -> list[UnaryExpression[Any]]:
-    """Returns ``ORDER BY`` for a list: nulls last, with tie-breakers so that pages never overlap. ``sort_order`` is
-    asc or desc."""
+    """Returns ``ORDER BY``: nulls last, with tie-breakers so that pages never overlap. ``sort_order`` is asc or
+    desc."""
     key = sort_by or default
     if key not in columns:
         raise FilterInvalid(

@@ -54,8 +54,7 @@ class JsonBodyGuard:
 
 
 def find_problem(body: bytes) -> str | None:
-    """Returns a sentence on what is wrong with the body; None if it is fine or not JSON, which the parser reports
-    later."""
+    """Returns a sentence on what is wrong; None if the body is fine or not JSON, which the parser reports later."""
     try:
         body.decode()
     except UnicodeDecodeError:

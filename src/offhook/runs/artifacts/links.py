@@ -32,8 +32,8 @@ class RunLinks:
         return f"{self._base}/api/v1/workflow/{workflow_id}/runs/{run_id}/{artifact}?link={link}"
 
     def is_valid_for(self, link: str, artifact: Artifact, run_id: int) -> bool:
-        """Returns whether a link grants access to this artifact; raises kit.crypto.LinkRefused (401) when it is
-        forged or expired."""
+        """Returns whether a link opens this artifact; raises kit.crypto.LinkRefused (401) when it is forged or
+        expired."""
         return self._keyring.verify_link(link, self._clock.now().timestamp()) == _link_payload(artifact, run_id)
 
     def media_socket_url(self, mode: str, run_id: int, token: str) -> str:

@@ -22,8 +22,7 @@ _FAILURES: Final = frozenset({"error", "watchdog", "media_lost", "worker_lost"})
 
 @dataclass(frozen=True, slots=True)
 class FinishedConversation:
-    """A conversation's result and the totals of its events; ``gathered``, ``usage`` and ``latency`` are in their
-    stored form."""
+    """A conversation's result and its event totals; ``gathered``, ``usage`` and ``latency`` are in stored form."""
 
     result: CallResult
     gathered_context: JsonObject
@@ -34,8 +33,8 @@ class FinishedConversation:
 
 
 def final_status(result: CallResult) -> str:
-    """Returns ``completed``, also for a voicemail or an idle caller, or ``failed`` when a fault cut the
-    conversation short."""
+    """Returns ``completed``, also for a voicemail or an idle caller; ``failed`` when a fault cut the conversation
+    short."""
     return FAILED if result.end_reason in _FAILURES else COMPLETED
 
 

@@ -1,5 +1,4 @@
-"""The duration and cost that a carrier reports for a call: stored with the run, and the basis of its telephony cost
-line."""
+"""A call's duration and cost as its carrier reports them: stored with the run, the basis of its telephony cost line."""
 
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation

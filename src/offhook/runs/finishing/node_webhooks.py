@@ -41,8 +41,7 @@ log = structlog.get_logger(__name__)
 
 
 async def schedule_deliveries(session: AsyncSession, run: Run, graph: WorkflowGraph) -> None:
-    """Schedules one delivery per webhook node of each run's version, in the transaction that stores its end;
-    idempotent."""
+    """Schedules one delivery per webhook node, in the transaction that stores the run's end; idempotent."""
     for node in graph.nodes.values():
         if (
             node.kind != "webhook"

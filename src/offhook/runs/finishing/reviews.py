@@ -84,8 +84,7 @@ class _ReviewVerdict:
 
 
 async def schedule_reviews(session: AsyncSession, run: Run, graph: WorkflowGraph) -> None:
-    """Schedules a review per QA node that selects this run, in the transaction that stores the run's end;
-    idempotent."""
+    """Schedules a review per QA node that selects this run, in the transaction that stores its end; idempotent."""
     for node in graph.nodes.values():
         if node.kind != "qa" or not should_review(node, run):
             continue

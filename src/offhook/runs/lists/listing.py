@@ -1,5 +1,4 @@
-"""Pages of runs: their filterable and sortable fields, read as Core rows because ORM objects cost three times as
-much."""
+"""Pages of runs: their filter and sort fields, read as Core rows because ORM objects cost three times as much."""
 
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar

@@ -100,8 +100,7 @@ def page_from_nearer_end(
 
 
 def _value_alternatives(mine: Sequence[ColumnElement[bool]]) -> tuple[list[str], list[ColumnElement[bool]]] | None:
-    """Returns the values of the only ``value IN (…)`` condition and the remaining conditions; None when there is no
-    such condition."""
+    """Returns the values of the only ``value IN (…)`` condition and the other conditions; None without such one."""
     parts = [part for condition in mine for part in _and_combined(condition)]
     lists = [part for part in parts if getattr(part, "operator", None) is operators.in_op]
     if len(lists) != 1 or column_names(lists[0]) != {"value"}:

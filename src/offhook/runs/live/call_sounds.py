@@ -1,5 +1,5 @@
-"""Recordings that the agent of a call may play; implements ``voice.ports.SoundLibrary``. A missing one never fails
-a call."""
+"""Recordings that a call's agent may play; implements ``voice.ports.SoundLibrary``. A missing one never fails a
+call."""
 
 import wave
 

@@ -76,8 +76,7 @@ class LiveCall:
         self._calls = calls
 
     async def run(self) -> CallResult:
-        """Carries the call to its end and stores its events, recording, state and cost. Raises nothing but
-        cancellation."""
+        """Carries the call to its end and stores events, recording, state and cost. Raises nothing but cancellation."""
         try:
             result = await self.session.run()
         except asyncio.CancelledError:
@@ -134,8 +133,7 @@ class LiveCallRegistry:
         return len(self._calls) + self._connecting
 
     async def _get_vad_engine(self) -> VadEngine:
-        """Returns the VAD engine shared by all calls. The first call loads its model, in a thread; idle servers do
-        not."""
+        """Returns the VAD engine shared by all calls; its model is loaded in a thread by the first call."""
         async with self._vad_lock:
             if self._vad is None:
                 self._vad = self._root.services.get(VadEngine)

@@ -80,8 +80,7 @@ class RunStreams:
                 del self._listeners[run_id]
 
     async def wait_until_ready(self) -> None:
-        """Waits until notifications from other processes arrive, so that no event is lost between reading and
-        listening."""
+        """Waits until other processes' notifications arrive, so that no event is lost between reading and listening."""
         await self._postgres_listener.wait_until_ready()
 
     async def follow_run(

@@ -139,8 +139,8 @@ def run_finished_event(run: Run) -> RunFinished:
 
 
 def _final_values(run: Run, *, ended_at: datetime) -> dict[str, str | datetime]:
-    """Returns the final values of a run without a worker: an abandoned chat is complete, a call has failed, and
-    final stays final."""
+    """Returns the final values of a run without a worker: chats complete, calls fail, and final runs stay as they
+    are."""
     if run.status not in LIVE_STATES:
         return {"status": run.status, "outcome": run.outcome or ("answered" if run.answered_at else run.status)}
     if run.mode == TEXT_CHAT:

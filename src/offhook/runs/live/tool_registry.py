@@ -40,8 +40,7 @@ _BUILT_IN: Final[dict[str, AgentTool]] = {DEMO_ORDER_STATUS: DemoOrderStatusTool
 
 
 class CallToolbox:
-    """Implements ``voice.ports.AgentToolbox`` for one conversation. ``mcp`` holds the functions of MCP tools by
-    name."""
+    """Implements ``voice.ports.AgentToolbox`` for one conversation. ``mcp`` holds MCP tools' functions by name."""
 
     def __init__(
         self, single: Mapping[str, AgentTool] | None = None, mcp: Mapping[str, Mapping[str, AgentTool]] | None = None
@@ -161,7 +160,6 @@ def _tool_timeout_s(definition: ToolDefinition) -> float:
 
 
 def function_name(name: str) -> str:
-    """Returns a tool's function name for models: letters, digits and ``_``, at most 64 characters, starting with a
-    letter."""
+    """Returns a tool's function name for models: letters, digits and ``_``, at most 64, starting with a letter."""
     plain = custom_tool_name(name).strip("_")[:MAX_TOOL_NAME]
     return plain if re.match(r"[a-z]", plain) else f"tool_{plain}"[:MAX_TOOL_NAME].rstrip("_")

@@ -32,8 +32,7 @@ def wav_header(sample_rate: int, channels: int, data_bytes: int) -> bytes:
 
 
 def repair_wav_header(path: Path) -> bool:
-    """Makes the header match the file's contents after its writer died. Returns False if the file is not one of
-    ours."""
+    """Makes the header match the file after its writer died. Returns False if the file is not one of ours."""
     try:
         descriptor = os.open(path, os.O_RDWR)
     except FileNotFoundError:

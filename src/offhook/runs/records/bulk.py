@@ -1,5 +1,4 @@
-"""Batches of runs for campaigns: creates them, stores their media tokens and reads how they ended, one statement
-each."""
+"""Batches of runs for campaigns: creates them, stores media tokens and reads their ends, one statement each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,8 +33,8 @@ class CreatedRun:
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """The end of a run, once it is complete. ``is_carried``: a live call still carries it. ``status`` None: it is
-    not over."""
+    """The end of a run, once it is complete. ``is_carried``: a live call carries it. ``status`` None: it is not
+    over."""
 
     run_id: int
     status: str | None

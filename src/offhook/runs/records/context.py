@@ -27,7 +27,6 @@ def call_context(run: Run, version: VersionToRun) -> JsonObject:
 
 
 def call_configurations(run: Run, version: VersionToRun) -> JsonObject:
-    """Returns the workflow's configurations with the platform's overrides for this run, such as a campaign's
-    voicemail."""
+    """Returns the workflow's configurations with the platform's overrides, such as a campaign's voicemail."""
     own = run.initial_context.get("runtime_configuration")
     return {**version.configurations, **(own if isinstance(own, dict) else {})}

@@ -42,8 +42,8 @@ class StoredUtterance(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class NewEvent:
-    """An event without its number. ``data_json`` comes from :func:`encode_event_data`; ``created_at`` is unique in
-    its writer."""
+    """An event without its number. ``data_json`` is from :func:`encode_event_data`; ``created_at`` is unique per
+    writer."""
 
     run_id: int
     type: str
@@ -65,8 +65,7 @@ def encode_event_data(data: Mapping[str, Any]) -> str:
 
 
 def to_storable_json(value: Mapping[str, object]) -> JsonObject:
-    """Copies plain JSON into a form that a JSONB column accepts: models and callers may send anything, even NUL
-    characters."""
+    """Copies plain JSON into a form that JSONB accepts: models and callers may send anything, even NUL characters."""
     copy: JsonObject = json.loads(encode_event_data(value))
     return copy
 
@@ -171,8 +170,7 @@ async def read_events(
 async def read_first_utterances(
     session: AsyncSession, organization_id: int, run_ids: Sequence[int]
 ) -> list[StoredUtterance]:
-    """Returns the first utterances ``{run_id, type, at_ms, data}`` of several runs, from which their summary lines
-    are made."""
+    """Returns the first utterances ``{run_id, type, at_ms, data}`` of several runs, for their summary lines."""
     rows = await session.execute(
         select(RunEvent.run_id, RunEvent.type, RunEvent.at_ms, RunEvent.data)
         .where(

@@ -90,7 +90,7 @@ class RunTally:
         }
 
     def gathered_context(self, extra: Mapping[str, Any] | None = None) -> JsonObject:
-        """Returns extracted variables at the top level (for ``gathered.<name>`` filters), and the path through the
+        """Returns extracted variables at the top level (for ``gathered.<name>`` filters) and the path through the
         graph."""
         values = {**self.extracted, **(extra or {})}
         return {**values, "extracted_variables": values, "nodes_visited": list(self.nodes_visited)}

@@ -29,8 +29,7 @@ EXTRACTION_WAIT_S = 1.2
 
 @dataclass(frozen=True, slots=True)
 class AgentSpeech:
-    """Text for the caller. ``is_scripted``: a written sentence, not a piece of a model's stream; ``sound``: its
-    recording."""
+    """Text for the caller. ``is_scripted``: a written sentence, not a model's stream; ``sound``: its recording."""
 
     text: str
     is_scripted: bool = False
@@ -133,7 +132,7 @@ class Conversation:
 
     @property
     def gathered_context(self) -> JsonObject:
-        """Returns the values that the run keeps: extracted variables, flat and under their own key, and the visited
+        """Returns the values that the run keeps: extracted variables, flat and under their own key, and visited
         nodes."""
         values = self._extractor.values
         said = self.end_request.gathered_context if self.end_request is not None else {}

@@ -30,8 +30,7 @@ EMPTY_DICTIONARY: Final = SpeechDictionary()
 
 
 def parse_dictionary(value: Any) -> SpeechDictionary:
-    """Parses ``word`` or ``word = how it is spoken``, separated by commas or new lines; skips entries over the
-    limits."""
+    """Parses ``word`` or ``word = how it is spoken``, separated by commas or new lines, up to the limits."""
     if not isinstance(value, str):
         return EMPTY_DICTIONARY
     terms: dict[str, None] = {}

@@ -35,8 +35,7 @@ def attention_tone(codec: Codec) -> bytes:
 
 
 class CannedSpeech:
-    """Watchdog phrases as audio, synthesized once per voice and process, so that they need no vendor in an
-    emergency."""
+    """Watchdog phrases as audio, synthesized once per voice and process, so that emergencies need no vendor."""
 
     _of_tts: ClassVar["WeakKeyDictionary[Tts, dict[str, Samples]]"] = WeakKeyDictionary()
 

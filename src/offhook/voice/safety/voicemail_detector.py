@@ -44,8 +44,7 @@ _GREETING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class VoicemailConfig:
-    """``long_speech_s``: no person who picks up talks this long without a pause. ``instruction`` replaces the
-    model's."""
+    """``long_speech_s``: people who pick up pause before this. ``instruction`` replaces the model's."""
 
     is_on: bool = True
     action: VoicemailAction = "hang_up"

@@ -13,8 +13,8 @@ from offhook.voice.safety.voicemail_detector import VoicemailConfig, VoicemailDe
 
 
 class VoicemailHandler:
-    """Voicemail handling of one call. ``is_outbound``: only the called party can be a machine. ``on_end`` gets the
-    end reason."""
+    """Handles voicemail in one call. ``is_outbound``: only a called party can be a machine. ``on_end`` gets the
+    reason."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class VoicemailHandler:
             self._watch.on_turn_ended(text, llm)
 
     def on_detected(self, by: str) -> None:
-        """Handles a detected machine; ``by`` names the detector (carrier, or as in :class:`VoicemailDetector`).
+        """Handles a detected machine; ``by`` is the detector (carrier, or see :class:`VoicemailDetector`).
         Idempotent."""
         if self.is_detected:
             return

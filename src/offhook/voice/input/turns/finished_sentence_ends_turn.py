@@ -32,8 +32,8 @@ def is_unfinished(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FinishedSentenceEndsTurn:
-    """``silence_s`` applies after a finished sentence (or the vendor's endpoint, if it has one), ``unfinished_s``
-    after any other."""
+    """``silence_s`` applies after a finished sentence (or the vendor's endpoint, if any), ``unfinished_s``
+    otherwise."""
 
     silence_s: float
     unfinished_s: float
