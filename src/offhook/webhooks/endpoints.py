@@ -50,7 +50,7 @@ class EventTypeUnknown(UnprocessableRequest):
 
 
 def _check_url(egress: EgressClient, url: str) -> None:
-    """422 for what can never be called; that a name leads to a public address is looked at before each attempt."""
+    """Raises WebhookUrlRefused for URLs that can never be called; names are resolved and checked before each attempt."""
     try:
         target = egress.parse_url(url)
     except EgressError as error:

@@ -333,7 +333,7 @@ class EmbeddedPostgres:
             return []
 
     def _make_socket_folder(self) -> Path:
-        """Creates the socket folder in the data folder if its path is short and ours to enter, else a private one in /tmp."""
+        """Creates the socket folder in the data folder if that path is short and accessible, else privately in /tmp."""
         self._remove_socket_folder()
         inside = self.folder / "socket"
         if not self._owner.is_other and len(os.fsencode(inside)) <= _MAX_SOCKET_PATH:

@@ -69,7 +69,7 @@ async def find_runs(
     """
     run_id, mine, _ = _choose_index_table(conditions, ())
     if conditions.have_text:
-        # Scanning an index for a text dominates such a request, so rare matches are found only once.
+        # Scanning an index for a text dominates such a request, so with few matches it happens only once.
         ids = (await session.scalars(matching_ids(conditions).limit(_MAX_PREFETCHED_IDS + 1))).all()
         if len(ids) <= _MAX_PREFETCHED_IDS:
             few = select(*columns).where(Run.id == any_(cast(ids, ARRAY(BigInteger)))).order_by(*order)

@@ -11,8 +11,7 @@ from offhook.runs.tables import Run
 
 
 async def run_for_callback(session: AsyncSession, run_id: int, mode: str) -> Run | None:
-    """Returns the run that a carrier's callback names, in any organization; the callback's signature is checked
-    later."""
+    """Returns the run that a carrier's callback names, in any organization; its signature is checked next."""
     found = await session.execute(
         select(Run).where(Run.id == run_id, Run.mode == mode).execution_options(populate_existing=True)
     )
