@@ -122,7 +122,7 @@ class _ChannelBuffer:
 
 
 class WavRecorder:
-    """Records one call to a file. ``caller`` and ``agent`` cost well under a microsecond; ``close`` writes the rest."""
+    """Records one call to a file. Adding audio costs well under a microsecond; ``close`` writes the rest."""
 
     def __init__(self, path: Path, codec: Codec, recordings: "CallRecordings", group: int) -> None:
         self.path = path
