@@ -1,4 +1,4 @@
-"""Models: what thinks, speaks and listens on a call, and what it costs."""
+"""Models: the language models, voices and recognizers of a call, and their prices."""
 
 from offhook.kit.crypto import Keyring
 from offhook.kit.egress import EgressClient
@@ -19,7 +19,7 @@ __all__ = ["ModelConfigurationStore", "ModelRegistry", "register"]
 
 
 def register(root: Root) -> None:
-    """Add the vendors, the organizations' configurations and what calls get of them to the process."""
+    """Registers vendors, model configurations and the models of calls with the process."""
     settings = root.settings
     egress = root.get(EgressClient)
     if local_servers.are_allowed(settings):

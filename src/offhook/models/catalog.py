@@ -1,4 +1,4 @@
-"""Every vendor that there is: a folder in ``providers`` and its line here."""
+"""Every vendor: one folder in ``providers`` and one line here."""
 
 from collections.abc import Iterable
 from importlib import import_module
@@ -7,7 +7,7 @@ from typing import Final
 from offhook.models.errors import UnknownModel
 from offhook.models.vendors import AnyVendor, Kind, VendorContext
 
-# The order is that of lists in answers. A folder's ``vendors(parts)`` may offer several kinds and names.
+# Answers list vendors in this order. A folder's ``vendors()`` may offer several kinds and names.
 PROVIDER_PACKAGES: Final = (
     "builtin",
     "openai_compatible",
@@ -35,7 +35,7 @@ class VendorCatalog:
 
     @classmethod
     def load_providers(cls, parts: VendorContext) -> "VendorCatalog":
-        """All vendors; their SDKs are not loaded."""
+        """Returns all vendors without loading their SDKs."""
         modules = [import_module(f"offhook.models.providers.{folder}") for folder in PROVIDER_PACKAGES]
         return cls(vendor for module in modules for vendor in module.vendors(parts))
 
@@ -43,7 +43,7 @@ class VendorCatalog:
         return [vendor for vendor in self._vendors.values() if kind in (None, vendor.kind)]
 
     def find_vendor(self, kind: Kind, provider: object) -> AnyVendor:
-        """UnknownModel (422) names the allowed ones."""
+        """Returns the vendor; raises UnknownModel (422), which names the allowed ones."""
         vendor = self._vendors.get((kind, provider)) if isinstance(provider, str) else None
         if vendor is None:
             allowed = ", ".join(other.provider for other in self.list_vendors(kind))

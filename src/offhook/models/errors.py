@@ -1,4 +1,4 @@
-"""Errors of a choice of models."""
+"""Errors raised for a choice of models."""
 
 from offhook.errors import DomainError, UnprocessableRequest
 
@@ -9,7 +9,7 @@ class UnknownModel(UnprocessableRequest):
     code = "unknown_model"
 
     def __init__(self, field: str, problem: str) -> None:
-        """Takes a ``field`` as in a configuration, ``models.llm.model``, and the rest of the sentence about it."""
+        """Takes a ``field`` as in a configuration, e.g. ``models.llm.model``, and the rest of the sentence about it."""
         self.field = field
         super().__init__(f"{field} {problem}")
 

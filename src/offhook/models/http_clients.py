@@ -1,4 +1,4 @@
-"""HTTP connections to vendors: two pools a process, shared by all SDKs, keys and calls."""
+"""HTTP connections to vendors: two pools per process, shared by all SDKs, keys and calls."""
 
 import asyncio
 from collections import OrderedDict
@@ -12,15 +12,15 @@ import httpx2
 from offhook.kit.egress import EgressClient
 
 _READ_TIMEOUT_S: Final = 120.0
-# An SDK's clients share their connections, so one that is made again costs nothing but itself.
+# An SDK's clients share their connections, so recreating a client is cheap.
 _MAX_SDK_CLIENTS: Final = 200
 Sdk = TypeVar("Sdk")
 _Key = tuple[str | None, str, EgressClient | None]
-# A pause between two turns is often longer than the library's 5 s, and a new TLS connection in a turn costs 100 ms.
+# Pauses between turns often exceed the library's 5 s, and a new TLS connection costs the turn 100 ms.
 _LIMITS: Final = httpx2.Limits(max_connections=2000, max_keepalive_connections=200, keepalive_expiry=60.0)
 _Clients = dict[EgressClient | None, httpx2.AsyncClient]
 
-# Answers that were opened while a list stands here: an SDK that hides its answer cannot close it at once.
+# Answers opened while a list is set here: an SDK that hides its answer cannot close it at once.
 OPENED_RESPONSES: Final[ContextVar[list[httpx2.Response] | None]] = ContextVar("opened", default=None)
 
 # Sockets belong to the event loop that opened them.
@@ -28,9 +28,9 @@ _clients_by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Clients] = WeakK
 
 
 async def http_client(egress: EgressClient | None) -> httpx2.AsyncClient:
-    """The shared client: with ``egress``, one that only connects where organizations may; None: anywhere.
+    """Returns the shared client; with ``egress``, the one that connects only where organizations may.
 
-    Time-outs are the caller's; nobody closes it but :func:`close_http_clients`.
+    Callers set their own timeouts. Only :func:`close_http_clients` closes it.
     """
     clients = _clients_by_loop.setdefault(asyncio.get_running_loop(), {})
     if egress not in clients:
@@ -59,13 +59,13 @@ async def _record_opened_response(response: httpx2.Response) -> None:
 
 
 async def close_http_clients() -> None:
-    """Close every connection of the running loop."""
+    """Closes every connection of the running loop."""
     for client in _clients_by_loop.pop(asyncio.get_running_loop(), {}).values():
         await client.aclose()
 
 
 class SdkClients(Generic[Sdk]):
-    """The clients of one vendor's SDK, one for each address and key. ``make`` runs in a thread: it loads the SDK."""
+    """The clients of one vendor's SDK, one per address and key. ``make`` runs in a thread because it loads the SDK."""
 
     def __init__(self, make: Callable[[str | None, str, httpx2.AsyncClient], Sdk]) -> None:
         self._make = make
@@ -75,7 +75,7 @@ class SdkClients(Generic[Sdk]):
         self._clients_by_loop = WeakKeyDictionary()
 
     async def get(self, base_url: str | None, api_key: str, egress: EgressClient | None) -> Sdk:
-        """The client of an address (None: the vendor's own) and a key; with ``egress`` behind its guard."""
+        """Returns the client for an address (None: the vendor's own) and a key; with ``egress``, behind its guard."""
         clients = self._clients_by_loop.setdefault(asyncio.get_running_loop(), OrderedDict())
         connections = await http_client(egress)
         key = (base_url, api_key, egress)

@@ -1,4 +1,4 @@
-"""Model servers on this machine: which programs listen where, whether one is there, and who may use it."""
+"""Model servers on this machine: known programs and ports, detection, and who may use them."""
 
 import asyncio
 import ipaddress
@@ -19,7 +19,7 @@ _LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A program that serves OpenAI's format, and the port that it listens on unless told otherwise."""
+    """A program that serves OpenAI's format, and its default port."""
 
     title: str
     port: int
@@ -28,7 +28,7 @@ class LocalServer:
 
 @dataclass(frozen=True, slots=True)
 class DetectedServer:
-    """A server that answered; ``kind`` is what it is for. A program may serve several kinds at one address."""
+    """A server that answered; ``kind`` is its purpose. A program may serve several kinds at one address."""
 
     title: str
     kind: Kind
@@ -36,7 +36,7 @@ class DetectedServer:
     models: tuple[str, ...]
 
 
-# Ports from each program's documentation. Several share 8000 and 8080: the models that it lists tell them apart.
+# Ports from each program's documentation. Several share 8000 and 8080: the models they list tell them apart.
 KNOWN_SERVERS: Final = (
     LocalServer("Ollama", 11434, ("llm",)),
     LocalServer("LM Studio", 1234, ("llm",)),
@@ -49,7 +49,7 @@ _TTS_MODEL_NAMES: Final = ("kokoro", "tts", "piper", "orpheus", "chatterbox", "x
 
 
 def kind_of_model(model: str) -> Kind:
-    """What a model is for, by its name: these servers list all of theirs together."""
+    """Returns the kind of a model by its name: these servers list all kinds together."""
     name = model.lower()
     if any(word in name for word in _STT_MODEL_NAMES):
         return "stt"
@@ -57,10 +57,10 @@ def kind_of_model(model: str) -> Kind:
 
 
 def are_allowed(settings: Settings) -> bool:
-    """Returns whether organizations may use model servers on this machine.
+    """Returns True when organizations may use model servers on this machine.
 
-    ``auto``: only while nobody but this machine's own users can reach Offhook, that is when it listens on loopback and
-    has no public address. A stranger's organization must not be able to reach what listens next to the server.
+    ``auto``: only while Offhook is reachable from this machine alone, that is when it listens on loopback and has no
+    public address. Otherwise an unknown organization could reach the services next to the server.
     """
     if settings.local_models != "auto":
         return settings.local_models == "on"
@@ -72,7 +72,7 @@ def are_allowed(settings: Settings) -> bool:
 
 
 def model_egress_policy(settings: Settings, known: Sequence[LocalServer] = KNOWN_SERVERS) -> EgressPolicy:
-    """The egress policy for models: what the operator allows and, where that is safe, the known ports of loopback."""
+    """Returns the egress policy for models: the operator's allowances and, where safe, the known loopback ports."""
     allowed = EgressPolicy.parse(settings.egress_allow)
     if not are_allowed(settings):
         return allowed
@@ -81,7 +81,7 @@ def model_egress_policy(settings: Settings, known: Sequence[LocalServer] = KNOWN
 
 
 async def detect_servers(known: Sequence[LocalServer] = KNOWN_SERVERS) -> list[DetectedServer]:
-    """Who answers on loopback right now; all ports at once, 0.6 s at most."""
+    """Returns the servers that answer on loopback now; tries all ports at once for at most 0.6 s."""
     async with httpx2.AsyncClient(timeout=PROBE_TIMEOUT_S, trust_env=False) as client:
         answers = await asyncio.gather(*(_probe_server(client, server) for server in known))
     return [found for answer in answers for found in answer]

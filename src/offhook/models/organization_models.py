@@ -1,4 +1,4 @@
-"""The models of an organization's calls: what it has stored, under what the workflow chooses."""
+"""The models for an organization's calls: its stored configuration below the workflow's choice."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,8 +26,11 @@ class OrganizationModels:
         return self._registry.for_call(configurations)
 
     async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
-        """What was saved was checked then. Should it not fit any more (a model was withdrawn), the call is answered
-        all the same: without the workflow's choice, and at last without the organization's."""
+        """Returns the models of a call.
+
+        Configurations are checked when they are saved. If one no longer fits (a model was withdrawn), the call still
+        proceeds: first without the workflow's choice, then without the organization's.
+        """
         async with self._db.transaction() as session:
             stored = await self._configurations.load_configuration(session, organization_id)
         try:

@@ -1,7 +1,7 @@
-"""What the voice loop needs of an LLM, a TTS and an STT vendor, and nothing else.
+"""The ports through which the voice loop uses an LLM, a TTS and an STT vendor.
 
 Audio is little-endian PCM16 mono everywhere in this module; ``sample_rate`` is in Hz. Every method that talks to a
-vendor raises :class:`ModelError` and nothing else (cancellation excepted).
+vendor raises only :class:`ModelError` (cancellation excepted).
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -12,9 +12,9 @@ from offhook.kit.json_values import JsonObject
 
 
 class ModelError(Exception):
-    """A vendor failed. ``retryable`` says whether the same request may work when tried again.
+    """A vendor failed. ``retryable`` means that the same request may work on a retry.
 
-    ``retry_after_s`` is how long the vendor asked to be left alone, None when it did not say.
+    ``retry_after_s`` is the pause that the vendor asked for, None when it gave none.
     """
 
     def __init__(self, code: str, message: str, *, retryable: bool, retry_after_s: float | None = None) -> None:
@@ -42,7 +42,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class LlmMessage:
-    """One entry of the history. ``tool_calls`` only on assistant, ``tool_call_id`` only on tool messages."""
+    """One entry of the history. Only assistant messages have ``tool_calls``, only tool messages ``tool_call_id``."""
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str
@@ -52,7 +52,7 @@ class LlmMessage:
 
 @dataclass(frozen=True, slots=True)
 class EdgeHint:
-    """An edge as rules see it: ``tool`` is the function name that takes it."""
+    """An edge as rules see it: ``tool`` is the name of the function that takes it."""
 
     tool: str
     label: str
@@ -72,11 +72,12 @@ class ToolHint:
 
 @dataclass(frozen=True, slots=True)
 class NodeHint:
-    """What a model that works by rules (``builtin``) may know of the current node. Vendors ignore it.
+    """The current node for a model that works by rules (``builtin``). Vendors ignore it.
 
-    ``entered`` is true when nothing was said at this node yet. ``prompt`` is rendered; ``say_text`` is the sentence
+    ``entered`` is true while nothing has been said at this node. ``prompt`` is rendered; ``say_text`` is the sentence
     that a rule-based model speaks on entering (greeting, ``data.offline_say`` or the quoted sentence of the prompt).
-    ``variables`` are the extraction variables ``{name, type, prompt}``, ``passages`` what documents say to the question.
+    ``variables`` are the extraction variables ``{name, type, prompt}``, ``passages`` the document passages for the
+    question.
     """
 
     node_id: str
@@ -110,14 +111,14 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled:
-    """A complete function call; its arguments were parsed."""
+    """A complete function call with parsed arguments."""
 
     call: ToolCall
 
 
 @dataclass(frozen=True, slots=True)
 class LlmUsage:
-    """A part of an answer's usage; parts add up. ``cached_tokens`` are those of ``prompt_tokens`` that cost less."""
+    """A part of an answer's usage; parts add up. ``cached_tokens`` are the discounted part of ``prompt_tokens``."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -129,7 +130,7 @@ LlmEvent = TextDelta | ToolCalled | LlmUsage
 
 @dataclass(frozen=True, slots=True)
 class ModelRef:
-    """Which model it is, as usage and events name it, e.g. ``ModelRef("llm", "openai", "gpt-4.1")``."""
+    """A model as usage and events name it, e.g. ``ModelRef("llm", "openai", "gpt-4.1")``."""
 
     kind: Literal["llm", "tts", "stt"]
     provider: str
@@ -141,7 +142,7 @@ class Llm(Protocol):
     def model_ref(self) -> ModelRef: ...
 
     def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
-        """Yield events as they come. Closing the iterator (``aclose``) cancels the request at the vendor."""
+        """Yields events as they come. Closing the iterator (``aclose``) cancels the request at the vendor."""
         ...
 
 
@@ -151,11 +152,11 @@ class Tts(Protocol):
 
     @property
     def sample_rate(self) -> int:
-        """Rate of the audio that :meth:`speak` yields."""
+        """Returns the rate of the audio that :meth:`speak` yields."""
         ...
 
     def speak(self, text: str) -> AsyncIterator[bytes]:
-        """Yield PCM16 of one sentence in chunks of any even size; closing the iterator cancels the synthesis."""
+        """Yields PCM16 of one sentence in chunks of any even size; closing the iterator cancels the synthesis."""
         ...
 
 
@@ -164,13 +165,13 @@ class LineTts(Tts, Protocol):
     """A Tts that can speak at a line's own rate."""
 
     def for_line(self, sample_rate: int) -> Tts:
-        """The same voice at this rate (or the nearest it has); the same object for the same rate."""
+        """Returns this voice at this rate (or the nearest it has); always the same object for the same rate."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SttEvent:
-    """``final`` is the text of one utterance; ``is_endpoint`` says that the vendor believes the turn is over."""
+    """A recognition event. ``final`` is one utterance's text; ``is_endpoint``: the vendor considers the turn over."""
 
     kind: Literal["partial", "final"]
     text: str
@@ -180,7 +181,7 @@ class SttEvent:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What the caller is likely to say now: whole phrases, most likely first. Vendors may use it as key terms.
+    """The caller's likely next words: whole phrases, most likely first. Vendors may use them as key terms.
 
     ``kinds`` names ready-made vocabularies: ``yes_no``, ``digits``, ``days``, ``times``, ``numbers``.
     """
@@ -190,22 +191,22 @@ class Expectation:
 
 
 class SttStream(Protocol):
-    """One caller's live recognition. ``push`` never blocks and never raises; failures come out of ``events``."""
+    """One caller's live recognition. ``push`` never blocks and never raises; failures surface in ``events``."""
 
     def push_audio(self, pcm: bytes) -> None: ...
 
     def speech_started(self) -> None:
-        """Our own VAD heard the caller begin; recognizers with their own endpointing ignore it."""
+        """Reports that our VAD heard speech begin; recognizers with their own endpointing ignore it."""
         ...
 
     def speech_ended(self) -> None:
-        """Our own VAD heard the caller pause: a recognizer without endpointing finishes the utterance now."""
+        """Reports that our VAD heard a pause: a recognizer without endpointing finishes the utterance now."""
         ...
 
     def set_expectation(self, expectation: Expectation) -> None: ...
 
     def events(self) -> AsyncIterator[SttEvent]:
-        """Iterated once, for the life of the stream. Ends after ``close``; raises ModelError when the vendor dies."""
+        """Yields events; iterated once per stream. Ends after ``close``; raises ModelError when the vendor fails."""
         ...
 
     async def close(self) -> None: ...
@@ -217,7 +218,7 @@ class Stt(Protocol):
 
     @property
     def has_endpointing(self) -> bool:
-        """True when finals come by themselves after the caller stops (most vendors); false for ``builtin``."""
+        """Returns True when finals come on their own after the caller stops (most vendors); False for ``builtin``."""
         ...
 
     async def open_stream(self, *, sample_rate: int, language: str) -> SttStream: ...
@@ -225,7 +226,7 @@ class Stt(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallModels:
-    """The models of one call, best first: the rest take over when the first fails. Never empty."""
+    """The models of one call, best first: the next takes over when one fails. Never empty."""
 
     llm: tuple[Llm, ...]
     tts: tuple[Tts, ...]
@@ -234,12 +235,12 @@ class CallModels:
 
 
 class ModelSource(Protocol):
-    """Chooses the models of a call; the process's registry implements it and is found at the root under this port."""
+    """Chooses the models of a call; implemented by the process's registry, which the root provides under this port."""
 
     def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
-        """By a workflow's ``configurations`` (``models`` overrides what the installation has set); no organization."""
+        """Chooses by a workflow's ``configurations`` (``models`` overrides the installation's); no organization."""
         ...
 
     async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
-        """The same over what the organization has configured, with its keys. UnknownModel (422)."""
+        """Chooses likewise over the organization's configuration and keys. Raises UnknownModel (422)."""
         ...

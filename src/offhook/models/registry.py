@@ -1,4 +1,4 @@
-"""Which models a call uses: choices become ports, shared by all calls, with the offline ones as the last resort."""
+"""Turns choices of models into ports, which all calls share, with the offline models as the last resort."""
 
 import asyncio
 from collections import OrderedDict
@@ -13,14 +13,14 @@ from offhook.models.ports import CallModels, Llm, Stt, Tts
 from offhook.models.vendors import AnyVendor, Kind, ModelChoice, VendorContext
 from offhook.settings import Settings
 
-# Ports hold no connection of their own; a process with more choices than this builds some of them again.
+# Ports hold no connection of their own; a process with more choices than this rebuilds some of them.
 MAX_PORTS: Final = 500
 BUILTIN: Final = "builtin"
 
 
 @dataclass(frozen=True, slots=True)
 class VendorStatus:
-    """One vendor in this process: ``ports`` is how many different choices of it are in use or were lately."""
+    """One vendor in this process: ``ports`` counts its different choices in use now or recently."""
 
     kind: Kind
     provider: str
@@ -30,7 +30,7 @@ class VendorStatus:
 
 
 class ModelRegistry:
-    """One port for each different choice a process. Nothing is started before the first call (or :meth:`warm`)."""
+    """One port for each different choice per process. Starts nothing before the first call (or :meth:`warm_up`)."""
 
     def __init__(
         self, settings: Settings, catalog: VendorCatalog | None = None, egress: EgressClient | None = None
@@ -40,10 +40,10 @@ class ModelRegistry:
         self._ports: OrderedDict[ModelChoice, Llm | Tts | Stt] = OrderedDict()
 
     def for_call(self, configurations: Mapping[str, Any], organization: Mapping[str, Any] | None = None) -> CallModels:
-        """The models of one call; UnknownModel (422) names what is allowed.
+        """Returns the models of one call; raises UnknownModel (422), which names the allowed ones.
 
         ``configurations["models"]`` is the workflow's own choice, ``organization`` that of its organization with keys,
-        both in the shape ``{llm, tts, stt, fallbacks}`` (see ``choices.py``).
+        both in the shape ``{llm, tts, stt, fallbacks}`` (see ``resolution.py``).
         """
         workflow = configurations.get("models")
         chosen = self.chooser.resolve(organization or {}, workflow if isinstance(workflow, Mapping) else {})
@@ -59,7 +59,7 @@ class ModelRegistry:
         )
 
     def port_for(self, choice: ModelChoice) -> Llm | Tts | Stt:
-        """The port of a choice, built when it is not there."""
+        """Returns the port of a choice; builds it if needed."""
         port = self._ports.get(choice)
         if port is None:
             port = self._ports[choice] = self.catalog.find_vendor(choice.kind, choice.provider).build(choice)
@@ -69,11 +69,11 @@ class ModelRegistry:
         return port
 
     def installed_models(self) -> ResolvedModels:
-        """What a call uses that chooses nothing itself. UnknownModel when the settings do not fit."""
+        """Returns the models of a call that chooses none itself. Raises UnknownModel when the settings do not fit."""
         return self.chooser.resolve({}, {})
 
     def vendor_statuses(self) -> list[VendorStatus]:
-        """Every vendor and whether calls of this process use it."""
+        """Returns every vendor and its use by calls of this process."""
         built = [(choice.kind, choice.provider) for choice in self._ports]
         return [
             VendorStatus(v.kind, v.provider, v.title, v.needs_key, built.count((v.kind, v.provider)))
@@ -81,7 +81,7 @@ class ModelRegistry:
         ]
 
     async def warm_up(self) -> None:
-        """Start what calls will need, so that the first one does not wait for it."""
+        """Starts the parts that calls will need, so that the first call does not wait for them."""
         used = {
             (choice.kind, choice.provider)
             for kind, listed in self.installed_models().by_kind.items()
@@ -95,7 +95,7 @@ class ModelRegistry:
             await vendor.close()
 
     def with_offline(self, choices: Sequence[ModelChoice], kind: Kind) -> list[ModelChoice]:
-        """The choices and, behind them, what works without any vendor: a caller never hears nothing."""
+        """Appends the offline choices, which need no vendor, so that a caller never hears silence."""
         listed = list(choices)
         if any(choice.provider == BUILTIN for choice in listed):
             return listed

@@ -1,4 +1,4 @@
-"""The queries on model configurations; every one takes the organization."""
+"""The queries for model configurations; each takes the organization."""
 
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert

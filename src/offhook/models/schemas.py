@@ -1,4 +1,4 @@
-"""Bodies and answers of the model configuration."""
+"""Request bodies and answers of the model configuration."""
 
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -24,7 +24,7 @@ def _web_address(value: str) -> str:
     parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None or parts.fragment:
         raise ValueError("base_url must be a URL such as https://models.example.com/v1")
-    _ = parts.port  # raises ValueError when it is no port
+    _ = parts.port  # raises ValueError for an invalid port
     return value.rstrip("/")
 
 

@@ -1,4 +1,4 @@
-"""The rules of an organization's model configuration: reading, changing, upgrading it, with keys sealed at rest."""
+"""Reads, changes and upgrades an organization's model configuration; keys are sealed at rest."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -25,14 +25,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class StoredConfiguration:
-    """What an organization has stored, with its keys: ``configuration`` in the format of ``version``."""
+    """An organization's stored configuration with its keys: ``configuration`` has the format of ``version``."""
 
     version: int
     configuration: dict[str, Any]
 
     @property
     def services(self) -> JsonObject:
-        """In the format of version 2, whatever is stored."""
+        """Returns the configuration in the format of version 2."""
         return (
             self.configuration
             if self.version == CURRENT_VERSION
@@ -51,14 +51,14 @@ class MigrationPreview:
     services: JsonObject
 
 
-# What only those who configure may send of a service.
+# The fields of a service that only users who configure models may send.
 ADMIN_ONLY_FIELDS: Final = frozenset({"api_key", "base_url"})
 NOTHING_STORED: Final = StoredConfiguration(CURRENT_VERSION, {})
 ChangeHook = Callable[[AsyncSession, int], Awaitable[None]]
 
 
 class ModelConfigurationStore:
-    """Never asks a vendor."""
+    """Reads, validates and stores model configurations. Never asks a vendor."""
 
     def __init__(self, registry: ModelRegistry, keyring: Keyring, egress: EgressClient) -> None:
         self._registry = registry
@@ -67,13 +67,13 @@ class ModelConfigurationStore:
         self._on_change: list[ChangeHook] = []
 
     def on_change(self, hook: ChangeHook) -> None:
-        """``hook`` gets the organization's id in the transaction of every change."""
+        """Registers ``hook``, which gets the organization's id in the transaction of every change."""
         self._on_change.append(hook)
 
     async def load_configuration(
         self, session: AsyncSession, organization_id: int, *, for_update: bool = False
     ) -> StoredConfiguration:
-        """With the keys; those that no key of this installation opens are left out and logged."""
+        """Returns the configuration with keys; omits and logs keys that no key of this installation opens."""
         row = await repository.find_configuration(session, organization_id, for_update=for_update)
         if row is None:
             return NOTHING_STORED
@@ -88,15 +88,15 @@ class ModelConfigurationStore:
         return StoredConfiguration(row.version, {**row.configuration, **keys})
 
     def resolve_models(self, services: Mapping[str, Any]) -> ResolvedModels:
-        """What calls of an organization with these services use. UnknownModel (422)."""
+        """Returns the models for calls of an organization with these services. Raises UnknownModel (422)."""
         return self._registry.chooser.resolve(services, {})
 
     async def replace_configuration(
         self, session: AsyncSession, caller: Caller, sent: Mapping[str, Any], *, action: str = "models.configured"
     ) -> StoredConfiguration:
-        """Replace the configuration; see :func:`formats.keep_keys` for keys that are not sent.
+        """Replaces the configuration; see :func:`configuration_formats.keep_keys` for keys that are not sent.
 
-        UnknownModel, KeyMasked, KeyMissing (422).
+        Raises UnknownModel, KeyMasked, KeyMissing (422).
         """
         before = await self.load_configuration(session, caller.organization_id, for_update=True)
         services = self.complete_services(sent, before.services)
@@ -105,7 +105,7 @@ class ModelConfigurationStore:
         return StoredConfiguration(CURRENT_VERSION, services)
 
     def complete_services(self, sent: Mapping[str, Any], stored: Mapping[str, Any]) -> JsonObject:
-        """``sent`` with its stored keys, when it can be used. UnknownModel, KeyMasked, KeyMissing (422)."""
+        """Returns ``sent`` with stored keys. Raises UnknownModel, KeyMasked, KeyMissing (422) when it is unusable."""
         services = configuration_formats.keep_keys(sent, stored)
         for choices in self.resolve_models(services).by_kind.values():
             for choice in choices:
@@ -114,9 +114,10 @@ class ModelConfigurationStore:
         return services
 
     def resolve_voice(self, service: Mapping[str, Any], stored: Mapping[str, Any]) -> ModelChoice:
-        """The voice that ``service`` asks for, as a workflow would: with the stored key and address of its provider.
+        """Returns the voice that ``service`` selects, as in a workflow: with the stored key and address of its
+        provider.
 
-        One with a key or an address of its own is taken as it is. UnknownModel, KeyMasked, KeyMissing (422).
+        A service with its own key or address is used unchanged. Raises UnknownModel, KeyMasked, KeyMissing (422).
         """
         if ADMIN_ONLY_FIELDS.isdisjoint(service):
             chosen = self._registry.chooser.resolve(stored, {"tts": service})
@@ -134,16 +135,16 @@ class ModelConfigurationStore:
     async def check_override(
         self, session: AsyncSession, organization_id: int, configurations: Mapping[str, Any] | None
     ) -> None:
-        """Returns whether calls of the organization could use a workflow's own choice (``models``). UnknownModel (422)."""
+        """Raises UnknownModel (422) unless the organization's calls can use a workflow's own choice (``models``)."""
         override = (configurations or {}).get("models")
         if isinstance(override, Mapping) and override:
             stored = await self.load_configuration(session, organization_id)
             self._registry.chooser.resolve(stored.services, override)
 
     async def check_addresses(self, services: Mapping[str, Any]) -> None:
-        """Look the services' addresses up; ask before the transaction begins, names may take seconds.
+        """Resolves the services' addresses; call it before the transaction begins, lookups may take seconds.
 
-        AddressRefused, UrlInvalid, AddressUnknown (422) for what calls would not be let through to.
+        Raises AddressRefused, UrlInvalid, AddressUnknown (422) for addresses that are blocked for calls.
         """
         for place, service in configuration_formats.iter_services(dict(services)):
             if not service.get("base_url"):
@@ -158,7 +159,7 @@ class ModelConfigurationStore:
     async def preview_migration(
         self, session: AsyncSession, organization_id: int, *, for_update: bool = False
     ) -> MigrationPreview:
-        """What :meth:`migrate` would do; nothing at version 2. UnknownModel (422) when it cannot."""
+        """Previews :meth:`migrate`; empty at version 2. Raises UnknownModel (422) when the migration is impossible."""
         stored = await self.load_configuration(session, organization_id, for_update=for_update)
         if stored.version == CURRENT_VERSION:
             return MigrationPreview(CURRENT_VERSION, [], stored.services)
@@ -168,7 +169,7 @@ class ModelConfigurationStore:
         )
 
     async def migrate(self, session: AsyncSession, caller: Caller) -> StoredConfiguration:
-        """To version 2, in the caller's transaction; a second time does nothing. UnknownModel (422)."""
+        """Upgrades to version 2 in the caller's transaction; repeating it does nothing. Raises UnknownModel (422)."""
         preview = await self.preview_migration(session, caller.organization_id, for_update=True)
         migrated = StoredConfiguration(CURRENT_VERSION, preview.services)
         if preview.current_version != CURRENT_VERSION:
@@ -178,7 +179,7 @@ class ModelConfigurationStore:
         return migrated
 
     async def put_flat(self, session: AsyncSession, caller: Caller, flat: Mapping[str, Any]) -> StoredConfiguration:
-        """Store flat keys (version 1) as they are, for ``offhook import``. UnknownModel (422)."""
+        """Stores flat keys (version 1) unchanged, for ``offhook import``. Raises UnknownModel (422)."""
         stored = StoredConfiguration(1, dict(flat))
         self.complete_services(stored.services, {})
         await self._save_configuration(session, caller, stored)
@@ -213,7 +214,7 @@ class ModelConfigurationStore:
 
 
 def describe_choice(choice: ModelChoice) -> JsonObject:
-    """A choice as it may be shown."""
+    """Describes a choice for display."""
     shown: JsonObject = {"provider": choice.provider, "model": choice.model, "has_key": bool(choice.api_key)}
     if choice.is_guarded:  # the operator's own addresses are not shown
         shown["base_url"] = choice.base_url
@@ -225,7 +226,7 @@ def describe_choice(choice: ModelChoice) -> JsonObject:
 
 
 def _audit_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, object]:
-    """What changed, without any key: the services as they are now, and whose keys are new or gone."""
+    """Returns the change without keys: the current services, and which of them gained or lost a key."""
     shown, new = configuration_formats.without_keys(after)
     _, old = configuration_formats.without_keys(before)
     return {"configuration": shown, "keys_changed": sorted(p for p in {*new, *old} if new.get(p) != old.get(p))}

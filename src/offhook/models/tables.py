@@ -1,4 +1,4 @@
-"""What each organization has configured of models; keys are sealed apart from what may be shown."""
+"""Model configurations of organizations; keys are sealed apart from the visible part."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from offhook.kit.json_values import JsonObject
 
 
 class ModelConfiguration(Base):
-    """``version`` is the format of ``configuration``: 1 has flat keys, 2 has services.
+    """A model configuration; ``version`` is its format: 1 has flat keys, 2 has services.
 
     ``sealed_keys`` is a sealed JSON object: place of a service (``llm``, ``fallbacks.tts.0``) → its key.
     """

@@ -1,4 +1,4 @@
-"""What a vendor is to the rest of Offhook: what it offers, and how a configured choice becomes a port."""
+"""The interface of vendors: their offers, and the way from a configured choice to a port."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ Port_co = TypeVar("Port_co", Llm, Tts, Stt, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """One model as the vendor names it. ``context_tokens`` is what an LLM takes in all; 0 when it has no such limit."""
+    """One model by the vendor's name. ``context_tokens`` is an LLM's total context; 0 when it has no limit."""
 
     id: str
     context_tokens: int = 0
@@ -23,7 +23,7 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class VoiceInfo:
-    """One voice; ``languages`` are locale tags or their first parts, none meaning any."""
+    """One voice; ``languages`` are locale tags or their first parts; none means any."""
 
     id: str
     title: str
@@ -32,10 +32,10 @@ class VoiceInfo:
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """One service as it was configured, complete and checked: what a vendor builds its port of.
+    """One configured service, complete and checked, from which a vendor builds its port.
 
-    Equal choices share one port. ``base_url`` None is the vendor's own address; ``is_own_network`` says that the
-    operator set the address, so that it may be a private one. ``language`` is a locale tag such as ``en-US``.
+    Equal choices share one port. ``base_url`` None is the vendor's own address; ``is_own_network`` means that the
+    operator set the address, so it may be private. ``language`` is a locale tag such as ``en-US``.
     """
 
     kind: Kind
@@ -52,22 +52,22 @@ class ModelChoice:
 
     @property
     def is_guarded(self) -> bool:
-        """Returns whether the address is an organization's, to be connected to through the egress guard only."""
+        """Returns True for an organization's address, which is reached only through the egress guard."""
         return self.base_url is not None and not self.is_own_network
 
 
 async def _do_nothing() -> None:
-    """Most vendors hold nothing that must be started or ended."""
+    """Does nothing: most vendors have nothing to start or close."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelVendor(Generic[Port_co]):
     """One vendor of one kind. The first of ``models`` and ``voices`` is the default.
 
-    ``build`` does no I/O and imports no SDK; it is called once for equal choices. ``check`` asks the vendor whether
-    the choice's key works, without cost where that is possible; it returns, or raises ModelError. ``accepts_voice``
-    says which voices there are besides the listed ones (cloned ones, for example). ``speeds`` None: speed cannot be
-    set. ``takes_any_model``: at another ``base_url`` the model's name is not ours to know.
+    ``build`` does no I/O and imports no SDK; equal choices share one call. ``check`` asks the vendor if the choice's
+    key works, at no cost where possible; it returns, or raises ModelError. ``accepts_voice`` accepts voices besides the
+    listed ones (e.g. cloned ones). ``speeds`` None: speed cannot be set. ``takes_any_model``: at another ``base_url``
+    any model name is accepted.
     """
 
     kind: Kind
@@ -93,10 +93,11 @@ AnyVendor = ModelVendor[Llm] | ModelVendor[Tts] | ModelVendor[Stt]
 
 @dataclass(frozen=True, slots=True)
 class VendorContext:
-    """What a process gives to its vendors. A vendor's folder has ``vendors(parts)`` that returns what it offers.
+    """The context that a process gives to its vendors. A vendor's folder has ``vendors(parts)``, which returns its
+    offers.
 
-    ``egress`` is the way to addresses that organizations type in (``choice.is_guarded``): ``egress.vendor_client(…)``
-    for an SDK, ``egress.check_url(…)`` before a socket is opened.
+    ``egress`` guards addresses that organizations enter (``choice.is_guarded``): ``egress.vendor_client(…)`` for an
+    SDK, ``egress.check_url(…)`` before opening a socket.
     """
 
     settings: Settings

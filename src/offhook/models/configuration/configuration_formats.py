@@ -1,4 +1,4 @@
-"""The formats of a model configuration: services with keys apart, masks, and the flat keys of version 1. Pure."""
+"""The formats of a model configuration: services with separate keys, masks, and the flat keys of version 1. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from offhook.models.vendors import KINDS
 
 VISIBLE_KEY_CHARS: Final = 4
 MASK: Final = "*"
-# What was written in the mask's form and is not the mask of the stored key: a mistake, not a key.
+# A value that looks like a mask but does not match the stored key: a mistake, not a key.
 _LOOKS_MASKED: Final = "***"
 FLAT_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
     "llm_provider": ("llm", "provider"),
@@ -29,7 +29,7 @@ FLAT_KEY_PATTERN: Final = re.compile(r"_api_key$")
 
 
 def iter_services(configuration: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every service of a version-2 configuration with the name of its place: ``llm``, ``fallbacks.llm.0``."""
+    """Yields every service of a version-2 configuration with the name of its place: ``llm``, ``fallbacks.llm.0``."""
     for kind in KINDS:
         if isinstance(service := configuration.get(kind), dict):
             yield kind, service
@@ -43,14 +43,14 @@ def iter_services(configuration: Mapping[str, Any]) -> Iterator[tuple[str, dict[
 
 
 def copy_json(value: Any) -> Any:
-    """A deep copy of plain JSON."""
+    """Returns a deep copy of plain JSON."""
     if isinstance(value, dict):
         return {name: copy_json(item) for name, item in value.items()}
     return [copy_json(item) for item in value] if isinstance(value, list) else value
 
 
 def with_keys(configuration: Mapping[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
-    """The configuration with the keys back at their places."""
+    """Returns the configuration with the keys back in their places."""
     result: dict[str, Any] = copy_json(dict(configuration))
     for place, service in iter_services(result):
         if place in keys:
@@ -59,14 +59,14 @@ def with_keys(configuration: Mapping[str, Any], keys: Mapping[str, str]) -> dict
 
 
 def without_keys(configuration: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The configuration without keys, and the keys by place."""
+    """Returns the configuration without keys, and the keys by place."""
     result: dict[str, Any] = copy_json(dict(configuration))
     keys = {place: key for place, service in iter_services(result) if (key := service.pop("api_key", None))}
     return result, keys
 
 
 def mask_keys(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration as it may be shown: of each key only the last characters."""
+    """Returns the configuration for display: only the last characters of each key are visible."""
     result: dict[str, Any] = copy_json(dict(configuration))
     for _, service in iter_services(result):
         if service.get("api_key"):
@@ -75,16 +75,16 @@ def mask_keys(configuration: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def mask_key(key: str) -> str:
-    """``sk-abcd1234`` → ``*******1234``; a short key is hidden in full."""
+    """Masks a key: ``sk-abcd1234`` → ``*******1234``; a short key is hidden in full."""
     shown = key[-VISIBLE_KEY_CHARS:] if len(key) > VISIBLE_KEY_CHARS else ""
     return MASK * (len(key) - len(shown)) + shown
 
 
 def keep_keys(sent: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
-    """``sent`` with the stored keys where it has their mask or leaves the key out; ``null`` and ``""`` remove it.
+    """Returns ``sent`` with stored keys where it has their mask or omits the key; ``null`` and ``""`` remove a key.
 
-    A stored key is kept for its own provider and address only, so that nobody who may not read it can send it
-    somewhere else. KeyMasked (422) when a mask fits no stored key.
+    A stored key is kept only for its own provider and address, so that a user who cannot read it cannot have it sent
+    elsewhere. Raises KeyMasked (422) when a mask matches no stored key.
     """
     result: dict[str, Any] = copy_json(dict(sent))
     for place, service in iter_services(result):
@@ -115,7 +115,7 @@ def _stored_key(place: str, service: Mapping[str, Any], stored: Mapping[str, Any
 
 
 def upgrade_flat(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """Version 1 (flat keys) as version 2; empty values are left out, as are keys that no service has."""
+    """Converts version 1 (flat keys) to version 2 and drops empty values and keys that no service has."""
     result: dict[str, Any] = {}
     for name, (kind, field) in FLAT_FIELDS.items():
         if flat.get(name) not in (None, ""):
@@ -124,7 +124,7 @@ def upgrade_flat(flat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def migration_changes(flat: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What :func:`upgrade_flat` does, key by key, secrets masked: ``{path, from, to}``."""
+    """Lists the changes of :func:`upgrade_flat` key by key, secrets masked: ``{path, from, to}``."""
     result = []
     for name, value in flat.items():
         kind, field = FLAT_FIELDS.get(name, (None, None))

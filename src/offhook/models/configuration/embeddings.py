@@ -1,4 +1,4 @@
-"""Which model embeds an organization's documents: a part of its model configuration that calls do not wait for."""
+"""The model that embeds an organization's documents: a part of its model configuration that calls do not wait for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, Final
 from offhook.models.errors import KeyMissing, UnknownModel
 
 BUILTIN: Final = "builtin"
-# By provider, the default first. With a base_url any model's name is taken.
+# By provider, the default first. With a base_url, any model name is accepted.
 EMBEDDING_MODELS: Final[Mapping[str, tuple[str, ...]]] = {
     BUILTIN: ("all-minilm-l6-v2",),
     "openai": ("text-embedding-3-small", "text-embedding-3-large", "text-embedding-ada-002"),
@@ -16,7 +16,7 @@ EMBEDDING_MODELS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingChoice:
-    """``base_url`` is empty for the vendor's own address."""
+    """A chosen embedding model. ``base_url`` is empty for the vendor's own address."""
 
     provider: str
     model: str
@@ -25,10 +25,10 @@ class EmbeddingChoice:
 
 
 def resolve_embedding_choice(services: Mapping[str, Any]) -> EmbeddingChoice:
-    """What a version-2 configuration with its keys chooses; the offline model where it says nothing.
+    """Returns the choice of a version-2 configuration with its keys, or the offline model when it makes none.
 
-    Without a key of its own a vendor is asked with the key of the same vendor's language model.
-    UnknownModel, KeyMissing (422).
+    A vendor without its own key uses the key of the same vendor's language model. Raises UnknownModel, KeyMissing
+    (422).
     """
     service = services.get("embeddings")
     if not isinstance(service, Mapping):

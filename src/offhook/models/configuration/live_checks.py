@@ -1,4 +1,4 @@
-"""Asking vendors whether configured keys work, all at once."""
+"""Asks vendors, all at once, if configured keys work."""
 
 import asyncio
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class AccessCheckResult:
 
 
 async def check_all(catalog: VendorCatalog, chosen: ResolvedModels) -> Mapping[Kind, list[AccessCheckResult]]:
-    """The result of every choice by kind, in its order; a vendor that does not answer takes 10 s at most."""
+    """Returns the result of every choice by kind, in order; each vendor has 10 s to answer."""
     choices = [choice for listed in chosen.by_kind.values() for choice in listed]
     results = await asyncio.gather(*(_check_choice(catalog, choice) for choice in choices))
     by_kind: dict[Kind, list[AccessCheckResult]] = {kind: [] for kind in chosen.by_kind}

@@ -1,4 +1,4 @@
-"""What a workflow may choose of models for itself (``workflow_configurations.models``); never a key or an address."""
+"""The models that a workflow may choose for itself (``workflow_configurations.models``); never a key or an address."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ from offhook.models.schemas import Name
 
 
 class _ServiceOverride(BaseModel):
-    """Without ``provider`` the rest changes the organization's own service."""
+    """A partial service. Without ``provider`` it changes the organization's own service."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -67,11 +67,11 @@ _KINDS: dict[str, type[_ServiceOverride]] = {"llm": LlmOverride, "tts": TtsOverr
 
 
 def parse_compatible_overrides(sent: Mapping[str, Any]) -> WorkflowModels:
-    """What Dograh's clients send as ``model_overrides`` (services by kind) or as
-    ``model_configuration_v2_override`` (a whole configuration), in our shape.
+    """Converts the overrides that Dograh's clients send to our shape.
 
-    ``voice`` is our ``voice_id``; fields that no service of ours has are left out. Raises ValueError for keys, for
-    addresses and for modes that are not offered here.
+    Accepts ``model_overrides`` (services by kind) and ``model_configuration_v2_override`` (a whole configuration).
+    ``voice`` becomes ``voice_id``; fields that no service of ours has are dropped. Raises ValueError for keys,
+    addresses and modes that are not offered here.
     """
     services: Any = sent
     if "mode" in sent or "byok" in sent or "dograh" in sent:

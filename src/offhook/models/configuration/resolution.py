@@ -1,4 +1,4 @@
-"""From configured services, layer upon layer, to the complete choices that vendors build ports of. Pure."""
+"""Merges configured services, layer by layer, into the complete choices from which vendors build ports. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from offhook.models.errors import UnknownModel
 from offhook.models.vendors import KINDS, AnyVendor, Kind, ModelChoice
 from offhook.settings import Settings
 
-# gpt-4.1-2025-04-14, claude-haiku-4-5-20251001: a dated edition of a model that is listed.
+# gpt-4.1-2025-04-14, claude-haiku-4-5-20251001: dated snapshots of a listed model.
 _EDITION_SUFFIX: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 _MAX_LANGUAGE_CHARS: Final = 200
 Services = Mapping[str, Any]
@@ -21,14 +21,14 @@ Services = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModels:
-    """The choices of one call by kind, best first, and the caller's language."""
+    """The choices for one call by kind, best first, and the caller's language."""
 
     by_kind: Mapping[Kind, Sequence[ModelChoice]]
     language: str
 
 
 def services_from_settings(settings: Settings) -> dict[str, JsonObject]:
-    """What the installation has set, in the shape of a configuration, keys included."""
+    """Returns the installation's settings in the shape of a configuration, keys included."""
     llm: JsonObject = {
         "provider": settings.llm_provider,
         "model": settings.llm_model,
@@ -56,9 +56,9 @@ def services_from_settings(settings: Settings) -> dict[str, JsonObject]:
 class ModelResolver:
     """Completes configurations for the vendors of a process.
 
-    ``organization`` and ``workflow`` have the shape ``{llm, tts, stt, fallbacks: {llm: […], …}}``; what is missing or
-    no object is as if it were not there. A workflow that names another provider takes its key from where the
-    organization or the installation has one for that provider.
+    ``organization`` and ``workflow`` have the shape ``{llm, tts, stt, fallbacks: {llm: […], …}}``; a missing entry and
+    one that is not an object are ignored. A workflow that names another provider takes its key from the organization or
+    the installation, whichever has one for that provider.
     """
 
     def __init__(self, catalog: VendorCatalog, settings: Settings) -> None:
@@ -67,7 +67,7 @@ class ModelResolver:
         self._installed = services_from_settings(settings)
 
     def resolve(self, organization: Services, workflow: Services) -> ResolvedModels:
-        """UnknownModel (422) says what is wrong and what is allowed."""
+        """Returns the choices; raises UnknownModel (422), which says what is wrong and what is allowed."""
         stt = self._merge_primary_service("stt", organization, workflow)
         language = stt.get("language") or self._settings.language
         if not isinstance(language, str) or len(language) > _MAX_LANGUAGE_CHARS:
@@ -94,7 +94,7 @@ class ModelResolver:
         return service
 
     def _with_key(self, kind: Kind, service: Mapping[str, Any], organization: Services) -> JsonObject:
-        """The service with the key, and the address that the key is for, of another entry of its provider."""
+        """Returns the service with the key, and that key's address, of another entry of its provider."""
         found = dict(service)
         if found.get("api_key") or found.get("base_url"):
             return found
@@ -182,7 +182,7 @@ _APPLY_OPTIONS: Final = {"llm": _apply_llm_options, "tts": _apply_tts_options, "
 
 
 def _merge_layer(service: Services, layer: Services) -> JsonObject:
-    """The layer over what is below it. A key never goes to an address that it was not given for."""
+    """Merges a layer over the one below. A key is never combined with an address that it was not given for."""
     moved = "base_url" in layer and layer["base_url"] != service.get("base_url")
     return {**{name: value for name, value in service.items() if not (moved and name == "api_key")}, **layer}
 

@@ -1,4 +1,4 @@
-"""What the configuration's endpoints ask for that is more than the table: vendors' offers, live checks, local servers."""
+"""Services behind the configuration's endpoints beyond the table: vendors' offers, live checks, local servers."""
 
 from collections.abc import Mapping
 from typing import Any, Final, cast
@@ -23,12 +23,12 @@ from offhook.orgs import ADMINS, Caller
 from offhook.settings import Settings
 
 LOCAL_SERVERS_TTL_S: Final = 30.0
-# A vendor's price for two hundred characters each; nobody compares voices faster.
+# Each preview costs a vendor's price for 200 characters; a person comparing voices stays below this rate.
 MAX_PREVIEWS_PER_MINUTE: Final = 20
 
 
 class ModelSettingsService:
-    """One a process. ``configurations`` is the part that needs a session."""
+    """One instance per process. ``configurations`` is the part that needs a session."""
 
     def __init__(
         self,
@@ -50,10 +50,10 @@ class ModelSettingsService:
         self._known_servers_at = float("-inf")
 
     def describe_effective(self, services: Mapping[str, Any]) -> dict[str, object]:
-        """What calls use, kind by kind, with who takes over."""
+        """Describes the models that calls use, kind by kind, with their fallbacks."""
         try:
             chosen = self.configurations.resolve_models(services)
-        except UnknownModel:  # stored long ago and withdrawn since: calls are answered by the installation's choice
+        except UnknownModel:  # stored earlier and since withdrawn: calls use the installation's choice
             chosen = self._registry.installed_models()
         shown = {
             kind: [describe_choice(choice) for choice in self._registry.with_offline(choices, kind)]
@@ -85,7 +85,7 @@ class ModelSettingsService:
     async def check_services(
         self, caller: Caller, sent: Mapping[str, Any] | None
     ) -> Mapping[Kind, list[AccessCheckResult]]:
-        """Ask the vendors; no transaction is open meanwhile. TooManyRequests (429), errors as of ``put``."""
+        """Asks the vendors with no transaction open. Raises TooManyRequests (429) and the errors of ``put``."""
         self._limiter.spend(str(caller.organization_id))
         async with self._db.transaction() as session:
             stored = await self.configurations.load_configuration(session, caller.organization_id)
@@ -96,10 +96,10 @@ class ModelSettingsService:
         return await check_all(self._registry.catalog, self.configurations.resolve_models(services))
 
     async def preview_voice(self, caller: Caller, service: Mapping[str, Any], text: str) -> bytes:
-        """A WAV of ``text`` in the voice of ``service``; see ``ModelConfigurationStore.voice``.
+        """Returns a WAV of ``text`` in the voice of ``service``; see ``ModelConfigurationStore.resolve_voice``.
 
-        No transaction is open meanwhile. Forbidden (403) for an own key or address of who may not configure any;
-        TooManyRequests (429), VoiceFailed (502), VoiceTimedOut (504), errors as of ``put``.
+        No transaction is open during synthesis. Raises Forbidden (403) for an own key or address from a user who may
+        not configure any; TooManyRequests (429), VoiceFailed (502), VoiceTimedOut (504) and the errors of ``put``.
         """
         if caller.role not in ADMINS and not ADMIN_ONLY_FIELDS.isdisjoint(service):
             raise Forbidden("Only admins can test a voice with a different key or address.")
@@ -128,7 +128,7 @@ def _describe_embeddings(services: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _public(service: Mapping[str, Any]) -> dict[str, object]:
-    """The operator's keys and addresses are nobody else's business."""
+    """Returns a choice without the operator's keys and addresses, which users must not see."""
     return {name: value for name, value in service.items() if name not in ("api_key", "base_url")}
 
 

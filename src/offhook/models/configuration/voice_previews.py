@@ -1,4 +1,4 @@
-"""A sentence in a voice that is being chosen, for people to hear before calls do."""
+"""Renders a sample sentence in a voice, so that people can hear it before calls use it."""
 
 import asyncio
 import io
@@ -12,12 +12,12 @@ from offhook.models.ports import ModelError, Tts
 DEFAULT_SENTENCE: Final = "Hello, thank you for calling. This is how I sound. How can I help you today?"
 MAX_TEXT_CHARS: Final = 200
 PREVIEW_TIMEOUT_S: Final = 20.0
-# More than 200 characters take at the slowest speed; a vendor that never ends is cut off here.
+# Longer than 200 characters take at the slowest speed; cuts off a vendor that never ends.
 MAX_AUDIO_S: Final = 60
 
 
 async def render_preview(tts: Tts, text: str) -> bytes:
-    """``text`` as a WAV file: PCM16, mono, at the voice's own rate. VoiceFailed (502), VoiceTimedOut (504)."""
+    """Returns ``text`` as WAV (PCM16, mono, the voice's own rate). Raises VoiceFailed (502), VoiceTimedOut (504)."""
     most = MAX_AUDIO_S * tts.sample_rate * 2
     pcm = bytearray()
     chunks = tts.speak(text)

@@ -1,1 +1,1 @@
-"""What all LLM vendors share: errors and streams."""
+"""Code shared by all LLM vendors: errors and streams."""

@@ -1,4 +1,4 @@
-"""The failures of LLM vendors as the one error that the voice loop knows; their SDKs differ, the reasons do not."""
+"""Maps LLM vendors' failures to the one error that the voice loop knows: their SDKs differ, the reasons do not."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from offhook.models.ports import ModelError
 
 _MAX_MESSAGE_CHARS: Final = 300
 _MAX_RETRY_AFTER_S: Final = 3600.0
-# status -> (code, is worth trying again). 529 is Anthropic's "overloaded".
+# status -> (code, is worth retrying). 529 is Anthropic's "overloaded".
 _BY_STATUS: Final = {
     400: ("llm_bad_request", False),
     401: ("llm_unauthorized", False),
@@ -26,7 +26,7 @@ _BY_STATUS: Final = {
     529: ("llm_overloaded", True),
 }
 _HOPELESS_CODES: Final = frozenset({"insufficient_quota", "billing_hard_limit_reached", "account_deactivated"})
-# As OpenAI, Anthropic, Google and the local servers say it; most of them by a plain 400.
+# The wording of OpenAI, Anthropic, Google and the local servers; most of them send it with a plain 400.
 _TOO_LONG: Final = re.compile(
     r"context.?length|maximum context|context window|prompt is too long|too many tokens|exceeds the (maximum|available)"
     r"|input token count",
@@ -37,7 +37,7 @@ _TOO_LONG: Final = re.compile(
 def status_error(
     status: int, message: str, *, code: Any = None, headers: Mapping[str, str] | None = None
 ) -> ModelError:
-    """An answer with an error status; ``code`` is the vendor's own word for it."""
+    """Converts an answer with an error status; ``code`` is the vendor's own error word."""
     if code in _HOPELESS_CODES or (status == 400 and "credit balance" in message.lower()):
         return ModelError("llm_no_quota", shorten_message(message), retryable=False)
     if status in {400, 413, 422} and (code == "context_length_exceeded" or _TOO_LONG.search(message)):
@@ -50,7 +50,7 @@ def status_error(
 
 
 def stream_error(message: str, *, is_ours: bool) -> ModelError:
-    """The vendor's error object in the middle of a stream; ``is_ours``: our request was at fault."""
+    """Converts the vendor's error object in the middle of a stream; ``is_ours``: our request was at fault."""
     return ModelError("llm_stream_error", shorten_message(message), retryable=not is_ours)
 
 
@@ -76,7 +76,7 @@ def connect_timeout_error() -> ModelError:
 
 
 def connection_error(error: BaseException) -> ModelError:
-    """Also what the egress guard refuses: SDKs take it for a lost connection."""
+    """Converts a lost connection; SDKs also report the egress guard's refusals as one."""
     reason = error if isinstance(error, EgressError) else error.__cause__ or error
     if isinstance(reason, EgressError):
         return ModelError("llm_address_refused", reason.message, retryable=reason.retryable)
@@ -102,7 +102,7 @@ def shorten_message(error: Any) -> str:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds; vendors send a number, a date is as good as nothing."""
+    """Returns seconds, or None for a date: vendors send numbers."""
     try:
         seconds = float(headers.get("retry-after", ""))
     except ValueError:

@@ -1,4 +1,4 @@
-"""A vendor's stream under the clock: time-outs for the first and the next token, closed as soon as nobody listens."""
+"""Enforces timeouts for a vendor's stream (first token, next token) and closes it when its consumer stops."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -10,13 +10,13 @@ from offhook.kit.egress import EgressError
 from offhook.models.llm import llm_errors
 from offhook.models.ports import ModelError
 
-# What an SDK raised, as ModelError; None when it is not of its own making.
+# Converts an SDK's exception to ModelError; None when the SDK did not raise it.
 Translate = Callable[[Exception], ModelError | None]
 
 
 @dataclass(frozen=True, slots=True)
 class LlmTimeouts:
-    """Seconds until a connection stands, until the first token and between two tokens."""
+    """Seconds until a connection is open, until the first token and between two tokens."""
 
     connect_s: float = 3.0
     first_token_s: float = 10.0
@@ -29,7 +29,7 @@ async def stream_with_timeouts(
     limits: LlmTimeouts,
     of: Translate,
 ) -> AsyncGenerator[Any, None]:
-    """The chunks of a stream as they come. Closing this closes the request at the vendor. Raises ModelError."""
+    """Yields the chunks of a stream as they come. Closing it closes the request at the vendor. Raises ModelError."""
     first_by = asyncio.get_running_loop().time() + limits.first_token_s
     async with guard_vendor_call(of, "first token", limits.first_token_s, first_by):
         stream = await open_stream()
@@ -47,7 +47,7 @@ async def stream_with_timeouts(
 
 @asynccontextmanager
 async def guard_vendor_call(of: Translate, what: str, limit_s: float, by: float | None = None) -> AsyncIterator[None]:
-    """The edge to a vendor: every failure inside leaves as ModelError, cancellation as it is."""
+    """Guards calls to a vendor: every failure inside becomes a ModelError; cancellation passes through."""
     deadline = asyncio.get_running_loop().time() + limit_s if by is None else by
     try:
         async with asyncio.timeout_at(deadline):
@@ -58,5 +58,5 @@ async def guard_vendor_call(of: Translate, what: str, limit_s: float, by: float 
         raise llm_errors.timeout_error(what, limit_s) from None
     except EgressError as error:
         raise llm_errors.connection_error(error) from error
-    except Exception as error:  # vendor edge: a broken stream breaks the SDKs in many ways
+    except Exception as error:  # vendor boundary: SDKs raise many errors for a broken stream
         raise of(error) or llm_errors.malformed_answer_error(error) from error

@@ -1,4 +1,4 @@
-"""Prices of models and carriers: the dated table, an organization's own prices, and what a run costs by them."""
+"""Prices of models and carriers: the dated table, an organization's own prices, and the cost of a run."""
 
 from offhook.models.prices.calculation import PricedUsage, PriceList, UnpricedUsage
 from offhook.models.prices.endpoints import router

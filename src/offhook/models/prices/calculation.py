@@ -1,4 +1,4 @@
-"""What a conversation's use of models and carriers costs, line by line. Pure."""
+"""Calculates the cost of a conversation's models and carriers, line by line. Pure."""
 
 import math
 import re
@@ -12,7 +12,7 @@ from offhook.kit.json_values import JsonObject
 from offhook.models.prices.published_prices import Price, price_table
 
 ANY_MODEL: Final = "*"
-# usage counter -> (unit of the line, price key, how many units that price is for)
+# usage counter -> (unit of the line, price key, number of units per price)
 _UNITS: Final = {
     "prompt_tokens": ("prompt_token", "prompt_million", 1_000_000),
     "completion_tokens": ("completion_token", "completion_million", 1_000_000),
@@ -20,16 +20,16 @@ _UNITS: Final = {
     "seconds": ("second", "minute", 60),
 }
 _SNAPSHOT: Final = re.compile(r"-(\d{4}-?\d{2}-?\d{2}|latest)$")
-# As many decimals as are stored: what is shown adds up to what was charged.
+# As many decimals as are stored, so that displayed amounts add up to the charge.
 _STORED_PRECISION: Final = Decimal("0.00000001")
 
 
 @dataclass(frozen=True, slots=True)
 class PricedUsage:
-    """``quantity`` units at ``unit_price_cents`` each, by the price that held since ``price_date``.
+    """A quantity of units at ``unit_price_cents`` each, by the price in force since ``price_date``.
 
-    ``kind`` is llm, tts, stt or carrier; ``unit`` prompt_token, completion_token, character or second, or call for what a
-    carrier has charged itself.
+    ``kind`` is llm, tts, stt or carrier; ``unit`` is prompt_token, completion_token, character or second, or call for
+    an amount that a carrier reported.
     """
 
     kind: str
@@ -47,7 +47,7 @@ class PricedUsage:
 
 @dataclass(frozen=True, slots=True)
 class UnpricedUsage:
-    """Something that was used and whose price nobody knows: it costs, but not an amount that we could name."""
+    """Usage without a known price: it costs something, but the amount is unknown."""
 
     kind: str
     provider: str
@@ -60,14 +60,13 @@ class UnpricedUsage:
 
 
 class PriceList:
-    """The table with an organization's own prices before it."""
+    """The published table, overridden by an organization's own prices."""
 
     def __init__(self, own: Sequence[Price] = ()) -> None:
         self._own_prices = own
 
     def price_usage(self, usage: Mapping[str, Any], on: date) -> list[PricedUsage | UnpricedUsage]:
-        """The cost of what a ``usage_counted`` event counted, at the prices of the day ``on``; what was not used has no
-        line."""
+        """Prices the usage of a ``usage_counted`` event at the prices of the day ``on``; unused items have no line."""
         return [
             line
             for kind in ("llm", "tts", "stt")
@@ -78,7 +77,7 @@ class PriceList:
     def price_call(
         self, carrier: str, direction: str, country: str | None, seconds: Decimal, on: date
     ) -> list[PricedUsage | UnpricedUsage]:
-        """What a carrier takes for a call of ``seconds``. ``country`` is that of the called number (ISO alpha-2)."""
+        """Prices a carrier's call of ``seconds``. ``country`` is that of the called number (ISO alpha-2)."""
         names = [f"{direction}/{country}"] if country else []
         model = names[0] if names else direction
         if seconds <= 0:
@@ -90,7 +89,7 @@ class PriceList:
         return [PricedUsage("carrier", carrier, model, "second", begun, _unit_cents(price, "minute", 60), price.since)]
 
     def price_of(self, kind: str, provider: str, model: str, on: date) -> Price | None:
-        """The price of a model on a day. A dated snapshot (``gpt-4.1-2025-04-14``) costs what its model costs."""
+        """Returns a model's price on a day. A dated snapshot (``gpt-4.1-2025-04-14``) costs the same as its model."""
         return self._find_price(kind, provider, (model, _SNAPSHOT.sub("", model), ANY_MODEL), on)
 
     def _find_price(self, kind: str, provider: str, models: Sequence[str], on: date) -> Price | None:

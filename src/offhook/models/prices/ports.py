@@ -1,4 +1,4 @@
-"""What prices ask of the domains above; they provide it to the root."""
+"""Ports that the domains above implement for prices; they provide them to the root."""
 
 from typing import Protocol
 
@@ -11,12 +11,12 @@ class BillingPolicy(Protocol):
     """Knows whose calls are paid from a balance."""
 
     async def is_enforced(self, session: AsyncSession, organization_id: int) -> bool:
-        """Returns whether an empty balance refuses calls of this organization."""
+        """Returns True when an empty balance blocks this organization's calls."""
         ...
 
 
 class InstallationBillingPolicy:
-    """Of a process that keeps no accounts of its organizations."""
+    """The policy of a process without balances for its organizations."""
 
     async def is_enforced(self, session: AsyncSession, organization_id: int) -> bool:
         return settings_of(session).billing_enforced

@@ -1,4 +1,4 @@
-"""The dated price table: what vendors and carriers have published."""
+"""The dated table of the prices that vendors and carriers publish."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ PRICE_KEYS: Final[dict[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars by price key of one model from one day on. ``step``: every begun so many seconds cost in full."""
+    """US dollars by price key for one model from a day on. ``step``: billing increment in seconds."""
 
     since: date
     kind: str
@@ -35,7 +35,7 @@ class Price:
 
 @cache
 def price_table() -> tuple[Price, ...]:
-    """Every price of ``prices.yaml``; a price without all of its amounts is an error of the table."""
+    """Returns every price of ``prices.yaml``; a price with a missing amount is an error in the table."""
     text = (files(__package__) / "prices.yaml").read_text("utf-8")
     table: dict[str, dict[str, list[dict[str, Any]]]] = yaml.load(text, Loader=yaml.CSafeLoader)
     return tuple(

@@ -1,4 +1,4 @@
-"""The queries on an organization's own prices."""
+"""The queries for an organization's own prices."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -31,7 +31,7 @@ async def upsert_own_price(session: AsyncSession, organization_id: int, values: 
 async def delete_own_price(
     session: AsyncSession, organization_id: int, kind: str, provider: str, model: str, valid_from: date
 ) -> bool:
-    """Returns whether there was one."""
+    """Deletes a price; returns False when there was none."""
     gone = await session.scalar(
         delete(OwnPrice)
         .where(

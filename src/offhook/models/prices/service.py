@@ -1,4 +1,4 @@
-"""An organization's own prices: its contracts go before the published table."""
+"""An organization's own prices, which override the published table."""
 
 from datetime import date
 from decimal import Decimal
@@ -27,7 +27,7 @@ class PricesLocked(Forbidden):
 
 
 async def price_list(session: AsyncSession, organization_id: int) -> PriceList:
-    """What things cost this organization."""
+    """Returns the prices that apply to this organization."""
     return PriceList(await _load_own_prices(session, organization_id))
 
 
@@ -41,7 +41,7 @@ async def list_prices(session: AsyncSession, organization_id: int) -> list[Price
 async def set_own_price(
     session: AsyncSession, charging: BillingPolicy, caller: Caller, asked: OwnPriceRequest
 ) -> PriceItem:
-    """Set a price from its day on; runs that are over keep what they cost. PricesLocked (403)."""
+    """Sets a price from its day on; finished runs keep their cost. Raises PricesLocked (403)."""
     await _check_allowed(session, charging, caller)
     values = {name: getattr(asked, name) for name in ("kind", "provider", "model", "valid_from", "step")}
     await repository.upsert_own_price(session, caller.organization_id, {**values, "dollars": asked.amounts_by_key()})
@@ -67,7 +67,7 @@ async def remove_own_price(
     model: str,
     valid_from: date,
 ) -> None:
-    """OwnPriceNotFound (404), PricesLocked (403)."""
+    """Deletes an own price. Raises OwnPriceNotFound (404), PricesLocked (403)."""
     await _check_allowed(session, charging, caller)
     if not await repository.delete_own_price(session, caller.organization_id, kind, provider, model, valid_from):
         raise OwnPriceNotFound
@@ -76,7 +76,7 @@ async def remove_own_price(
 
 
 async def _check_allowed(session: AsyncSession, charging: BillingPolicy, caller: Caller) -> None:
-    # Where calls are charged, prices are money: nobody sets what they pay themselves.
+    # Where calls are charged, these prices are money: organizations cannot set what they pay.
     if caller.is_superuser and caller.impersonator_id is None:
         return
     if await charging.is_enforced(session, caller.organization_id):

@@ -10,7 +10,7 @@ from offhook.kit.database.database import Base
 
 
 class OwnPrice(Base):
-    """``dollars``: amounts as texts by price key. Holds from ``valid_from`` until the model's next own price."""
+    """``dollars`` holds amounts as text by price key. In force from ``valid_from`` until the model's next own price."""
 
     __tablename__ = "own_prices"
 

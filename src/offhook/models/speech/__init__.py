@@ -1,4 +1,4 @@
-"""What all speech vendors share: sockets that stay warm, time-outs, replay after a lost line, errors with stable codes.
+"""Code shared by all speech vendors: warm sockets, timeouts, replay after a lost connection, stable error codes.
 
-A vendor's own folder (``models/providers/<vendor>``) holds its wire format and nothing else.
+A vendor's own folder (``models/providers/<vendor>``) holds only its wire format.
 """

@@ -1,17 +1,17 @@
-"""The caller's audio that no final has covered yet: what a new connection has to hear again."""
+"""The caller's audio that no final covers yet: a new connection must hear it again."""
 
 from typing import Final
 
 from offhook.models.speech.formats import WireFormat
 
-# Longer than anybody speaks without a final; a vendor that gives none for so long has lost it anyway.
+# Longer than people speak without a final; a vendor that gives none for so long has lost it anyway.
 MAX_KEPT_S: Final = 30.0
-# In silence this much stays, so that a word whose beginning our VAD missed is whole.
+# This much is kept in silence, so that a word whose beginning our VAD missed is complete.
 MAX_KEPT_SILENT_S: Final = 1.5
 
 
 class AudioReplay:
-    """Wire bytes by their position since the stream began. ``sent`` is where the current connection is."""
+    """Wire bytes by their position since the stream began. ``sent`` is the current connection's position."""
 
     def __init__(self, audio: WireFormat) -> None:
         self._bytes_per_s = audio.bytes_per_s
@@ -29,23 +29,23 @@ class AudioReplay:
         self._buffer += payload
 
     def take_unsent(self, size: int) -> bytes:
-        """The next bytes to send, at most ``size``."""
+        """Returns the next bytes to send, at most ``size``."""
         at = self.sent - self._start
         piece = bytes(self._buffer[at : at + size])
         self.sent += len(piece)
         return piece
 
     def rewind(self) -> None:
-        """A new connection begins with the first byte that no final has covered; its clock starts there."""
+        """Starts a new connection with the first byte that no final covers; its clock starts there."""
         self._origin = self.sent = self._start
 
     def mark_covered(self, until_s: float | None) -> None:
-        """A final reached to this second of the connection's clock; None: to everything that was sent."""
+        """Marks audio as covered up to this second of the connection's clock; None: everything that was sent."""
         position = self.sent if until_s is None else self._origin + int(until_s * self._bytes_per_s)
         self._drop_until(position)
 
     def trim(self, *, is_silent: bool) -> None:
-        """Forget what is too old to matter."""
+        """Drops audio that is too old to matter."""
         keep = int((MAX_KEPT_SILENT_S if is_silent else MAX_KEPT_S) * self._bytes_per_s)
         if len(self._buffer) > keep + self._bytes_per_s // 2:
             self._drop_until(self._start + len(self._buffer) - keep)

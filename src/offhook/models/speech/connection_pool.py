@@ -10,15 +10,15 @@ from offhook.kit.media_sockets.client import ClientSocket
 from offhook.models.ports import ModelError
 from offhook.models.speech.errors import VendorErrors
 
-# Between two turns of a conversation there is less than this; afterwards a warm connection only costs.
+# Longer than the pause between two turns; beyond it a warm connection only costs.
 MAX_IDLE_S: Final = 120.0
 MAX_IDLE_CONNECTIONS: Final = 16
-# How long a vendor may take to confirm that it has stopped.
+# Time limit for a vendor to confirm that it has stopped.
 DRAIN_TIMEOUT_S: Final = 1.5
 
 
 class PooledConnection:
-    """One socket, lent to one sentence at a time. Implements Receiver: messages go to the sentence's queue."""
+    """One socket, used by one sentence at a time. Implements MessageReceiver: messages go to the sentence's queue."""
 
     def __init__(self, errors: VendorErrors, on_free: Callable[["PooledConnection"], None]) -> None:
         self._errors = errors
@@ -41,7 +41,7 @@ class PooledConnection:
                 self.socket.send(message)
 
     def drain_until(self, is_end: Callable[[str], bool]) -> None:
-        """Keep the socket from others until a message says that the vendor has stopped; drop it when none does."""
+        """Reserves the socket until a message says that the vendor has stopped; drops it when none does."""
         self._drained_by = is_end
         self._timer = self._loop.call_later(DRAIN_TIMEOUT_S, self.close)
 
@@ -56,7 +56,7 @@ class PooledConnection:
             self._timer.cancel()
             self._timer = None
 
-    # Receiver
+    # MessageReceiver
 
     def on_text(self, text: str) -> None:
         if self._drained_by is not None:
@@ -78,7 +78,7 @@ class PooledConnection:
 
 @dataclass(eq=False)
 class VendorConnectionPool:
-    """Gives the warmest connection, or opens one. ``uses_per_minute``: what a vendor allows on one connection."""
+    """Lends the warmest connection, or opens one. ``uses_per_minute``: the vendor's limit per connection."""
 
     open: Callable[[PooledConnection], Awaitable[ClientSocket]]
     errors: VendorErrors
@@ -90,7 +90,7 @@ class VendorConnectionPool:
     _keepalive_timer: asyncio.TimerHandle | None = None
 
     async def acquire(self, *, only_new: bool = False) -> tuple[PooledConnection, bool]:
-        """A connection and whether it had been used before; ModelError when none can be opened."""
+        """Returns a connection and True if it was used before; raises ModelError when none can be opened."""
         now = asyncio.get_running_loop().time()
         self._drop_stale(now)
         if not only_new:
@@ -104,7 +104,7 @@ class VendorConnectionPool:
         return self._mark_lent(connection, now), False
 
     def release(self, connection: PooledConnection) -> None:
-        """For the next sentence; a connection that is closed or one too many is forgotten."""
+        """Returns a connection to the pool; drops a closed or surplus one."""
         connection.is_lent = False
         if not connection.is_open or len(self._idle) >= MAX_IDLE_CONNECTIONS:
             self.discard(connection)

@@ -1,4 +1,4 @@
-"""What speech vendors say when something is wrong, as the one error that the voice loop knows. Keys never get out."""
+"""Maps speech vendors' failures to the one error that the voice loop knows. Keys never leak."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from offhook.models.ports import ModelError
 
 _MAX_MESSAGE_CHARS: Final = 300
-# what comes after the kind ("tts_", "stt_") in a code: may the same request work when tried again?
+# a code without its kind ("tts_", "stt_") -> is worth retrying
 RETRYABLE: Final[Mapping[str, bool]] = {
     "bad_request": False,
     "unauthorized": False,
@@ -35,13 +35,13 @@ _BY_STATUS: Final[Mapping[int, str]] = {
     429: "rate_limited",
 }
 _MONEY_WORDS: Final = ("quota", "insufficient", "payment", "credit", "balance", "billing")
-# where vendors put their words, best first
+# fields for the vendor's message, best first
 _TEXT_FIELDS: Final = ("message", "err_msg", "reason", "description", "detail", "error", "title")
 _CODE_FIELDS: Final = ("error_code", "err_code", "code", "status", "type", "category")
 
 
 class VendorErrors:
-    """Makes the errors of one vendor and key. ``close_codes``: what the vendor's own close codes mean."""
+    """Makes the errors of one vendor and key. ``close_codes``: meanings of the vendor's own close codes."""
 
     def __init__(
         self, kind: Literal["tts", "stt", "embeddings"], api_key: str, *, close_codes: Mapping[int, str] | None = None
@@ -51,13 +51,13 @@ class VendorErrors:
         self._close_codes = close_codes or {}
 
     def make_error(self, name: str, message: object, *, retry_after_s: float | None = None) -> ModelError:
-        """``name`` is a key of RETRYABLE."""
+        """Makes an error; ``name`` is a key of RETRYABLE."""
         return ModelError(
             f"{self._kind}_{name}", self._clean(message), retryable=RETRYABLE[name], retry_after_s=retry_after_s
         )
 
     def status_error(self, status: int, body: bytes | str, retry_after: str | None = None) -> ModelError:
-        """An HTTP answer, to a request or to a handshake."""
+        """Converts an HTTP answer to a request or a handshake."""
         word, text = parse_error_body(body)
         name = _BY_STATUS.get(status, "server_error" if status >= 500 else "refused")
         if name in ("unauthorized", "forbidden", "rate_limited") and is_about_money(f"{word} {text}"):
@@ -66,7 +66,7 @@ class VendorErrors:
         return self.make_error(name, f"HTTP {status}: {text or word or 'no reason given'}", retry_after_s=wait)
 
     def closed_error(self, code: int, reason: str) -> ModelError:
-        """The socket was closed while it was needed."""
+        """Makes the error for a socket that closed while in use."""
         name = self._close_codes.get(code)
         if name is None:
             name = "bad_request" if code in (1003, 1007, 1008, 1009) else "cut_off"
@@ -101,7 +101,7 @@ def is_about_limits(text: str) -> bool:
 
 
 def parse_error_body(body: bytes | str) -> tuple[str, str]:
-    """(the vendor's error word, its sentence) out of an error body of any usual shape."""
+    """Parses an error body of any usual shape: (the vendor's error word, its sentence)."""
     raw = body.decode(errors="replace") if isinstance(body, bytes) else body
     try:
         found = json.loads(raw)

@@ -1,4 +1,4 @@
-"""How audio (and a language) looks on a vendor's wire: mu-law straight through where the line has it, PCM16 otherwise."""
+"""Formats of audio (and languages) on a vendor's wire: mu-law unchanged where the line has it, PCM16 otherwise."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -10,7 +10,7 @@ from offhook.kit.audio import MULAW_8K
 
 @dataclass(frozen=True, slots=True)
 class WireFormat:
-    """``encoding`` mulaw has one byte a sample, pcm two (little-endian)."""
+    """An encoding and a rate: mulaw has one byte per sample, pcm two (little-endian)."""
 
     encoding: Literal["mulaw", "pcm"]
     sample_rate: int
@@ -24,7 +24,7 @@ class WireFormat:
         return self.sample_rate * self.sample_bytes
 
     def to_pcm(self, payload: bytes) -> bytes:
-        """Wire bytes as PCM16; whole samples only."""
+        """Converts wire bytes to PCM16; whole samples only."""
         return MULAW_8K.decode(payload).tobytes() if self.encoding == "mulaw" else payload
 
     def from_pcm(self, pcm: bytes) -> bytes:
@@ -35,10 +35,10 @@ MULAW_8000: Final = WireFormat("mulaw", 8000)
 
 
 def short_language(tag: str) -> str:
-    """``en-US`` → ``en``."""
+    """Shortens ``en-US`` to ``en``."""
     return tag.partition("-")[0].lower()
 
 
 def line_format(sample_rate: int) -> WireFormat:
-    """What a line of this rate is carried as: telephones in mu-law, half of the bytes and no resampling."""
+    """Returns the wire format for a line of this rate: telephones use mu-law, with half the bytes and no resampling."""
     return MULAW_8000 if sample_rate == MULAW_8000.sample_rate else WireFormat("pcm", sample_rate)

@@ -1,4 +1,4 @@
-"""How a vendor is reached: straight, or through the egress guard when an organization typed the address in."""
+"""The route to a vendor: direct, or through the egress guard for an address that an organization entered."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from offhook.kit.egress import EgressClient
 
 @dataclass(frozen=True, slots=True)
 class NetworkRoute:
-    """``is_guarded`` without ``egress`` leads nowhere: such an address is refused."""
+    """A route. ``is_guarded`` without ``egress`` refuses the address."""
 
     is_guarded: bool = False
     egress: EgressClient | None = None

@@ -1,4 +1,4 @@
-"""A recognizer behind a WebSocket: one connection a caller, replaced when it breaks, without losing a word."""
+"""A recognizer behind a WebSocket: one connection per caller, replaced without losing a word when it breaks."""
 
 import asyncio
 import json
@@ -17,10 +17,10 @@ from offhook.models.speech.network_route import DIRECT_ROUTE, NetworkRoute
 from offhook.models.speech.vendor_socket import VendorAddress, open_socket
 
 RECONNECT_PAUSES_S: Final = (0.0, 0.3, 1.0)
-# More than this many lost lines in LOSSES_WITHIN_S: another vendor should take over.
+# With more lost connections than this within LOSSES_WITHIN_S, another vendor should take over.
 MAX_LOSSES: Final = 3
 LOSS_WINDOW_S: Final = 30.0
-# A caller spoke at least MIN_SPEECH_S and ANSWER_S later the vendor has not sent a byte: the line is dead.
+# Without a byte from the vendor ANSWER_S after MIN_SPEECH_S of speech, the connection is dead.
 MIN_SPEECH_S: Final = 0.35
 ANSWER_TIMEOUT_S: Final = 1.0
 SILENT_AFTER_S: Final = 4.0
@@ -30,12 +30,12 @@ MAX_TERM_CHARS: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class SttReady:
-    """The vendor takes audio now."""
+    """The vendor is ready for audio."""
 
 
 @dataclass(frozen=True, slots=True)
 class SttTranscript:
-    """``end_s``: where the text ends on the connection's clock (finals); None: at everything that was sent."""
+    """A transcript. ``end_s``: where a final ends on the connection's clock; None: with everything that was sent."""
 
     event: SttEvent
     end_s: float | None = None
@@ -58,7 +58,7 @@ class SttSession(Protocol):
     def encode_audio(self, payload: bytes) -> str | bytes: ...
     def parse_message(self, message: Mapping[str, Any]) -> Sequence[SttMessage]: ...
     def key_term_messages(self, terms: Sequence[str]) -> Sequence[str] | None:
-        """Key terms for what comes now; None where the vendor takes them with a new connection only."""
+        """Returns messages with the next key terms; None where the vendor takes them only with a new connection."""
         ...
 
     def closing_messages(self) -> Sequence[str]: ...
@@ -71,17 +71,17 @@ class SttWire(Protocol):
     def errors(self) -> VendorErrors: ...
     @property
     def chunk_s(self) -> float:
-        """How much audio goes into one message."""
+        """Returns the seconds of audio per message."""
         ...
 
     @property
     def replay_speed(self) -> float | None:
-        """How many times real time the vendor takes audio; None: any."""
+        """Returns how many times faster than real time the vendor accepts audio; None: any speed."""
         ...
 
     @property
     def idle_message(self) -> str | None:
-        """What keeps a connection open while no audio comes (every 4 s)."""
+        """Returns the message that keeps a connection open while no audio comes (every 4 s)."""
         ...
 
     def format_for(self, sample_rate: int) -> WireFormat: ...
@@ -91,7 +91,7 @@ class SttWire(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SttLimits:
-    """Seconds until a connection stands and until the vendor takes audio."""
+    """Seconds until a connection is open and until the vendor takes audio."""
 
     connect_s: float = 3.0
     ready_s: float = 3.0
@@ -118,7 +118,7 @@ class SocketStt:
 
 
 class _VendorConnection:
-    """One connection as its receiver; a line that was replaced is not heard any more."""
+    """One connection as its receiver; messages of a replaced connection are ignored."""
 
     def __init__(self, owner: "SocketSttStream", session: SttSession) -> None:
         self._owner = owner
@@ -158,7 +158,7 @@ class SocketSttStream:
         self._answer_timer: asyncio.TimerHandle | None = None
         self._losses: deque[float] = deque(maxlen=MAX_LOSSES)
         self._is_closed = False
-        # what is expected first comes right after the connection: where it must be part of that, it is made again
+        # the first key terms come right after the connection: where they must be part of it, it is opened again
         self._may_renew = True
         self._started_at: float | None = None
         self._ended_at = 0.0
@@ -166,7 +166,7 @@ class SocketSttStream:
         self._sent_at = self._loop.time()
         self._messages = 0
         self._messages_at_start = 0
-        # what the vendor was sent, replays included: what it bills
+        # audio sent to the vendor, replays included: the billed amount
         self.sent_s = 0.0
 
     async def start(self) -> None:
@@ -258,7 +258,7 @@ class SocketSttStream:
         self._send_pending()
 
     def on_message(self, line: _VendorConnection, message: str | bytes) -> None:
-        """A message of the vendor on one of our connections."""
+        """Handles a message of the vendor on one of our connections."""
         self._messages += 1
         try:
             found = json.loads(message)
@@ -279,7 +279,7 @@ class SocketSttStream:
                 self._publish_transcript(item)
 
     def on_lost(self, line: _VendorConnection, code: int, reason: str) -> None:
-        """The vendor closed one of our connections, or the network did."""
+        """Handles the loss of one of our connections, by the vendor or the network."""
         self._handle_broken(line, self._wire.errors.closed_error(code, reason))
 
     def _publish_transcript(self, heard: SttTranscript) -> None:
@@ -309,7 +309,7 @@ class SocketSttStream:
             self._task = self._loop.create_task(self._reconnect_with_pauses(error))
 
     async def _replace_connection(self, old: _VendorConnection) -> None:
-        """The same with the key terms, beside the old connection until it stands."""
+        """Opens a connection with the new key terms and keeps the old one until it is ready."""
         try:
             await self._open_connection()
         except ModelError as error:

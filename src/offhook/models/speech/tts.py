@@ -18,7 +18,7 @@ from offhook.models.speech.vendor_socket import VendorAddress, open_socket
 
 @dataclass(frozen=True, slots=True)
 class TtsAudio:
-    """Bytes in the wire's format; ``context`` None: of whatever is being said."""
+    """Bytes in the wire's format; ``context`` None means the current sentence."""
 
     payload: bytes
     context: str | None = None
@@ -26,14 +26,14 @@ class TtsAudio:
 
 @dataclass(frozen=True, slots=True)
 class TtsDone:
-    """All audio of a sentence has come."""
+    """The audio of a sentence is complete."""
 
     context: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TtsStopped:
-    """The vendor confirms a cancel."""
+    """The vendor confirmed a cancel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +54,19 @@ class TtsWire(Protocol):
     def errors(self) -> VendorErrors: ...
     @property
     def idle_message(self) -> str | None:
-        """What keeps an idle connection open at this vendor (every 10 s); None: WebSocket pings are enough."""
+        """Returns the message that keeps an idle connection open (every 10 s); None: WebSocket pings are enough."""
         ...
 
     @property
     def uses_per_minute(self) -> int | None:
-        """How many sentences the vendor allows on one connection."""
+        """Returns how many sentences the vendor allows on one connection."""
         ...
 
     @property
     def needs_drain(self) -> bool:
-        """After a cancel the connection is only free when the vendor says so; otherwise contexts tell audio apart."""
+        """Returns True when a canceled connection is unusable until the vendor confirms; else
+        contexts separate audio.
+        """
         ...
 
     def connection_address(self, audio: WireFormat) -> VendorAddress: ...
@@ -75,7 +77,7 @@ class TtsWire(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TtsLimits:
-    """Seconds until a connection stands, until the first audio of a sentence and between two pieces of it."""
+    """Seconds until a connection is open, until a sentence's first audio and between two pieces of it."""
 
     connect_s: float = 3.0
     first_byte_s: float = 4.0
@@ -99,7 +101,7 @@ class SocketTts:
         self._limits = limits or TtsLimits()
         self._route = way
         self._contexts = itertools.count(1)
-        # what the vendor was asked for, retries included: what it bills
+        # text sent to the vendor, retries included: the billed amount
         self.characters = 0
         self._variants = {} if variants is None else variants
         self._variants[sample_rate] = self
@@ -116,7 +118,7 @@ class SocketTts:
         return self._format.sample_rate
 
     def for_line(self, sample_rate: int) -> "SocketTts":
-        """This voice at 8000 (mu-law on the wire) or 16000 Hz, so that nothing is resampled; always the same object."""
+        """Returns this voice at 8000 (mu-law on the wire) or 16000 Hz without resampling; always the same object."""
         if sample_rate not in (8000, 16000):
             return self
         known = self._variants.get(sample_rate)
@@ -125,7 +127,7 @@ class SocketTts:
         )
 
     async def warm_up(self) -> None:
-        """Open a connection before the first sentence needs it."""
+        """Opens a connection before the first sentence needs it."""
         connection, _ = await self._pool.acquire()
         self._pool.release(connection)
 
@@ -137,7 +139,7 @@ class SocketTts:
         self._pool.close()
 
     async def speak(self, text: str) -> AsyncGenerator[bytes, None]:
-        """PCM16 of one sentence. Closing it tells the vendor to stop; the connection stays for the next sentence."""
+        """Yields PCM16 of one sentence. Closing it stops the vendor; the connection stays for the next sentence."""
         if not text.strip():
             return
         context = f"c{next(self._contexts)}"
@@ -146,7 +148,7 @@ class SocketTts:
             try:
                 first = await self._next_audio(connection, context, self._limits.first_byte_s)
             except ModelError as error:
-                # a connection that died in its sleep says so only now
+                # a connection that died while idle reports it only now
                 if not was_used or not error.code.endswith("cut_off"):
                     raise
                 self._pool.discard(connection)
@@ -173,7 +175,7 @@ class SocketTts:
         return connection, was_used
 
     async def _next_audio(self, connection: PooledConnection, context: str, limit_s: float) -> bytes | None:
-        """The next audio of a sentence as PCM16, None at its end."""
+        """Returns the next audio of a sentence as PCM16, None at its end."""
         errors = self._wire.errors
         try:
             async with asyncio.timeout(limit_s):

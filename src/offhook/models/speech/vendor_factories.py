@@ -1,4 +1,4 @@
-"""From a configured choice to a voice or a recognizer, the live check of a key, and the end of a process."""
+"""Builds voices and recognizers from configured choices, checks keys live, and closes them with the process."""
 
 from collections.abc import Callable
 from weakref import WeakSet
@@ -9,13 +9,13 @@ from offhook.models.speech.stt import SocketStt, SttLimits, SttWire
 from offhook.models.speech.tts import SocketTts, TtsLimits, TtsWire
 from offhook.models.vendors import ModelChoice, VendorContext
 
-# Three characters: the only question that a voice, a model and a key answer together.
+# Three characters: the cheapest request that needs a voice, a model and a key at once.
 CHECK_TEXT = "Ok."
 CHECK_RATE = 8000
 
 
 def route_for(choice: ModelChoice, parts: VendorContext) -> NetworkRoute:
-    """Straight to the vendor's own address and the operator's; through the guard to an organization's."""
+    """Returns a direct route to the vendor's and the operator's addresses, a guarded one to an organization's."""
     return NetworkRoute(choice.is_guarded, parts.egress)
 
 
@@ -36,7 +36,7 @@ class SocketTtsVendor:
         return voice
 
     async def check_access(self, choice: ModelChoice) -> None:
-        """Have two letters spoken: costs three characters, and finds a wrong key, voice or model. ModelError."""
+        """Synthesizes two letters: costs three characters and finds a wrong key, voice or model. Raises ModelError."""
         voice = SocketTts(
             self._wire(choice), sample_rate=CHECK_RATE, limits=self._limits, way=route_for(choice, self._parts)
         )
@@ -66,6 +66,6 @@ class SocketSttVendor:
         return SocketStt(self._wire(choice), limits=self._limits, way=route_for(choice, self._parts))
 
     async def check_access(self, choice: ModelChoice) -> None:
-        """Open a stream and close it: costs nothing. ModelError."""
+        """Opens a stream and closes it, at no cost. Raises ModelError."""
         stream = await self.build(choice).open_stream(sample_rate=CHECK_RATE, language=choice.language)
         await stream.close()

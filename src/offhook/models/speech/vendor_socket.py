@@ -1,4 +1,4 @@
-"""A WebSocket to a vendor: opened within a limit, what fails in the words of the port."""
+"""Opens WebSockets to vendors within a time limit and raises the port's errors."""
 
 import asyncio
 import re
@@ -19,7 +19,7 @@ from offhook.models.speech.network_route import DIRECT_ROUTE, NetworkRoute
 
 @dataclass(frozen=True, slots=True)
 class VendorAddress:
-    """Where to connect. Keys are in ``headers`` only: addresses end in logs."""
+    """The address of a connection. Keys are only in ``headers``: addresses appear in logs."""
 
     url: str
     headers: Mapping[str, str]
@@ -33,7 +33,7 @@ async def open_socket(
     limit_s: float,
     way: NetworkRoute = DIRECT_ROUTE,
 ) -> ClientSocket:
-    """Open within ``limit_s`` (name, TCP, TLS, handshake) or raise ModelError. http(s) addresses are taken as ws(s)."""
+    """Opens a socket within ``limit_s`` (DNS, TCP, TLS, handshake); raises ModelError. Accepts http(s) as ws(s)."""
     try:
         async with asyncio.timeout(limit_s):
             return await connect_socket(
@@ -62,7 +62,7 @@ async def open_socket(
 
 
 async def _open_guarded_tcp(way: NetworkRoute, errors: VendorErrors, url: WSParsedURL) -> TcpSocket:
-    """A socket to an address that the guard has looked up and permitted; TLS and Host keep the name."""
+    """Opens a socket to an address that the guard has resolved and permitted; TLS and Host keep the name."""
     if way.egress is None:
         raise errors.make_error("forbidden", "This address is not the operator's.")
     address = (await way.egress.permitted_addresses(url.host, url.port))[0]

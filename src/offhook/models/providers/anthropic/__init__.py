@@ -1,10 +1,10 @@
-"""Anthropic's Messages."""
+"""Anthropic's Messages API."""
 
 from offhook.models.http_clients import close_http_clients
 from offhook.models.providers.anthropic.llm import AnthropicLlm
 from offhook.models.vendors import AnyVendor, ModelChoice, ModelInfo, ModelVendor, VendorContext
 
-# Context windows from the vendor's model pages. The first one answers soonest without thinking first.
+# Context windows from the vendor's model pages. The first model answers soonest without thinking.
 _MODELS = (
     ModelInfo("claude-haiku-4-5", 200_000),
     ModelInfo("claude-haiku-5-5", 1_000_000),

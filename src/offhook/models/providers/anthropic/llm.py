@@ -1,4 +1,4 @@
-"""Anthropic's Messages through the vendor's SDK."""
+"""Anthropic's Messages API through the vendor's SDK."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -48,11 +48,11 @@ class AnthropicLlm:
         return ModelRef("llm", self._choice.provider, self._choice.model)
 
     async def warm_up(self) -> None:
-        """Load the SDK and make the client before the first caller needs them."""
+        """Loads the SDK and creates the client before the first caller needs them."""
         await self._sdk_client()
 
     async def check_access(self) -> None:
-        """Returns whether the key works and the model is there; costs nothing. ModelError."""
+        """Checks that the key works and the model exists, at no cost. Raises ModelError."""
         client = await self._sdk_client()
         async with guard_vendor_call(_model_error, "answer", self._timeouts.first_token_s):
             await client.models.retrieve(self._choice.model)
@@ -75,7 +75,7 @@ class AnthropicLlm:
         return await _clients.get(self._choice.base_url, self._choice.api_key, self._egress)
 
     async def _open_stream(self, client: "AsyncAnthropic", request: LlmRequest) -> Any:
-        """Send the request, without the optional parts that this model turns out to refuse."""
+        """Sends the request, without the optional parts that this model turns out to refuse."""
         import anthropic  # noqa: PLC0415 - takes 1.5 s to load; the client has loaded it in a thread
 
         body = body_of(request, self._choice)
@@ -114,7 +114,7 @@ def _model_error(error: Exception) -> ModelError | None:
         kind = _kind(error)
         if kind == _OVERLOADED:
             return llm_errors.overloaded_error(_error_message(error))
-        if error.status_code < 400:  # the error event of a stream that had begun
+        if error.status_code < 400:  # an error event in a stream that had begun
             return llm_errors.stream_error(_error_message(error), is_ours=kind == "invalid_request_error")
         return llm_errors.status_error(
             error.status_code, _error_message(error), code=kind, headers=error.response.headers

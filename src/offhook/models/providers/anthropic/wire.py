@@ -9,20 +9,20 @@ from offhook.models.llm import llm_errors
 from offhook.models.ports import LlmMessage, LlmRequest, LlmUsage, TextDelta, ToolCall, ToolCalled
 from offhook.models.vendors import ModelChoice
 
-# The vendor wants a limit; a spoken answer is far below it.
+# The vendor requires a limit; a spoken answer stays far below it.
 MAX_TOKENS: Final = 2048
 # The vendor's conversations begin and end with the user.
 CONVERSATION_START: Final = "(The conversation begins.)"
 GO_ON: Final = "(Go on.)"
 UNANSWERED_RESULT: Final = '{"error": "There was no answer."}'
 _AS_JSON: Final = "Answer with one JSON object that fits this JSON schema, and with nothing else:\n{schema}"
-# Models that choose their words themselves refuse a temperature; those that think first make a caller wait.
+# Models with fixed sampling refuse a temperature; models that think first make callers wait.
 _OLDER: Final = ("claude-haiku-4", "claude-sonnet-4", "claude-opus-4-5", "claude-opus-4-6", "claude-3")
 _BETWEEN_TOOLS: Final = ("claude-sonnet-5-5", "claude-opus-5-5")
 
 
 def body_of(request: LlmRequest, choice: ModelChoice) -> dict[str, Any]:
-    """The body of a streamed request, with optional parts that :func:`without_refused_parts` can take out."""
+    """Returns the body of a streamed request, with optional parts that :func:`without_refused_parts` can remove."""
     leading, rest = _split_system_messages(request.messages)
     body: dict[str, Any] = {
         "model": choice.model,
@@ -51,7 +51,7 @@ def body_of(request: LlmRequest, choice: ModelChoice) -> dict[str, Any]:
 def without_refused_parts(
     body: Mapping[str, Any], refused: Collection[str], schema: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """The body without the parts that a model refuses: temperature, thinking, effort, format."""
+    """Returns the body without the parts that a model refuses: temperature, thinking, effort, format."""
     kept = dict(body)
     if "temperature" in refused:
         kept.pop("extra_body", None)
@@ -69,7 +69,7 @@ def without_refused_parts(
 
 
 def refused_part(sent: Mapping[str, Any], message: str) -> str | None:
-    """Which optional part of a request was answered with 400; None when it is nothing that we can do without."""
+    """Returns the optional part that caused a 400; None when the request cannot do without it."""
     told = message.lower()
     present = {
         "temperature": "extra_body" in sent,
@@ -85,7 +85,7 @@ def refused_part(sent: Mapping[str, Any], message: str) -> str | None:
 
 
 def _split_system_messages(messages: Sequence[LlmMessage]) -> tuple[list[str], Sequence[LlmMessage]]:
-    """The system messages before all others, which have a place of their own, and the rest."""
+    """Splits off the leading system messages, which the vendor takes separately."""
     leading: list[str] = []
     for index, message in enumerate(messages):
         if message.role != "system":
@@ -95,7 +95,7 @@ def _split_system_messages(messages: Sequence[LlmMessage]) -> tuple[list[str], S
 
 
 def _content_blocks(messages: Sequence[LlmMessage]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Role and content blocks; every call is followed by its answer, and no answer stands without its call."""
+    """Yields roles and content blocks; pairs every call with its answer and drops answers without a call."""
     answers = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
     for message in messages:
         if message.role == "tool" or not (message.content.strip() or message.tool_calls):
@@ -124,7 +124,7 @@ def _content_blocks(messages: Sequence[LlmMessage]) -> Iterator[tuple[str, list[
 
 
 def _merge_sides(messages: Iterator[tuple[str, list[dict[str, Any]]]]) -> list[dict[str, Any]]:
-    """One message for each change of sides, from the user's first to the user's last."""
+    """Merges messages into one per change of sides, from the user's first to the user's last."""
     result: list[dict[str, Any]] = []
     for role, blocks in messages:
         if not result and role == "assistant":
@@ -149,7 +149,7 @@ class _PartialCall:
 
 @dataclass(slots=True)
 class AnthropicAnswer:
-    """Puts one streamed answer together."""
+    """Assembles one streamed answer."""
 
     output_tokens: int = 0
     stop_reason: str | None = None
@@ -157,7 +157,7 @@ class AnthropicAnswer:
     _calls: dict[int, _PartialCall] = field(default_factory=dict)
 
     def read_event(self, event: Any) -> list[TextDelta | LlmUsage]:
-        """Take one event; thinking and pings are nobody's business."""
+        """Handles one event; ignores thinking and pings."""
         if event.type == "message_start":
             return [_prompt_usage(event.message.usage)]
         if event.type == "content_block_start" and event.content_block.type == "tool_use":
@@ -175,7 +175,7 @@ class AnthropicAnswer:
         return []
 
     def finish_calls(self) -> Iterator[ToolCalled]:
-        """The calls; raises ModelError for an answer that is not whole."""
+        """Returns the calls; raises ModelError for an incomplete answer."""
         if self.stop_reason == "refusal":
             raise llm_errors.content_filter_error()
         if not self.is_over:
@@ -191,7 +191,7 @@ class AnthropicAnswer:
 
 
 def _prompt_usage(usage: Any) -> LlmUsage:
-    """The vendor counts what it read from and wrote to its cache apart."""
+    """Adds up prompt tokens: the vendor counts cache reads and writes separately."""
     cached = int(usage.cache_read_input_tokens or 0)
     written = int(usage.cache_creation_input_tokens or 0)
     return LlmUsage(int(usage.input_tokens or 0) + cached + written, 0, cached)

@@ -1,7 +1,7 @@
-"""AssemblyAI's streaming API v3: one Turn message after another, the last of a turn with ``end_of_turn``.
+"""AssemblyAI's streaming API v3: Turn messages, the last of a turn with ``end_of_turn``.
 
-Written from the vendor's reference. Audio goes in pieces of 50 to 1000 ms and not much faster than it was spoken; with
-formatted turns the last message comes twice, of which the first is ours.
+Written from the vendor's documentation. Audio goes in pieces of 50 to 1000 ms and not much faster than real time; with
+formatted turns the last message comes twice, and we use the first.
 """
 
 import json
@@ -38,7 +38,7 @@ class AssemblyAiWire:
     """Implements SttWire."""
 
     chunk_s = 0.06
-    # "Audio Transmission Rate Exceeded" above some multiple that is not published; twice is safe
+    # above an unpublished multiple: "Audio Transmission Rate Exceeded"; twice is safe
     replay_speed = 2.0
     idle_message = json.dumps({"type": "KeepAlive"})
 

@@ -1,4 +1,4 @@
-"""Models that need no account and no network: rules that think, espeak-ng, pocketsphinx."""
+"""Models that need no account and no network: a rule-based agent, espeak-ng and pocketsphinx."""
 
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.models.providers.builtin.stt import BuiltinStt
@@ -21,7 +21,7 @@ _VOICES = (
 
 
 def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
-    """One speech program and one recognizer a process, shared by all voices and calls."""
+    """Returns the vendors, with one speech program and one recognizer per process for all voices and calls."""
     speech = SynthesizerProcess()
     llm = BuiltinLlm()
     stt = BuiltinStt(speech, processes=parts.settings.stt_processes)
@@ -71,4 +71,4 @@ def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
 
 
 async def _always_works(choice: ModelChoice) -> None:
-    """There is no key that could be wrong."""
+    """Returns at once: there is no key to check."""

@@ -1,4 +1,4 @@
-"""Takes values out of what callers say: arguments of tools, variables of nodes. Pure."""
+"""Extracts values from callers' words: tool arguments and node variables. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ _LEADING: Final = re.compile(
     r"that was|that's|that is|because|mostly|the|a|an|my|our)\b[\s,]*)+",
     re.IGNORECASE,
 )
-# What an agent says about itself is no statement about the caller's matter.
+# An agent's sentence about itself says nothing about the caller's matter.
 _SELF_STATEMENT: Final = re.compile(
     r"^$|^(sure|please|hello|hi|thank|sorry|i'm sorry|(sure, )?i (can|will|'ll)|i'll)\b", re.IGNORECASE
 )
@@ -45,7 +45,7 @@ _NEGATED_TRUTH: Final = re.compile(r"\b(not|never|no|new)\b|n't\b", re.IGNORECAS
 
 
 def kind_of(name: str, described: str) -> str | None:
-    """Which vocabulary a value has, by its name first and then by its description."""
+    """Returns the vocabulary of a value, by its name first and then by its description."""
     for text in (name.replace("_", " "), described):
         for kind, pattern in _KINDS:
             if pattern.search(text):
@@ -54,7 +54,7 @@ def kind_of(name: str, described: str) -> str | None:
 
 
 def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: bool = False) -> Any:
-    """One value of a JSON schema out of an utterance, or None. ``may_be_whole``: free text may be the utterance itself."""
+    """Extracts one value of a JSON schema, or None. ``may_be_whole``: free text may be the whole utterance."""
     options = schema.get("enum")
     if isinstance(options, list):
         return _matching_option(text, options)
@@ -78,7 +78,7 @@ def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: b
 
 
 def _is_in_range(value: float, described: str) -> bool:
-    """Returns whether a number lies on the scale that a description names ("from 1 to 5"); true when it names none."""
+    """Returns True when a number is on the scale that a description names ("from 1 to 5") or there is none."""
     match = _RANGE.search(described)
     if match is None:
         return True
@@ -122,14 +122,14 @@ def _matching_option(text: str, options: Sequence[Any]) -> Any:
 
 
 def strip_lead_in(text: str) -> str:
-    """An answer without what people say before it: "well, it was the food." → "food"."""
+    """Returns an answer without its lead-in: "well, it was the food." → "food"."""
     return _LEADING.sub("", text.strip()).strip(" .!?,;") or text.strip(" .!?,;")
 
 
 def extract_arguments(
     parameters: Mapping[str, Any], utterances: Sequence[str], *, is_asked: bool
 ) -> tuple[dict[str, Any], list[str]]:
-    """Arguments for a tool out of what was said, newest first, and the names of required ones that are missing.
+    """Extracts a tool's arguments from utterances, newest first, and names the missing required ones.
 
     ``is_asked``: the agent has asked for the one required free text, so the whole answer may be it.
     """
@@ -156,7 +156,7 @@ def extract_arguments(
 
 
 def parse_lines(conversation: str) -> list[SpokenLine]:
-    """``Caller: …`` and ``Agent: …`` lines; a line without a speaker belongs to the one before."""
+    """Parses ``Caller: …`` and ``Agent: …`` lines; a line without a speaker continues the one before."""
     lines: list[SpokenLine] = []
     for raw in conversation.splitlines():
         speaker, colon, text = raw.partition(":")
@@ -173,7 +173,7 @@ def parse_lines(conversation: str) -> list[SpokenLine]:
 def extract_variables(
     conversation: str, schema: Mapping[str, Any], variables: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """A value or None for each property of the schema."""
+    """Returns a value or None for each property of the schema."""
     lines = parse_lines(conversation)
     prompts = {str(v.get("name")): str(v.get("prompt") or "") for v in variables}
     properties = schema.get("properties")
@@ -210,7 +210,7 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
 
 
 def _answers(lines: Sequence[SpokenLine], about: str) -> list[str]:
-    """What the caller said right after the agent asked about this, best question first, then latest answer."""
+    """Returns the caller's answers right after the agent asked about this, best question first, latest answer first."""
     return [text for _, _, text in _rated_answers(lines, about)]
 
 
@@ -226,11 +226,11 @@ def _rated_answers(lines: Sequence[SpokenLine], about: str) -> list[tuple[int, i
 
 
 def _extract_boolean(lines: Sequence[SpokenLine], name: str, prompt: str) -> bool | None:
-    """A yes or no to the question about it; "True when … not …" turns the answer round."""
+    """Extracts a yes or no to the question about it; "True when … not …" inverts the answer."""
     about = f"{name.replace('_', ' ')}. {prompt}"
     rated = _rated_answers(lines, about)
     callers = [text for who, text in lines if who == "caller"]
-    # the question that was asked last is most likely the node's; answers to other questions say nothing
+    # the last question most likely belongs to the node; answers to other questions do not count
     last = max(rated, key=lambda answer: answer[1], default=None)
     texts = [text for score, _, text in rated if score == rated[0][0]] if rated else callers[-1:]
     if last is not None and lines[-1] == ("caller", last[2]):
@@ -249,13 +249,13 @@ def _boolean_in(text: str, name: str, prompt: str) -> bool | None:
     is_denied = bool(said & {"not", "never", "no"})
     if set(content_stems(name.replace("_", " "))) & said:
         return not is_denied
-    # "I have been there before" repeats what was asked
+    # "I have been there before" repeats the question
     asked = set(content_stems(prompt)) - {"tru", "not", "no"}
     return (not is_denied) != is_inverted if asked & said - {"not", "never", "no"} else None
 
 
 def _agent_said(lines: Sequence[SpokenLine], about: str) -> str | None:
-    """The agent's statement about it, without the question behind."""
+    """Returns the agent's statement about it, without the question that follows."""
     best: tuple[int, int, str] | None = None
     for at, (who, text) in enumerate(lines):
         if who != "agent":

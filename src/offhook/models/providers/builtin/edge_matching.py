@@ -1,4 +1,4 @@
-"""Which way the caller's words mean: scores every edge of a node by its label, condition and examples. Pure."""
+"""Matches the caller's words to an edge: scores a node's edges by label, condition and examples. Pure."""
 
 import math
 import re
@@ -51,7 +51,7 @@ _ALWAYS: Final = re.compile(
     r"|^(always|immediately|directly|right after|after (the )?(greeting|introduction|message|saying))\b",
     re.IGNORECASE,
 )
-# The way of whoever has answered at all, and the way of whoever wants something, which an answer alone is not.
+# Conditions that any answer meets, and conditions that need an expressed wish, which an answer alone is not.
 _ANSWERED: Final = re.compile(
     r"\b(answer(s|ed)?|respon(d|ds|ded|se)|repl(y|ies|ied)|(has|have|had|was|were|been) "
     r"(said|told|given|named|explained|described|provided|shared|stated|mentioned|chosen|picked|collected|gathered|asked)|"
@@ -67,7 +67,7 @@ _WISH: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class EdgeMatch:
-    """The best edge, how sure that is (0..1) and whether a value (day, time, number) decided it."""
+    """The best edge, its confidence (0..1), and True if a value (day, time, number) decided it."""
 
     edge: EdgeHint
     score: float
@@ -75,17 +75,17 @@ class EdgeMatch:
 
 
 def is_unconditional(edge: EdgeHint) -> bool:
-    """Returns whether the way is to be taken without asking anything: its condition is "always", "next" or the like."""
+    """Returns True for an edge taken without a question: its condition is "always", "next" or the like."""
     return _ALWAYS.search(edge.condition.strip()) is not None
 
 
 def takes_any_answer(edge: EdgeHint) -> bool:
-    """Returns whether the way is that of a person who has answered, whatever the answer is."""
+    """Returns True for an edge that any answer takes."""
     return _ANSWERED.search(edge.condition) is not None and not requires_wish(edge)
 
 
 def requires_wish(edge: EdgeHint) -> bool:
-    """Returns whether the way is that of a person who wants something, which must have been said."""
+    """Returns True for an edge that needs an expressed wish."""
     return _WISH.search(f"{edge.label}. {edge.condition}") is not None
 
 
@@ -94,14 +94,14 @@ def is_otherwise(edge: EdgeHint) -> bool:
 
 
 def fallback_edge(edges: Sequence[EdgeHint]) -> EdgeHint | None:
-    """The way for everything that fits nowhere, when there is exactly one."""
+    """Returns the edge for everything else, when there is exactly one."""
     found = [edge for edge in edges if is_otherwise(edge)]
     found = found or [edge for edge in edges if _ELSE.search(f"{edge.label}. {edge.condition}")]
     return found[0] if len(found) == 1 else None
 
 
 def edge_polarity(edge: EdgeHint) -> Polarity | None:
-    """Returns whether an edge stands for a yes or a no; examples tell best, then the label, then the condition."""
+    """Returns the yes or no that an edge stands for; examples decide first, then the label, then the condition."""
     kinds = [kind for example in edge.examples if (kind := answer_polarity(example)) is not None]
     if len(set(kinds)) == 1 and len(kinds) * 3 >= len(edge.examples):
         return kinds[0]
@@ -111,7 +111,7 @@ def edge_polarity(edge: EdgeHint) -> Polarity | None:
     if (kind := answer_polarity(edge.label)) is not None:
         return kind
     if len(edge.examples) > 1:
-        # written by somebody who knew what callers say here: none of it is a yes or a no
+        # the author knew what callers say here: none of it is a yes or a no
         return None
     if words[:1] == ["not"]:
         return "no"
@@ -121,7 +121,7 @@ def edge_polarity(edge: EdgeHint) -> Polarity | None:
 
 
 def _for_answer(answer: Polarity, edges: Sequence[EdgeHint]) -> list[EdgeHint]:
-    """The ways that a plain yes or no can mean; a fact that is denied ("is not the owner") counts when nothing else does."""
+    """Returns the edges a plain yes or no can mean; a denied fact ("is not the owner") only as a last resort."""
     found = [edge for edge in edges if edge_polarity(edge) == answer]
     if found:
         return found
@@ -135,7 +135,7 @@ def _for_answer(answer: Polarity, edges: Sequence[EdgeHint]) -> list[EdgeHint]:
 
 
 def _are_about_the_same(one: EdgeHint, other: EdgeHint) -> bool:
-    """ "owns the house" and "does not own the house"."""
+    """Returns True for pairs like "owns the house" and "does not own the house"."""
     words = [
         {*content_stems(edge.label), *content_stems(edge.condition, extra_stop=CONDITION_STOP)} - _NEGATIONS
         for edge in (one, other)
@@ -144,10 +144,10 @@ def _are_about_the_same(one: EdgeHint, other: EdgeHint) -> bool:
 
 
 def choose_edge(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
-    """The edge that fits best, or None when nothing fits or two fit equally well."""
+    """Returns the edge that fits best, or None when none fits or two fit equally well."""
     ranked = sorted(rank_edges(text, edges), key=lambda choice: -choice.score)
     if not ranked or ranked[0].score < MIN_SCORE:
-        # "no, because …": the reason fits nowhere, the no does
+        # "no, because …": the reason matches no edge, the no does
         said = answer_polarity(text)
         fitting = _for_answer(said, edges) if said is not None else []
         return EdgeMatch(fitting[0], MIN_SCORE) if len(fitting) == 1 else None
@@ -157,7 +157,7 @@ def choose_edge(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
 
 
 def rank_edges(text: str, edges: Sequence[EdgeHint]) -> list[EdgeMatch]:
-    """Every edge with its score, in the order of ``edges``."""
+    """Scores every edge, in the order of ``edges``."""
     exact = _exact_match(text, edges)
     if exact is not None:
         return [EdgeMatch(edge, _EXACT if edge is exact else 0.0) for edge in edges]
@@ -173,7 +173,7 @@ def rank_edges(text: str, edges: Sequence[EdgeHint]) -> list[EdgeMatch]:
 
 
 def _exact_match(text: str, edges: Sequence[EdgeHint]) -> EdgeHint | None:
-    """The one edge with an example or a label that says exactly this."""
+    """Returns the one edge with an example or a label that says exactly this."""
     for written in (word_tokens, essential_tokens):
         said = written(text)
         found = [
@@ -192,13 +192,13 @@ def _score_edge(
     score = max(by_words, by_value, _idiom_score(text, edge))
     own = edge_polarity(edge) if said is not None else None
     if own is not None:
-        # a no beside a word that two ways share decides between them
+        # "no" decides between two edges that share a word
         score += _SAME_POLARITY if own == said else -_OPPOSITE_POLARITY
     return EdgeMatch(edge, max(score, 0.0), by_value > by_words)
 
 
 def _word_weights(edges: Sequence[EdgeHint]) -> dict[str, float]:
-    """Rare words among the edges decide; words that every edge has decide nothing."""
+    """Weighs words: rare words among the edges count, words that every edge has do not."""
     count = Counter(
         word
         for edge in edges
@@ -226,7 +226,7 @@ def _phrase_score(whole: str, spoken: list[str], phrase: str, weights: dict[str,
         return _EXACT
     wanted = content_stems(phrase)
     if not set(wanted) - _NEGATIONS or not spoken:
-        # a phrase of stop words only ("it is the", "and you") fits as a whole or not at all
+        # a phrase of stop words only ("it is the", "and you") must match as a whole
         return _CONTAINED if words and f" {words} " in f" {whole} " and len(words.split()) > 1 else 0.0
     if set(wanted) == set(spoken):
         return 0.97
@@ -238,7 +238,7 @@ def _phrase_score(whole: str, spoken: list[str], phrase: str, weights: dict[str,
 def _word_overlap(
     spoken: list[str], wanted: list[str], weights: dict[str, float], *, is_condition: bool = False
 ) -> float:
-    """Weighted share of common words: of both sides for a phrase, mostly of the caller's words for a condition."""
+    """Returns the weighted share of common words: of both sides for a phrase, mostly the caller's for a condition."""
     common = set(spoken) & set(wanted)
     if not common - _NEGATIONS:
         return 0.0
@@ -254,11 +254,11 @@ def _word_overlap(
 
 
 def _is_negated(spoken: list[str], wanted: list[str]) -> bool:
-    """Returns whether the caller says "not" where the phrase does not: "not so good" is no "very good"."""
+    """Returns True when the caller says "not" and the phrase does not: "not so good" is not "very good"."""
     return bool(_NEGATIONS & set(spoken)) and not _NEGATIONS & set(wanted)
 
 
-# What callers say and how an author describes the way for it.
+# Callers' wording and the wording of authors for the same edge.
 _IDIOMS: Final = tuple(
     (re.compile(said), re.compile(described, re.IGNORECASE), score)
     for said, described, score in (
@@ -308,12 +308,12 @@ _BOOKING: Final = re.compile(
     r"\b(book|schedule|reserve|make)\b.*\b(appointment|visit|meeting|table|slot|call)\b", re.IGNORECASE
 )
 _EXISTING: Final = re.compile(r"\b(already|existing|cancel|move|change|reschedule)\b", re.IGNORECASE)
-# Who names a day or a time wants to book, if nothing else fits.
+# A caller who names a day or a time wants to book, if nothing else fits.
 _BOOKING_SCORE: Final = 0.5
 
 
 def _value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
-    """A day, time or number that the edge asks for, though it does not name this one."""
+    """Scores a day, time or number that the edge asks for without naming this one."""
     described = f"{edge.label}. {edge.condition}"
     if any(_negates_value(word) for word in (edge.label, edge.condition)):
         return 0.0
@@ -349,14 +349,14 @@ def _negates_value(text: str) -> bool:
 
 
 def _others_name_numbers(edge: EdgeHint, edges: Sequence[EdgeHint]) -> bool:
-    """On a scale every number has its own way: a number without one is no answer."""
+    """Returns True when every number on a scale has its own edge: a number without one is no answer."""
     return any(spoken_values.first_number(other.label) is not None for other in edges if other is not edge) or (
         spoken_values.first_number(edge.label) is not None
     )
 
 
 def asked_value_kinds(edge: EdgeHint) -> frozenset[str]:
-    """Returns whether an edge is taken by naming a ``day`` or a ``time``."""
+    """Returns the kinds of value (``day``, ``time``) that take an edge."""
     described = f"{edge.label}. {edge.condition}"
     examples = edge.examples
     is_day = any(map(spoken_values.day_phrase, examples)) if examples else _DAY.search(described) is not None
@@ -365,7 +365,7 @@ def asked_value_kinds(edge: EdgeHint) -> frozenset[str]:
 
 
 def phrase_fit(text: str, phrases: Sequence[str]) -> float:
-    """How well words fit the best of some phrases, 0..1."""
+    """Returns how well words match the best of some phrases, 0..1."""
     if not essential_tokens(text):
         return 0.0
     spoken, whole = content_stems(text), " ".join(essential_tokens(text))
@@ -373,5 +373,5 @@ def phrase_fit(text: str, phrases: Sequence[str]) -> float:
 
 
 def count_shared_words(text: str, other: str) -> int:
-    """How many meaningful words two texts share."""
+    """Counts the meaningful words that two texts share."""
     return len({stem_word(word) for word in content_stems(text)} & {stem_word(word) for word in content_stems(other)})

@@ -1,9 +1,9 @@
 # ruff: noqa: RUF001 - IPA is written in letters that look like others
-"""From what a caller may say now to a JSGF grammar that pocketsphinx can follow. Pure.
+"""Compiles the caller's likely words into a JSGF grammar for pocketsphinx. Pure.
 
 Offline recognition is only as good as its grammar is small: whole phrases first, ready-made vocabularies where the node
-asks for them, one polite word behind. Loops over many words cost real time (measured: 17 times), so there are none but
-for digits.
+asks for them, one polite word at the end. Loops over many words are expensive (measured: 17 times), so only digits have
+one.
 """
 
 import hashlib
@@ -51,13 +51,13 @@ KINDS: Final = ("yes_no", "digits", "days", "times", "numbers")
 ALWAYS_EXPECTED: Final = ("hello", "goodbye", "i want to speak to a person", "can you repeat that")
 # Words that sound alike and mean the same are one word with several sounds (stt_helper.EXTRA_SOUNDS).
 _SAME_MEANING: Final = {"yeah": "yes", "yep": "yes", "yup": "yes", "nope": "no", "nah": "no"}
-# Rare, or the end of other speech would become a word of thanks.
+# Rare; otherwise the end of other speech would turn into a word of thanks.
 _COURTESY: Final = "(/0.98/ <NULL> | /0.01/ please | /0.01/ thank you)"
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechGrammar:
-    """JSGF text, the words in it and a name: equal expectations give equal grammars, so that they can be cached."""
+    """JSGF text, its words and a name: equal expectations give equal grammars, which can be cached."""
 
     name: str
     jsgf: str
@@ -66,9 +66,9 @@ class SpeechGrammar:
     sentence_pattern: re.Pattern[str]
 
     def complete_sentence(self, text: str) -> str | None:
-        """A sentence of the grammar, or None. A recognizer may stop in the middle of one: when only one way goes on and
-        no more than two words are missing, they are added ("no thank" was "no thank you"); else what follows a whole
-        sentence goes ("next friday at").
+        """Completes a sentence of the grammar; None when it cannot. A recognizer may stop mid-sentence: when only one
+        continuation exists and at most two words are missing, they are added ("no thank" was "no thank you"); otherwise
+        the words after a whole sentence are dropped ("next friday at").
         """
         words = text.split()
         if self.sentence_pattern.fullmatch(_join_words(words)):
@@ -83,7 +83,7 @@ class SpeechGrammar:
 
 
 def words_of(phrase: str) -> list[str]:
-    """A phrase as spoken words: digits become words, template slots and punctuation go."""
+    """Returns a phrase as spoken words: digits become words, template slots and punctuation are dropped."""
     text = _TEMPLATE.sub(" ", phrase.lower().replace("\u2019", "'"))
     text = re.sub(r"\d", lambda match: f" {_NUMBER_WORDS[int(match.group())]} ", text)
     return _WORD.findall(text)
@@ -91,7 +91,7 @@ def words_of(phrase: str) -> list[str]:
 
 @lru_cache(maxsize=512)
 def compile_grammar(expectation: Expectation) -> SpeechGrammar:
-    """The grammar of one node."""
+    """Compiles the grammar of one node."""
     phrases: dict[str, None] = {}
     for phrase in (*expectation.phrases[:MAX_PHRASES], *ALWAYS_EXPECTED):
         words = [_SAME_MEANING.get(word, word) for word in words_of(phrase)]
@@ -122,7 +122,7 @@ _SIGNS: Final = {"[": "(?:", "]": ")?", "(": "(?:", ")": ")", "|": "|", "+": "+"
 
 
 def _regex_for(body: str, rules: Mapping[str, str]) -> str:
-    """The same rules as a regular expression over words that each end in a space."""
+    """Returns the same rules as a regular expression over words that each end in a space."""
 
     def convert_part(match: re.Match[str]) -> str:
         rule, sign, word = match.groups()
@@ -142,7 +142,7 @@ def _join_words(words: Sequence[str]) -> str:
 
 
 def jsgf_without(grammar: SpeechGrammar, unknown: frozenset[str]) -> str:
-    """The JSGF without the phrases that have unpronounceable words in them."""
+    """Returns the JSGF without the phrases that contain unpronounceable words."""
     lines = []
     for line in grammar.jsgf.splitlines():
         if line.startswith("<phrase> = "):
@@ -166,7 +166,7 @@ _IPA: Final = (
 
 
 def ipa_to_arpabet(ipa: str) -> str:
-    """How an unknown word sounds, for the recognizer's dictionary; empty when nothing of it is known."""
+    """Returns an unknown word's sound for the recognizer's dictionary; empty when none of it is known."""
     phones = []
     at = 0
     while at < len(ipa):

@@ -1,4 +1,4 @@
-"""The offline agent: rules instead of a model. Speaks what the graph says and finds the way that the caller means."""
+"""The offline agent: rules instead of a model, speaking the graph's sentences and choosing the edge that is meant."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from offhook.models.ports import (
 from offhook.models.providers.builtin import arguments, edge_matching, passage_quotes, phrases, spoken_values
 from offhook.models.providers.builtin.words import answer_polarity, content_stems, essential_tokens, word_tokens
 
-# An edge this sure goes before a tool whose arguments were said too.
+# Above this confidence an edge takes precedence over a tool whose arguments were given too.
 SURE_SCORE: Final = 0.62
 TOOL_FIT_SCORE: Final = 0.55
 ANYTHING_ELSE: Final = "Is there anything else I can help you with?"
@@ -38,14 +38,14 @@ _TOOL_FAILED: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RuleReply:
-    """What to say and what to call, in this order."""
+    """A sentence to say and the calls to make, in this order."""
 
     text: str = ""
     call: tuple[str, dict[str, Any]] | None = None
 
 
 class BuiltinLlm:
-    """Implements Llm. The same request always gets the same answer; no state is kept between requests."""
+    """Implements Llm. Equal requests get equal answers; it keeps no state between requests."""
 
     @property
     def model_ref(self) -> ModelRef:
@@ -72,7 +72,7 @@ def _calls_so_far(messages: Sequence[LlmMessage]) -> int:
 
 
 class RuleTurn:
-    """One request, looked at from the current node."""
+    """One request, seen from the current node."""
 
     def __init__(self, request: LlmRequest) -> None:
         self._messages = request.messages
@@ -113,11 +113,11 @@ class RuleTurn:
         return RuleReply(self._opening)
 
     def _before_tool(self) -> str:
-        """Only a written sentence: one made up from the prompt would ask for what the tool is about to say."""
+        """Returns only an authored sentence: one made from the prompt would ask for what the tool is about to say."""
         return self._hint.say_text or ""
 
     def _answered_ahead(self, heard: str) -> RuleReply | None:
-        """ "I would like an appointment on Tuesday": the day needs no question, unless it was what brought us here."""
+        """Handles "I would like an appointment on Tuesday": the day needs no question, unless it led to this node."""
         if len(essential_tokens(heard)) <= 3 or self._tools:
             return None
         choice = edge_matching.choose_edge(heard, self._edges)
@@ -152,8 +152,9 @@ class RuleTurn:
         return self._ask_again()
 
     def _only_edge(self, heard: str) -> EdgeHint | None:
-        """One way and a real answer: a person who was asked one thing and answered expects to go on. A way that is
-        somebody's wish ("wants to end the call") is never taken because nothing else is there."""
+        """Returns the only edge for a real answer: a caller who answers the one question expects to go on. An edge that
+        needs a wish ("wants to end the call") is never taken just because it is the only one.
+        """
         attempts = self._times_asked()
         otherwise = edge_matching.fallback_edge(self._edges)
         if otherwise is not None and (edge_matching.is_otherwise(otherwise) or attempts > 0):
@@ -172,7 +173,7 @@ class RuleTurn:
         return edge if edge_matching.takes_any_answer(edge) or self._fits_variables(heard) else None
 
     def _fits_variables(self, heard: str) -> bool:
-        """Returns whether the answer has something of what the node wants to know."""
+        """Returns True when the answer has a value that the node wants."""
         for variable in self._hint.variables:
             name, prompt = str(variable.get("name") or ""), str(variable.get("prompt") or "")
             schema = {"type": variable.get("type") or "string", "description": prompt}
@@ -210,7 +211,7 @@ class RuleTurn:
         return None
 
     def _missing_parameter(self) -> str | None:
-        """The question for what the node's one tool still needs, before it was called here."""
+        """Returns the question for a missing argument of the node's one tool, before its first call here."""
         if len(self._tools) != 1 or self._was_called_here(self._tools[0]):
             return None
         return self._question_for(self._tools[0]) or None
@@ -230,7 +231,7 @@ class RuleTurn:
         return RuleReply(said if self._hint.kind == "endCall" or said.endswith("?") else f"{said} {ANYTHING_ELSE}")
 
     def _question_for(self, tool: ToolHint) -> str:
-        """The node's own question for what the tool needs, else one made from its parameters."""
+        """Returns the node's own question for the tool's argument, else one made from its parameters."""
         required = tool.parameters.get("required") or ()
         properties = tool.parameters.get("properties")
         if not required or not isinstance(properties, Mapping) or required[0] not in properties:
@@ -239,7 +240,7 @@ class RuleTurn:
         return asked if asked.endswith("?") else phrases.ask_for(required[0], properties[required[0]])
 
     def _fresh_result(self) -> tuple[ToolHint, Any] | None:
-        """The answer of a custom tool that nobody has told the caller yet."""
+        """Returns the result of a custom tool that the caller has not heard yet."""
         by_id = {call.id: call for message in self._messages for call in message.tool_calls}
         tools = {tool.name: tool for tool in self._tools}
         for message in _reversed_until_speech(self._messages):
@@ -260,7 +261,7 @@ class RuleTurn:
     # -- history --------------------------------------------------------------------------------------------------
 
     def _latest_utterance(self) -> str | None:
-        """What the caller said since we last spoke; None when nothing."""
+        """Returns the caller's words since we last spoke; None when there are none."""
         said: list[str] = []
         for message in reversed(self._messages):
             if message.role == "assistant" and message.content and not message.tool_calls:
@@ -287,7 +288,7 @@ class RuleTurn:
         return count
 
     def _times_asked(self) -> int:
-        """How often in a row we have asked again already."""
+        """Counts how many times in a row we have repeated the question."""
         count = 0
         for message in reversed(self._messages):
             if message.role == "tool" or message.tool_calls:
@@ -317,7 +318,7 @@ def _parse_json(text: str) -> Any:
 
 
 def _hint_without_graph(request: LlmRequest) -> NodeHint:
-    """A request of somebody who gives no hints: tools are ways or functions by whether they have parameters."""
+    """Builds a hint for a request without one: tools without parameters are edges, the others functions."""
     edges, tools = [], []
     for spec in request.tools:
         if spec.parameters.get("properties"):

@@ -1,4 +1,4 @@
-"""What rules make of passages from documents: the sentence that has most of the question's words, or none. Pure."""
+"""Answers from document passages by rules: the sentence with most of the question's words, or none. Pure."""
 
 import math
 import re
@@ -41,14 +41,14 @@ _QUESTION_WORDS: Final = frozenset(
 _ASKS: Final = re.compile(r"\?|\b(tell me|want to know|like to know|wondering|question|explain)\b", re.IGNORECASE)
 _ENDS: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9“\"])")
 _MAX_SENTENCE_CHARS: Final = 300
-# How much of the question's weight a sentence must have.
+# The share of the question's weight that a sentence must have.
 _MIN_SHARE: Final = 0.3
-# A word of the heading above a sentence is worth this much of one of its own.
+# The weight of a word in the heading above a sentence, relative to a word of the sentence.
 _HEADING_WEIGHT: Final = 0.6
 
 
 def quote_passage(heard: str, passages: Sequence[str]) -> str | None:
-    """The sentence of the passages that answers a question; None when it is no question, or none does."""
+    """Returns the sentence that answers a question; None when it is not a question or no sentence does."""
     words = set(content_stems(heard))
     if not passages or not words or not _is_question(heard):
         return None
@@ -73,7 +73,7 @@ def _is_question(heard: str) -> bool:
 
 
 def _split_sentences(passage: str) -> Iterator[tuple[str, str]]:
-    """Every sentence with the heading above it."""
+    """Yields every sentence with the heading above it."""
     above = before = ""
     for line in passage.split("\n"):
         is_head_of_table = "|" in line and "|" not in before

@@ -1,4 +1,4 @@
-"""What rules say: a node's sentence made from its prompt, questions asked again, results of tools. Pure."""
+"""Sentences of the rule-based agent: a node's opening from its prompt, repeated questions, tool results. Pure."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ def _to_ask(match: re.Match[str]) -> str:
     return f"Could you please tell me {rest}?"
 
 
-# First match wins; each makes a sentence for the caller out of an instruction for a model.
+# The first match wins; each turns an instruction for a model into a sentence for the caller.
 _INSTRUCTIONS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), make)
     for pattern, make in (
@@ -78,7 +78,7 @@ def _from_instruction(sentence: str) -> str | None:
 
 
 def opening_sentence(hint: NodeHint) -> str:
-    """What to say on entering a node: its own sentence, a quoted one, or one made from the prompt."""
+    """Returns the sentence on entering a node: its own, a quoted one, or one made from the prompt."""
     if hint.say_text and hint.say_text.strip():
         return hint.say_text.strip()
     if (match := _QUOTED.search(hint.prompt)) and " " in match[1].strip():
@@ -100,13 +100,13 @@ def opening_sentence(hint: NodeHint) -> str:
 
 
 def question_of(text: str) -> str:
-    """The last question of a text, or the whole text."""
+    """Returns the last question of a text, or the whole text."""
     questions = [part.strip() for part in _SENTENCE.findall(text) if part.strip().endswith("?")]
     return questions[-1] if questions else text.strip()
 
 
 def spoken_choices(edges: Sequence[EdgeHint]) -> str:
-    """The ways as a caller would say them: "book an appointment, change an appointment, or opening hours"."""
+    """Lists the choices as a caller would say them: "book an appointment, change an appointment, or opening hours"."""
     said = list(dict.fromkeys(_edge_as_spoken(edge) for edge in edges))
     said = said[: 6 if sum(len(way.split()) for way in said[:6]) <= 12 else 4]
     if len(said) <= 1:
@@ -127,7 +127,7 @@ REPROMPTS: Final = (
 
 
 def reprompt_sentence(attempt: int, question: str, edges: Sequence[EdgeHint]) -> str:
-    """How to ask again; ``attempt`` counts from 0. Later ones offer the choices."""
+    """Returns a repeated question; ``attempt`` counts from 0. Later ones list the choices."""
     opener = REPROMPTS[min(attempt, len(REPROMPTS) - 1)]
     offers = spoken_choices(edges)
     if attempt == 0 or not offers:
@@ -150,7 +150,7 @@ _ASKS_AGAIN: Final = re.compile(
 
 
 def asks_again(words: Sequence[str]) -> bool:
-    """Returns whether the caller did not hear us; ``words`` are tokens."""
+    """Returns True when the caller did not hear us; ``words`` are tokens."""
     return _ASKS_AGAIN.match(" ".join(words)) is not None
 
 
@@ -161,7 +161,7 @@ _FOR_MODELS: Final = re.compile(r"^(ask|tell|say|call|use|try|do not|don't|pleas
 
 
 def tool_error(result: Any) -> str | None:
-    """The sentence about a failure that a caller may hear, or None when the tool worked."""
+    """Returns the sentence about a failure for the caller, or None when the tool worked."""
     if not isinstance(result, Mapping) or not result.get("error"):
         return None
     first = next((part.strip() for part in _SENTENCE.findall(str(result["error"])) if part.strip()), "")
@@ -171,7 +171,7 @@ def tool_error(result: Any) -> str | None:
 
 
 def tool_result(result: Any) -> str:
-    """A tool's answer in a sentence."""
+    """Returns a tool's result as a sentence."""
     if isinstance(result, str):
         return _to_statement(result) if result.strip() else "That is done."
     if isinstance(result, bool | int | float):
@@ -202,7 +202,7 @@ def _spoken_value(value: object) -> str:
 
 
 def ask_for(name: str, schema: Mapping[str, Any]) -> str:
-    """A question for a missing parameter."""
+    """Returns a question for a missing parameter."""
     described = str(schema.get("description") or "").strip().rstrip(".")
     return f"Could you please tell me {_to_you(_parameter_phrase(name, described))}?"
 

@@ -1,4 +1,4 @@
-"""Our end of the listening program: one process for many callers, started when needed, replaced when it dies or hangs."""
+"""The server's end of the recognizer: one process for many callers, started on demand, replaced when it fails."""
 
 import asyncio
 import json
@@ -18,10 +18,10 @@ COMMAND: Final = (
     str(Path(__file__).resolve().with_name("stt_helper.py")),
 )  # -I: neither our package nor the working directory
 START_TIMEOUT_S: Final = 15.0
-# A program that answers nobody for so long while somebody waits is stuck.
+# The program counts as stuck when it answers no request for this long.
 ANSWER_TIMEOUT_S: Final = 6.0
 
-# The wire is described in stt_helper.py, which is a program: importing it would load the recognizer into the server.
+# stt_helper.py documents the wire. It is a program: importing it would load the recognizer into the server.
 HEADER_BYTES: Final = 9
 BEGIN, AUDIO, FINISH, FORGET, WORDS, PRONOUNCE = 1, 2, 3, 4, 5, 6
 ERROR: Final = 3
@@ -36,9 +36,9 @@ def program_died() -> ModelError:
 
 
 class RecognizerProcess:
-    """``tell`` writes and never waits; ``ask`` awaits an answer. Answers come in the order of the questions.
+    """``send_request`` writes without waiting; ``request_answer`` awaits an answer. Answers keep the order of requests.
 
-    ``generation`` counts the processes that were started: what was told to an earlier one is forgotten.
+    ``generation`` counts started processes: state sent to an earlier one is lost.
     """
 
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
@@ -57,7 +57,7 @@ class RecognizerProcess:
         return self._process.pid if self._process is not None and self._process.returncode is None else None
 
     async def start(self) -> None:
-        """Have it running; ModelError, not retryable when the recognizer cannot be loaded."""
+        """Ensures that it runs. Raises ModelError, not retryable when the recognizer cannot be loaded."""
         async with self._starting:
             if self._is_closed:
                 raise ModelError("stt_closed", "The server is stopping.", retryable=False)
@@ -93,7 +93,7 @@ class RecognizerProcess:
                 kind, payload = await _receive_answer(process)
                 asked = self._pending_answers.popleft()
                 self._answered_at = asyncio.get_running_loop().time()
-                if asked.done():  # nobody waits for it any more
+                if asked.done():  # its caller stopped waiting
                     continue
                 if kind == ERROR:
                     message = payload.decode("utf-8", "replace")
@@ -109,7 +109,7 @@ class RecognizerProcess:
         self._drop_process(process)
 
     def _drop_process(self, process: asyncio.subprocess.Process) -> None:
-        """Forget the process and tell everybody who waits for it; one that is still there ends with its input."""
+        """Drops the process and fails every waiting request; a process that still runs ends with its input."""
         if self._process is process:
             self._process = None
         if process.stdin is not None:
@@ -120,12 +120,12 @@ class RecognizerProcess:
                 asked.set_exception(program_died())
 
     def send_request(self, caller: int, op: int, payload: bytes = b"") -> None:
-        """Without a process it does nothing: the question that follows finds out."""
+        """Sends a request. Does nothing without a process: the next request that needs an answer reports that."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.write(pack_request(caller, op, payload))
 
     async def request_answer(self, caller: int, op: int, payload: bytes = b"") -> Any:
-        """The parsed answer; a program that answers nobody for 6 s is killed, like one that dies: ModelError, retryable."""
+        """Returns the parsed answer. Kills a program that is silent for 6 s. Raises ModelError, retryable."""
         process = self._process
         if process is None:
             raise program_died()

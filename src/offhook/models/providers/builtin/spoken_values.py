@@ -1,4 +1,4 @@
-"""Values in spoken English: digits, numbers, days, times, names, e-mail addresses. Pure."""
+"""Values in spoken English: digits, numbers, days, times, names, email addresses. Pure."""
 
 import re
 from typing import Final
@@ -33,7 +33,7 @@ _NOT_A_NAME: Final = word_set("""i am im is it its my name this the a an here ye
 
 
 def all_digits(text: str) -> str:
-    """All digits that are said, in order: "four two, double seven" → "4277", "forty two" → "42"."""
+    """Returns all spoken digits in order: "four two, double seven" → "4277", "forty two" → "42"."""
     found: list[str] = []
     repeat = 1
     words = word_tokens(text)
@@ -53,7 +53,7 @@ def _digits_of(words: list[str], index: int) -> str:
     if word[0].isdigit():
         return re.sub(r"\D", "", word)
     if word in ("oh", "o", "for"):
-        # only beside other digits: "oh" and "for" are words too
+        # only next to other digits: "oh" and "for" are words too
         around = [words[at] for at in (index - 1, index + 1) if 0 <= at < len(words)]
         return DIGITS[word] if any(near in _UNITS or near[0].isdigit() for near in around) else ""
     if word in _UNITS:
@@ -68,7 +68,7 @@ def _digits_of(words: list[str], index: int) -> str:
 
 
 def first_number(text: str) -> float | None:
-    """The first number that is said: "eight out of ten" → 8, "four point five" → 4.5, "two hundred and ten" → 210."""
+    """Returns the first number: "eight out of ten" → 8, "four point five" → 4.5, "two hundred and ten" → 210."""
     words = word_tokens(text)
     for start, word in enumerate(words):
         if word[0].isdigit():
@@ -108,7 +108,7 @@ def _spoken_number(words: list[str], start: int) -> float:
 
 
 def day_phrase(text: str) -> str | None:
-    """A day as it would be repeated: "Tuesday", "next Friday", "tomorrow", "June 5"; the last one that was said."""
+    """Returns the last day mentioned, as one would repeat it: "Tuesday", "next Friday", "tomorrow", "June 5"."""
     words = word_tokens(text)
     for at in range(len(words) - 1, -1, -1):
         word = words[at]
@@ -131,7 +131,7 @@ def day_phrase(text: str) -> str | None:
 
 
 def _before_month(words: list[str]) -> int | None:
-    """The day in "the twenty first of", "the third of"."""
+    """Returns the day in "the twenty first of", "the third of"."""
     words = words[:-1] if words[-1:] == ["of"] else words
     if not words or words[-1] not in _ORDINALS:
         return None
@@ -176,7 +176,7 @@ _LONE_HOUR: Final = re.compile(rf"\b{_HOUR}\b")
 
 
 def time_of_day(text: str, *, may_be_lone: bool = True) -> str | None:
-    """A time as it would be repeated: "eleven o'clock", "half past ten", "3 pm", "in the morning".
+    """Returns a time as one would repeat it: "eleven o'clock", "half past ten", "3 pm", "in the morning".
 
     ``may_be_lone``: a single number from one to twelve is an hour.
     """
@@ -195,7 +195,7 @@ def time_of_day(text: str, *, may_be_lone: bool = True) -> str | None:
 
 
 def clock_time(text: str) -> str | None:
-    """A time that is no part of a day and no lone number."""
+    """Returns a time that is neither part of a day nor a lone number."""
     found = time_of_day(text, may_be_lone=False)
     return None if found is None or found.startswith("in the") else found
 
@@ -213,7 +213,7 @@ _SPOKEN_EMAIL: Final = re.compile(
 
 
 def email_address(text: str) -> str | None:
-    """An e-mail address, written or spoken ("alex at example dot com")."""
+    """Returns an email address, written or spoken ("alex at example dot com")."""
     if match := _EMAIL.search(text):
         return match.group().lower().rstrip(".")
     said = " ".join(word for word in word_tokens(text) if word not in POLITE)
@@ -234,7 +234,7 @@ _NAME: Final = re.compile(
 
 
 def person_name(text: str, *, may_be_whole: bool = True) -> str | None:
-    """A person's name: after "my name is" and the like, or the whole short answer."""
+    """Returns a person's name: after "my name is" and the like, or the whole short answer."""
     if match := _NAME.search(text):
         words = _name_words(match.group(1))
     elif may_be_whole:

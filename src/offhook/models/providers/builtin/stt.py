@@ -1,4 +1,4 @@
-"""The offline recognizer: pocketsphinx in processes of its own, following a grammar of what the caller may say now."""
+"""The offline recognizer: pocketsphinx in its own processes, following a grammar of the caller's likely words."""
 
 import asyncio
 import itertools
@@ -29,12 +29,12 @@ log = structlog.get_logger(__name__)
 PRE_ROLL_S: Final = 0.35
 CHUNK_S: Final = 0.1
 MAX_UTTERANCE_S: Final = 15.0
-# How far the grammar's log score per frame may stay behind that of free phones: over all frames, and over those that it
-# takes for speech. Measured with espeak-ng's voices through a telephone band: of sentences that are heard rightly 95 of
-# 100 stay, of unexpected ones 98 of 100 go (bench/stt_offline.py).
+# How far the grammar's log score per frame may be below that of free phones: over all frames, and over the frames that
+# it takes for speech. Measured with espeak-ng's voices through a telephone band: 95 of 100 correctly heard sentences
+# are kept, 98 of 100 unexpected ones dropped (bench/stt_offline.py).
 MIN_MARGIN: Final = -26.0
 MIN_SPEECH_MARGIN: Final = -52.0
-# Share of the loud frames that the grammar takes for words: below 0.6 for read-out prose, above 0.85 for what fits.
+# Share of the loud frames that the grammar takes for words: below 0.6 for prose read aloud, above 0.85 for a match.
 MIN_COVERED: Final = 0.75
 
 
@@ -47,7 +47,7 @@ class _PreparedGrammar:
 
 
 class _RecognizerSlot:
-    """One process and what was taught to it."""
+    """One process and the grammars and words that it has learned."""
 
     def __init__(self, speech: SynthesizerProcess) -> None:
         self.program = RecognizerProcess()
@@ -56,7 +56,7 @@ class _RecognizerSlot:
         self._teaching = asyncio.Lock()
 
     async def prepare_grammar(self, grammar: SpeechGrammar) -> dict[str, Any]:
-        """What ``begin`` needs for this grammar; words that have no known sound are learned first."""
+        """Returns the ``begin`` parameters for this grammar; teaches words without a known sound first."""
         await self.program.start()
         known = self._prepared.get(grammar.name)
         if known is not None and known.generation == self.program.generation:
@@ -104,7 +104,7 @@ class BuiltinStt:
         return [pid for listener in self._listeners if (pid := listener.program.pid) is not None]
 
     async def open_stream(self, *, sample_rate: int, language: str) -> "BuiltinSttStream":
-        """English only: another ``language`` is heard as English."""
+        """Opens a stream. English only: another ``language`` is heard as English."""
         listener = min(self._listeners, key=lambda each: each.program.callers)
         await listener.program.start()
         return BuiltinSttStream(listener, next(self._ids) & 0xFFFFFFFF, sample_rate)
@@ -131,7 +131,7 @@ _Step = SpeechGrammar | _BeginUtterance | bytes | _FinishUtterance
 
 
 class BuiltinSttStream:
-    """One caller. Audio goes to the program while they speak, with a little from before; the final comes when they pause."""
+    """One caller. Sends speech and a short lead-in to the program; the final comes when the caller pauses."""
 
     def __init__(self, listener: _RecognizerSlot, caller: int, sample_rate: int) -> None:
         self._listener = listener
@@ -186,7 +186,7 @@ class BuiltinSttStream:
             if audio:
                 self._steps.put_nowait(audio)
 
-    # -- the conversation with the program ----------------------------------------------------------------------------
+    # -- requests to the program --------------------------------------------------------------------------------------
 
     async def _process_steps(self) -> None:
         grammar: SpeechGrammar | None = None
@@ -226,7 +226,7 @@ class BuiltinSttStream:
 
 
 def judge_result(found: dict[str, Any], grammar: SpeechGrammar) -> SttEvent:
-    """The final of one utterance: a whole sentence of the grammar, or nothing when it was probably something else."""
+    """Returns the final of an utterance: a whole sentence of the grammar, or nothing when it was probably another."""
     if found.get("error"):
         log.warning("grammar_refused", error=found["error"], grammar=grammar.name)
     margin, speech_margin = found["margin"], found["speech_margin"]

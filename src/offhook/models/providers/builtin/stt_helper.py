@@ -1,6 +1,6 @@
-"""The listening program: pocketsphinx behind a pipe, a process of its own that ``listening_program.py`` starts.
+"""The recognizer program: pocketsphinx behind a pipe, its own process, started by ``recognizer_process.py``.
 
-It decodes while the caller speaks, so that the answer is there when they pause. Two decoders follow each speaker: one the
+It decodes while the caller speaks, so that the answer is ready at the pause. Two decoders follow each speaker: one the
 grammar, one a loop of free phones; how far the first stays behind the second says whether the words were really said.
 A pair takes about 10 MB and is used again by the next speaker. Wire, both ways little-endian:
 
@@ -9,7 +9,7 @@ request   ``<IBI`` id, op, length + payload.  op 1 begin: JSON {rate, grammar, j
 answer    ``<IBI`` id, kind, length + payload.  kind 1 JSON · 3 error: UTF-8 sentence, to 3, 5 and 6 only.
           finish → {text, margin, speech_margin, covered, error?}; words → those that have no pronunciation.
           The first answer has id 0 and kind 1: {model}
-The id of 1 to 4 is a caller's: what their voice was like is remembered until they are forgotten.
+The id of 1 to 4 is a caller's: the program keeps the properties of their voice until op 4.
 """
 
 import json
@@ -35,17 +35,17 @@ JSON, ERROR = 1, 3
 MODEL_RATE: Final = 16000
 MAX_GRAMMARS: Final = 24
 MAX_WORDS: Final = 3000
-# The model was trained on real rooms: with digital silence it gets 64 % of sentences right, with this noise 91 %.
+# The model was trained on real rooms: with digital silence it gets 64% of sentences right, with this noise 91%.
 NOISE: Final = 60.0
-# Loudest 30 ms of a caller after the gain, as root mean square; the level of the voices that this was tuned with.
+# Target RMS of a caller's loudest 30 ms after the gain; the level of the voices used for tuning.
 LOUDNESS: Final = 6000.0
-# A frame of 10 ms that is this loud beside the loudest is speech, whatever the grammar takes it for.
+# A 10 ms frame this loud relative to the loudest is speech, whatever the grammar takes it for.
 FRAME: Final = 160
 LOUD: Final = 0.12
 LOUDNESS_AFTER: Final = int(0.6 * MODEL_RATE)
-# Low, because the noise after an answer else becomes one more digit.
+# Low; otherwise the noise after an answer becomes one more digit.
 WORD_INSERTION: Final = 0.05
-# One word for each meaning ("yeah" and "yes" are one), and how digits sound when a telephone has taken their hiss.
+# One word for each meaning ("yeah" and "yes" are one), and the sound of digits that lost their hiss on a telephone.
 EXTRA_SOUNDS: Final = {
     "yes": ("Y EH P", "Y AE", "Y AH P"),
     "no": ("N OW P", "N AA"),
@@ -53,7 +53,7 @@ EXTRA_SOUNDS: Final = {
     "six": ("TH IH K S", "S IH K", "F IH K S"),
     "seven": ("TH EH V AH N", "F EH V AH N"),
 }
-# Where the cepstral means of a new caller begin, by whether the line is a telephone; measured over many sentences.
+# Initial cepstral means of a new caller, by telephone line or not; measured over many sentences.
 MEANS: Final = {
     True: "56.5,-0.4,-6.5,14.5,-9.1,-4.3,-0.9,-11.2,-8.3,-4.5,-4.6,6.1,-8.9",
     False: "57.7,-2.5,-3.8,13.9,-9.8,-3.5,-1.2,-13.3,-4.3,-11.3,3.5,-0.5,-4.5",
@@ -65,14 +65,14 @@ Floats = NDArray[np.float32]
 
 
 def _bandpass_filter(low_hz: float, high_hz: float, taps: int = 95) -> Floats:
-    """A windowed-sinc band-pass at 16 kHz."""
+    """Returns a windowed-sinc band-pass at 16 kHz."""
     n = np.arange(taps) - taps // 2
     band = [2 * hz / MODEL_RATE * np.sinc(2 * hz / MODEL_RATE * n) for hz in (low_hz, high_hz)]
     return np.asarray((band[1] - band[0]) * np.blackman(taps), np.float32)
 
 
 class HighBand:
-    """8 kHz to 16 kHz with the missing upper band made up: the hiss of s, f and sh, where the lower band shows one.
+    """Converts 8 kHz to 16 kHz and synthesizes the upper band: the hiss of s, f and sh where the lower band shows one.
 
     The band from 2.5 to 3.9 kHz is mirrored to 4.1 to 5.5 kHz, as loud as its share of the whole. Over telephones this
     takes recognized sentences from 85 to 91 of 100 (bench/stt_offline.py; a 16 kHz line has 97).
@@ -108,7 +108,7 @@ class HighBand:
 
 
 class BandWidener:
-    """PCM16 at the caller's rate to floats at 16 kHz."""
+    """Converts PCM16 at the caller's rate to floats at 16 kHz."""
 
     def __init__(self, rate: int) -> None:
         self._high = HighBand() if rate == 8000 else None
@@ -126,7 +126,7 @@ class BandWidener:
 class PronunciationLexicon:
     """Pronunciations of single words out of the model's dictionary, which stays one string of 3 MB.
 
-    Words that begin with the same two letters stand together in it: a look-up searches only there.
+    Words with the same first two letters are adjacent in it: a lookup searches only there.
     """
 
     def __init__(self, path: Path) -> None:
@@ -233,7 +233,7 @@ def _safe_log(score: float) -> float:
 
 @dataclass(slots=True)
 class CallerState:
-    """What is known of one caller's line: cepstral means and loudness, and the utterance that is under way."""
+    """State of one caller's line: cepstral means, loudness and the current utterance."""
 
     means: tuple[str, str]
     loudness: float | None = None
@@ -284,7 +284,7 @@ class SpeechRecognizer:
             self._measure_loudness(caller)
 
     def _measure_loudness(self, caller: CallerState) -> None:
-        """How loud this caller is, before the first word of theirs is decoded."""
+        """Measures this caller's loudness before decoding their first word."""
         samples = np.concatenate(caller.waiting_audio) if caller.waiting_audio else np.zeros(0, np.float32)
         caller.waiting_audio, caller.waiting_samples = [], 0
         caller.loudness = _loudest(samples)
@@ -303,7 +303,7 @@ class SpeechRecognizer:
         caller = self._callers.get(caller_id)
         if caller is None:
             raise ValueError("nothing was begun")
-        if caller.pair is None:  # a grammar that cannot be followed makes one answer unheard, not the call deaf
+        if caller.pair is None:  # an unusable grammar loses one answer, not the whole call
             return {**NO_RESULT, "error": caller.error}
         if caller.loudness is None:
             self._measure_loudness(caller)
@@ -318,7 +318,7 @@ class SpeechRecognizer:
             self._abandon_utterance(caller)
 
     def _abandon_utterance(self, caller: CallerState) -> None:
-        """An utterance that was begun and never finished."""
+        """Drops an utterance that was begun and never finished."""
         if caller.pair is not None:
             caller.pair.end_utterance()
             caller.waiting_audio, caller.waiting_samples = [], 0
@@ -344,7 +344,7 @@ def _loudest(samples: Floats) -> float:
 
 
 def handle_request(recognizer: SpeechRecognizer, caller: int, op: int, payload: bytes) -> Any:
-    """The answer, or None when the request has none."""
+    """Returns the answer, or None when the request has none."""
     match op:
         case 1:
             recognizer.begin_utterance(caller, json.loads(payload))
@@ -369,9 +369,9 @@ def write_answer(sink: BinaryIO, request: int, kind: int, body: bytes) -> None:
 
 def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server; it ends us by closing the pipe
-    os.nice(5)  # the process that carries audio goes first
+    os.nice(5)  # the process that carries audio has priority
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # nothing that the library prints may get between the answers
+    os.dup2(2, 1)  # library output must not mix with the answers
     try:
         recognizer = SpeechRecognizer()
     except (RuntimeError, OSError) as error:

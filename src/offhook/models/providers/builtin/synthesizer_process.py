@@ -1,4 +1,4 @@
-"""Our end of the speech program: one process for all calls, started when needed, replaced when it dies or hangs."""
+"""The server's end of the speech program: one process for all calls, started on demand, replaced when it fails."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from offhook.models.providers.builtin import tts_helper as wire
 
 SAMPLE_RATE: Final = 22050
 START_TIMEOUT_S: Final = 8.0
-# Synthesis is 1000 times faster than speech: a program that says nothing for so long while work waits is stuck.
+# Synthesis is 1000 times faster than speech: a program that is silent this long with work pending is stuck.
 HANG_TIMEOUT_S: Final = 0.7
 COMMAND: Final = (sys.executable, "-I", str(Path(wire.__file__).resolve()))
 
@@ -28,7 +28,7 @@ def program_died(message: str = "The speech program ended.") -> ModelError:
 
 @dataclass(slots=True)
 class _HelperProcess:
-    """One running program. ``answers`` has a queue for each request that is under way."""
+    """One running program. ``answers`` has a queue for each pending request."""
 
     process: asyncio.subprocess.Process
     library: str = ""
@@ -60,7 +60,7 @@ class _HelperProcess:
             self.mark_lost()
 
     def mark_lost(self) -> None:
-        """Forget the process and tell everybody who waits for it; one that is still there ends with its input."""
+        """Drops the process and fails every waiting request; a process that still runs ends with its input."""
         self.is_dead = True
         if self.process.stdin is not None:
             self.process.stdin.close()
@@ -68,7 +68,7 @@ class _HelperProcess:
             waiting.put_nowait(None)
 
     def kill(self) -> None:
-        """Kill it, unless it is gone: a signal to a process that has ended would race with asyncio's wait for it."""
+        """Kills it unless it has ended: signaling an ended process would race with asyncio's wait for it."""
         if not self.is_dead:
             with suppress(ProcessLookupError):
                 self.process.kill()
@@ -83,7 +83,7 @@ class _HelperProcess:
 
 
 class SynthesizerProcess:
-    """Shared by all voices of a process; bound to the event loop that first uses it. Raises ModelError only."""
+    """Shared by all voices of a process; bound to the event loop that first uses it. Raises only ModelError."""
 
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
         self._command = tuple(command)
@@ -100,11 +100,11 @@ class SynthesizerProcess:
 
     @property
     def library(self) -> str:
-        """Which espeak-ng library the program loaded; empty before it was started."""
+        """Returns the espeak-ng library that the program loaded; empty before its start."""
         return self._current.library if self._current else ""
 
     async def start(self) -> None:
-        """Have it running; ModelError (not retryable) when espeak-ng cannot be loaded."""
+        """Ensures that it runs. Raises ModelError (not retryable) when espeak-ng cannot be loaded."""
         await self._ensure_running()
 
     async def _ensure_running(self) -> _HelperProcess:
@@ -150,7 +150,7 @@ class SynthesizerProcess:
         return started
 
     async def speak(self, text: str, *, voice: str, wpm: int) -> AsyncGenerator[bytes, None]:
-        """PCM16 mono at 22,050 Hz while it is made. A program that dies is replaced once: the audio goes on."""
+        """Yields PCM16 mono at 22,050 Hz as it is made. Replaces a program that dies once; the audio continues."""
         body = {"text": text, "voice": voice, "wpm": wpm}
         sent = 0
         for is_last in (False, True):
@@ -160,7 +160,7 @@ class SynthesizerProcess:
                     async for kind, payload in answers:
                         if kind != wire.PCM:
                             continue
-                        # the same text sounds the same to within a few samples: what was heard is left out
+                        # equal text sounds the same to within a few samples: skip what was already heard
                         fresh, skip = payload[skip:], max(0, skip - len(payload))
                         sent += len(fresh)
                         if fresh:
@@ -171,7 +171,7 @@ class SynthesizerProcess:
                     raise
 
     async def word_phonemes(self, words: Sequence[str], *, voice: str) -> dict[str, str]:
-        """IPA of each word."""
+        """Returns the IPA of each word."""
         async with aclosing(self._request_answers(wire.PHONEMES, {"words": list(words), "voice": voice})) as answers:
             async for kind, payload in answers:
                 if kind == wire.JSON:

@@ -30,12 +30,12 @@ _SPOKEN_CATEGORIES: Final = frozenset("LNPZM")
 
 
 def is_voice(name: str) -> bool:
-    """Returns whether this can be a voice's name, e.g. ``en-us``, ``en-gb+f3``."""
+    """Returns True for a possible voice name, e.g. ``en-us``, ``en-gb+f3``."""
     return _VOICE.fullmatch(name) is not None
 
 
 def speakable_text(text: str) -> str:
-    """What is left to say of a text: no markup, control characters or emoji; empty when there are no words."""
+    """Returns the speakable part of a text, without markup, control characters and emoji; empty without words."""
     kept = (
         c if unicodedata.category(c)[0] in _SPOKEN_CATEGORIES or unicodedata.category(c) in ("Sc", "Sm") else " "
         for c in _MARKUP.sub(" ", _EMPHASIS.sub("", text))
@@ -45,7 +45,7 @@ def speakable_text(text: str) -> str:
 
 
 def split_pieces(text: str) -> Iterator[str]:
-    """Cut a long text at sentence ends or spaces, so that calls which share the program take turns."""
+    """Splits a long text at sentence ends or spaces, so that calls sharing the program take turns."""
     while len(text) > MAX_PIECE_CHARS:
         window = text[:MAX_PIECE_CHARS]
         ends = [match.end() for match in re.finditer(r"[.!?;:,](?=\s)", window)]
@@ -85,7 +85,7 @@ class BuiltinTts:
                 yield SENTENCE_PAUSE
 
     async def synthesize(self, text: str, *, sample_rate: int = SAMPLE_RATE) -> Samples:
-        """The whole text as int16 samples."""
+        """Returns the whole text as int16 samples."""
         async with aclosing(self.speak(text)) as chunks:
             return resample_to(b"".join([chunk async for chunk in chunks]), sample_rate)
 
@@ -101,7 +101,7 @@ def resample_to(pcm: bytes, sample_rate: int) -> Samples:
 def synthesize_speech(
     text: str, *, voice: str = DEFAULT_VOICE, sample_rate: int = SAMPLE_RATE, speed: float = 1.0
 ) -> Samples:
-    """Blocking, for scripts and benchmarks: starts a program for this one text. int16 samples; ModelError."""
+    """Returns int16 samples; blocks, for scripts and benchmarks. Starts a program for this text. Raises ModelError."""
     texts = list(split_pieces(speakable_text(text)))
     program = subprocess.Popen(  # noqa: S603 - our own interpreter and file
         COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

@@ -1,4 +1,4 @@
-"""The speech program: espeak-ng behind a pipe, a process of its own that ``speech_program.py`` starts.
+"""The speech program: espeak-ng behind a pipe, its own process, started by ``synthesizer_process.py``.
 
 espeak-ng is GPL, so it is loaded by this program alone; the server imports nothing of this file but the numbers of the
 wire. The program uses the standard library alone and ends when its standard input does. Wire, little-endian:
@@ -27,7 +27,7 @@ HEADER: Final = struct.Struct("<IBI")
 SPEAK, CANCEL, PHONEMES, STOP = 1, 2, 3, 4
 PCM, END, ERROR, JSON = 1, 2, 3, 4
 
-# Values of espeak-ng's speak_lib.h.
+# Constants of espeak-ng's speak_lib.h.
 _SYNCHRONOUS: Final = 2
 _DO_NOT_EXIT: Final = 0x8000
 _CHARACTERS: Final = 1
@@ -43,7 +43,7 @@ _Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes
 
 
 def library_candidates() -> Iterator[tuple[str, Path | None]]:
-    """Libraries to try with the folder that holds ``espeak-ng-data``: the wheel's own, then the system's."""
+    """Yields libraries to try with their ``espeak-ng-data`` folder: the wheel's own, then the system's."""
     spec = importlib.util.find_spec("espeakng_loader")
     if spec is not None and spec.origin is not None:
         folder = Path(spec.origin).parent
@@ -93,7 +93,7 @@ class EspeakLibrary:
         return 0 if self._on_audio(ctypes.string_at(samples, count * 2)) else 1
 
     def use_voice(self, voice: str) -> None:
-        """A voice that does not exist is replaced by American English."""
+        """Selects a voice; American English replaces one that does not exist."""
         if voice == self._voice:
             return
         for name in (voice, FALLBACK_VOICE, "en"):
@@ -111,7 +111,7 @@ class EspeakLibrary:
             raise OSError(f"espeak_Synth answered {answer}")
 
     def phonemes_of(self, text: str) -> str:
-        """IPA of a short text."""
+        """Returns the IPA of a short text."""
         left = ctypes.c_char_p(text.encode())
         parts = []
         while left.value:
@@ -121,7 +121,7 @@ class EspeakLibrary:
 
 
 class SynthesisServer:
-    """Reads requests in a thread, so that a cancel overtakes the work, and does the work in order."""
+    """Reads requests in a thread, so that a cancel overtakes the work, and works in order."""
 
     def __init__(self, source: BinaryIO, sink: BinaryIO) -> None:
         self._source = source
@@ -142,7 +142,7 @@ class SynthesisServer:
                     self._cancelled.add(request)
             else:
                 self._requests.put((request, op, json.loads(payload)))
-        os._exit(0)  # whoever started us is gone
+        os._exit(0)  # our parent process is gone
 
     def write_answer(self, request: int, kind: int, payload: bytes = b"") -> None:
         self._sink.write(HEADER.pack(request, kind, len(payload)) + payload)
@@ -163,7 +163,7 @@ class SynthesisServer:
                 if isinstance(error, BrokenPipeError):
                     return
                 self.write_answer(request, ERROR, str(error).encode())
-            with self._lock:  # ids only grow: a cancel that came too late is of no use any more
+            with self._lock:  # ids only grow: a late cancel has no effect
                 self._cancelled = {later for later in self._cancelled if later > request}
 
     def _is_cancelled(self, request: int) -> bool:
@@ -186,7 +186,7 @@ class SynthesisServer:
 def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server; it ends us by closing the pipe
     sink = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # nothing that the library prints may get between the answers
+    os.dup2(2, 1)  # library output must not mix with the answers
     program = SynthesisServer(sys.stdin.buffer, sink)
     try:
         espeak = EspeakLibrary()

@@ -1,4 +1,4 @@
-"""What rules know about English: words, stems, yes and no. Pure and deterministic."""
+"""English for the rules: words, stems, yes and no. Pure and deterministic."""
 
 import re
 import unicodedata
@@ -40,7 +40,7 @@ STOP: Final = word_set("""a an the i you he she it we they me my your his her it
     being do does did have has had will would can could shall should may might must to of in on at for with from by as
     and or but if then than about into up some any there here what which who when where how want wants wanted like need
     needs get got let know think say says said tell ask asks them us also too very really now""")
-# Words of conditions that say nothing about this edge: "The caller wants to …".
+# Words in conditions that say nothing about the edge: "The caller wants to …".
 CONDITION_STOP: Final = word_set("""caller callers user users customer customers guest guests lead client contact agent wish wishes
     already named name names mention mentions indicate indicates request requests express expresses agreed given
     provided provides answer answers respond responds something anything named hears heard whether else""")
@@ -84,7 +84,7 @@ _YES: Final = word_set(
     "yes yeah yep yup ya yea aye sure ok okay correct absolutely definitely certainly exactly indeed affirmative"
 )
 _NO: Final = word_set("no nope nah never negative")
-# Whole answers, after please, thanks and articles were dropped.
+# Whole answers, after removing please, thanks and articles.
 _YES_ANSWERS: Final = frozenset(
     (
         "right",
@@ -172,7 +172,7 @@ _DIGIT_WORDS: Final = dict(
 
 
 def word_tokens(text: str) -> list[str]:
-    """Lower-case words and numbers with contractions written out: ``I can't`` → ``i can not``."""
+    """Returns lower-case words and numbers with contractions written out: ``I can't`` → ``i can not``."""
     plain = unicodedata.normalize("NFKD", text.lower().replace("\u2019", "'"))
     plain = "".join(c for c in plain if not unicodedata.combining(c))
     for pattern, replacement in _CONTRACTIONS:
@@ -181,7 +181,7 @@ def word_tokens(text: str) -> list[str]:
 
 
 def stem_word(word: str) -> str:
-    """Light: plural, -ing, -ed, -ly and a final e go; ``moving``, ``moved`` and ``move`` become one."""
+    """Stems lightly: plural, -ing, -ed, -ly and a final e go; ``moving``, ``moved`` and ``move`` become one."""
     word = _SYNONYMS.get(word, word)
     if len(word) > 4 and word.endswith("ies"):
         word = word[:-3] + "y"
@@ -201,7 +201,7 @@ def stem_word(word: str) -> str:
 
 
 def essential_tokens(text: str) -> list[str]:
-    """Tokens without politeness and fillers, single digits as words; "thank you" goes as a whole."""
+    """Returns tokens without politeness and fillers, single digits as words; "thank you" is dropped as a whole."""
     words = word_tokens(text)
     kept = []
     for index, word in enumerate(words):
@@ -214,12 +214,12 @@ def essential_tokens(text: str) -> list[str]:
 
 
 def content_stems(text: str, *, extra_stop: frozenset[str] = frozenset()) -> list[str]:
-    """Stems of the words that carry meaning, in order. "not" and "no" carry meaning."""
+    """Returns the stems of the words that carry meaning, in order. "not" and "no" carry meaning."""
     return [stem_word(word) for word in essential_tokens(text) if word not in STOP and word not in extra_stop]
 
 
 def answer_polarity(text: str) -> Polarity | None:
-    """Returns whether an answer begins with, or as a whole is, a yes or a no."""
+    """Returns the yes or no that an answer begins with or is as a whole; else None."""
     words = essential_tokens(text)
     if not words:
         return None
@@ -238,7 +238,7 @@ def answer_polarity(text: str) -> Polarity | None:
 
 
 def is_plain_polarity(text: str) -> bool:
-    """Returns whether an answer is nothing but a yes or a no: "yes please", "no thank you", "sure, go ahead"."""
+    """Returns True for a bare yes or no: "yes please", "no thank you", "sure, go ahead"."""
     kind = answer_polarity(text)
     if kind is None:
         return False

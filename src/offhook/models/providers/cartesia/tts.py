@@ -1,6 +1,6 @@
-"""Cartesia's TTS WebSocket: every message names its context, so that a connection is free as soon as we stop listening.
+"""Cartesia's TTS WebSocket: every message names its context, so a connection is free as soon as we stop listening.
 
-Written from the vendor's reference of ``/tts/websocket`` (version 2026-03-01; error events of older ones are read too).
+Written from the vendor's documentation of ``/tts/websocket`` (version 2026-03-01; also reads older error events).
 """
 
 import base64
@@ -22,7 +22,7 @@ VERSION: Final = "2026-03-01"
 class CartesiaWire:
     """Implements TtsWire."""
 
-    # the vendor closes after five idle minutes, we after two
+    # the vendor closes after five idle minutes, we close after two
     idle_message = None
     uses_per_minute = None
     needs_drain = False
@@ -50,7 +50,7 @@ class CartesiaWire:
                 "sample_rate": audio.sample_rate,
             },
             "continue": False,
-            # our sentences are whole: nothing to wait for
+            # our sentences are complete: no need to wait for more
             "max_buffer_delay_ms": 0,
         }
         if choice.speed != 1:

@@ -1,7 +1,8 @@
 """Deepgram's ``/v1/listen`` WebSocket: interim results, finals with their place in the audio, its own endpointing.
 
-Written from the vendor's reference. ``is_final`` closes a stretch of audio, ``speech_final`` the caller's turn; UtteranceEnd
-says so when noise hid the pause. KeepAlive goes out while the far end sends no audio (the vendor closes after 10 s).
+Written from the vendor's documentation. ``is_final`` closes a stretch of audio, ``speech_final`` the caller's turn;
+UtteranceEnd closes it when noise hid the pause. KeepAlive goes out while the far end sends no audio (the vendor closes
+after 10 s).
 """
 
 import json
@@ -31,7 +32,7 @@ class DeepgramSttWire:
     def __init__(self, choice: ModelChoice) -> None:
         self._choice = choice
         self.model_ref = ModelRef("stt", "deepgram", choice.model)
-        # 1008 DATA-0000: undecodable audio; 1011 NET-0000, NET-0001: the vendor's side or no audio in time
+        # 1008 DATA-0000: undecodable audio; 1011 NET-0000, NET-0001: the vendor's fault or no audio in time
         self.errors = VendorErrors("stt", choice.api_key, close_codes={1011: "cut_off"})
 
     def format_for(self, sample_rate: int) -> WireFormat:
@@ -59,7 +60,7 @@ class DeepgramSttWire:
 
 
 class DeepgramSession:
-    """Implements SttSession. Key terms belong to the address: they change with the next connection."""
+    """Implements SttSession. Key terms are part of the address: they change with the next connection."""
 
     waits_for_ready = False
 

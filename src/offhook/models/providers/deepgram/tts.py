@@ -1,6 +1,7 @@
 """Deepgram's ``/v1/speak`` WebSocket: Speak and Flush, binary audio, Flushed; Clear and Cleared after a barge-in.
 
-Written from the vendor's reference. Audio names no sentence, so that a cleared connection rests until Cleared has come.
+Written from the vendor's documentation. Audio names no sentence, so a cleared connection is unused until Cleared
+arrives.
 """
 
 import json
@@ -21,7 +22,7 @@ MAX_FLUSHES_PER_MINUTE: Final = 18
 
 
 class DeepgramTtsWire:
-    """Implements TtsWire. The vendor's models are model, voice and language in one: ``aura-2-thalia-en``."""
+    """Implements TtsWire. A vendor's model combines model, voice and language: ``aura-2-thalia-en``."""
 
     idle_message = None
     uses_per_minute = MAX_FLUSHES_PER_MINUTE

@@ -1,8 +1,8 @@
-"""ElevenLabs' multi-context WebSocket: a context a sentence, many sentences a connection.
+"""ElevenLabs' multi-context WebSocket: one context per sentence, many sentences per connection.
 
-Written from the vendor's reference of ``/v1/text-to-speech/{voice_id}/multi-stream-input``. A context that was flushed and
-closed still says everything and ends with ``isFinal``: there is no way to stop it, so that after a barge-in the connection
-rests until the rest has come. At most five contexts may live on a connection; we never have more than one.
+Written from the vendor's documentation of ``/v1/text-to-speech/{voice_id}/multi-stream-input``. A flushed and closed
+context still says everything and ends with ``isFinal``. It cannot be stopped, so after a barge-in the connection is
+unused until the rest has come. A connection allows at most five live contexts; we never have more than one.
 """
 
 import base64
@@ -19,7 +19,7 @@ from offhook.models.speech.vendor_socket import VendorAddress
 from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "wss://api.elevenlabs.io"
-# the only models that take a language; the others refuse it
+# only these models take a language; the others refuse it
 _SPEAKS_BY_CODE: Final = frozenset({"eleven_flash_v2_5", "eleven_turbo_v2_5"})
 _ERROR_NAMES: Final = {
     "invalid_api_key": "unauthorized",
@@ -53,7 +53,7 @@ class ElevenLabsWire:
         options = {
             "model_id": choice.model,
             "output_format": "ulaw_8000" if audio.encoding == "mulaw" else f"pcm_{audio.sample_rate}",
-            # longer than a connection stays idle with us
+            # longer than we keep a connection idle
             "inactivity_timeout": "180",
             "auto_mode": "true",
         }

@@ -49,11 +49,11 @@ class GoogleLlm:
         return ModelRef("llm", self._choice.provider, self._choice.model)
 
     async def warm_up(self) -> None:
-        """Load the SDK and make the client before the first caller needs them."""
+        """Loads the SDK and creates the client before the first caller needs them."""
         await self._sdk_client()
 
     async def check_access(self) -> None:
-        """Returns whether the key works and the model is there; costs nothing. ModelError."""
+        """Checks that the key works and the model exists, at no cost. Raises ModelError."""
         client = await self._sdk_client()
         async with guard_vendor_call(_model_error, "answer", self._timeouts.first_token_s):
             await client.aio.models.get(model=self._choice.model)
@@ -86,13 +86,13 @@ class GoogleLlm:
 
 @dataclass(frozen=True, slots=True)
 class _GeminiStream:
-    """The SDK's chunks and the HTTP answer under them: closing the chunks alone leaves it to the garbage collector."""
+    """The SDK's chunks and their HTTP answer: closing only the chunks leaves the answer to the garbage collector."""
 
     chunks: AsyncIterator[Any]
     responses: list[httpx2.Response] = field(default_factory=list)
 
     async def __aiter__(self) -> AsyncIterator[Any]:
-        # the request goes out with the first chunk that is asked for
+        # the request goes out with the first chunk that is read
         token = OPENED_RESPONSES.set(self.responses)
         try:
             chunk = await anext(self.chunks, None)

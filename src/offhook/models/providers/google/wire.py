@@ -16,13 +16,13 @@ _FILTERED: Final = frozenset(
     {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR"}
 )
 _MALFORMED: Final = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"})
-# What the vendor takes for calls whose signature is not known, such as those of another vendor before a fail-over.
+# The vendor accepts this for calls with an unknown signature, e.g. another vendor's before a failover.
 _NO_SIGNATURE: Final = b"skip_thought_signature_validator"
 _MAX_SIGNATURES: Final = 5000
 
 
 class ThoughtSignatures:
-    """The vendor's proofs that a call was its own, by call id; it wants them back with the history."""
+    """The vendor's signatures of its own calls, by call id; it wants them back with the history."""
 
     def __init__(self) -> None:
         self._by_id: OrderedDict[str, bytes] = OrderedDict()
@@ -37,7 +37,7 @@ class ThoughtSignatures:
 
 
 def config_of(request: LlmRequest, choice: ModelChoice) -> dict[str, Any]:
-    """Everything but the conversation. Thinking is off, or as short as the model can: a caller waits."""
+    """Returns the request without the conversation. Thinking is off, or as short as the model can: a caller waits."""
     config: dict[str, Any] = {
         "temperature": choice.temperature if request.response_schema is None else request.temperature,
         "automatic_function_calling": {"disable": True},
@@ -64,7 +64,7 @@ def config_of(request: LlmRequest, choice: ModelChoice) -> dict[str, Any]:
 
 
 def contents_of(messages: Sequence[LlmMessage], signatures: ThoughtSignatures) -> list[dict[str, Any]]:
-    """The conversation from the user's first turn to the user's last, sides merged."""
+    """Returns the conversation from the user's first turn to the user's last, with sides merged."""
     result: list[dict[str, Any]] = []
     for role, parts in _content_turns(messages[len(_leading_system_messages(messages)) :], signatures):
         if not result and role == "model":
@@ -102,7 +102,7 @@ def _content_turns(
 
 
 def _call_parts(calls: Sequence[ToolCall], signatures: ThoughtSignatures) -> Iterator[dict[str, Any]]:
-    """Of parallel calls only the first one carries a signature."""
+    """Yields the parts; of parallel calls only the first carries a signature."""
     for index, call in enumerate(calls):
         part: dict[str, Any] = {"function_call": {"name": call.name, "args": call.arguments}}
         signature = signatures.signature_of(call.id) or (_NO_SIGNATURE if index == 0 else None)
@@ -119,7 +119,7 @@ def _response_part(call: ToolCall, answer: str | None) -> dict[str, Any]:
 
 
 class GoogleAnswer:
-    """Puts one streamed answer together. The vendor's usage figures grow with every chunk."""
+    """Assembles one streamed answer. The vendor's usage figures grow with every chunk."""
 
     def __init__(self, signatures: ThoughtSignatures) -> None:
         self._signatures = signatures
@@ -129,7 +129,7 @@ class GoogleAnswer:
         self._completion_tokens = 0
 
     def read_chunk(self, chunk: Any) -> Iterator[LlmEvent]:
-        """Take one chunk; raises ModelError when the vendor's filter stopped the answer."""
+        """Handles one chunk; raises ModelError when the vendor's filter stopped the answer."""
         if chunk.usage_metadata is not None:
             yield from self._count_usage(chunk.usage_metadata)
         if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason is not None:
@@ -144,7 +144,7 @@ class GoogleAnswer:
                 self._finish(str(getattr(candidate.finish_reason, "value", candidate.finish_reason)))
 
     def finish_events(self) -> Iterator[LlmEvent]:
-        """The calls and the rest of the usage; raises ModelError for an answer that is not whole."""
+        """Returns the calls and the rest of the usage; raises ModelError for an incomplete answer."""
         if self._finish_reason is None:
             raise llm_errors.cut_off_error()
         for call in self._calls:
@@ -175,7 +175,7 @@ class GoogleAnswer:
 
 
 def retry_delay_s(details: Any) -> float | None:
-    """``{"error": {"details": [{"retryDelay": "7s"}]}}`` → 7.0; None when the vendor did not say."""
+    """Parses ``{"error": {"details": [{"retryDelay": "7s"}]}}`` → 7.0; None when the vendor gave none."""
     error = details.get("error") if isinstance(details, Mapping) else None
     for item in (error.get("details") if isinstance(error, Mapping) else None) or ():
         told = item.get("retryDelay") if isinstance(item, Mapping) else None

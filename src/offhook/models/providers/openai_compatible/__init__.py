@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, voices and recognition: OpenAI itself, Groq, and every server that speaks the formats."""
+"""OpenAI's chat completions, voices and recognition: OpenAI itself, Groq, and every server with these formats."""
 
 from functools import partial
 

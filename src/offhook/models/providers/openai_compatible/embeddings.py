@@ -1,4 +1,4 @@
-"""OpenAI's ``/v1/embeddings`` and every server that speaks it (Ollama, vLLM, LM Studio …)."""
+"""OpenAI's ``/v1/embeddings`` and every server with this format (Ollama, vLLM, LM Studio …)."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,7 +14,7 @@ BASE_URL: Final = "https://api.openai.com/v1"
 async def embed_texts(
     choice: EmbeddingChoice, way: NetworkRoute, texts: Sequence[str], *, within_s: float
 ) -> list[list[float]]:
-    """A vector for each text, in their order. ModelError."""
+    """Returns a vector for each text, in order. Raises ModelError."""
     errors = VendorErrors("embeddings", choice.api_key)
     url = f"{choice.base_url or BASE_URL}/embeddings"
     body = {"model": choice.model, "input": list(texts), "encoding_format": "float"}

@@ -1,4 +1,4 @@
-"""HTTP clients for speech over plain requests: one an event loop and way, connections kept between sentences."""
+"""HTTP clients for speech over plain requests: one per event loop and route; connections persist between sentences."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from offhook.kit.egress import EgressError
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.network_route import NetworkRoute
 
-# Between two turns of a conversation there is less than this.
+# Longer than the pause between two turns of a conversation.
 KEEP_ALIVE_S: Final = 120.0
 CONNECT_TIMEOUT_S: Final = 3.0
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[NetworkRoute, httpx2.AsyncClient]] = WeakKeyDictionary()
@@ -33,7 +33,7 @@ def _client_for(way: NetworkRoute, errors: VendorErrors) -> httpx2.AsyncClient:
 
 
 async def close_clients() -> None:
-    """Close the connections of the running loop."""
+    """Closes the connections of the running loop."""
     for client in _clients.pop(asyncio.get_running_loop(), {}).values():
         await client.aclose()
 
@@ -42,7 +42,7 @@ async def close_clients() -> None:
 async def post_request(
     url: str, api_key: str, errors: VendorErrors, limit_s: float, way: NetworkRoute, **body: Any
 ) -> AsyncIterator[httpx2.Response]:
-    """POST and give the open answer (status 200 only) within ``limit_s``; everything that fails is a ModelError."""
+    """Sends a POST and yields the open answer (only status 200) within ``limit_s``; every failure is a ModelError."""
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     response: httpx2.Response | None = None
     try:

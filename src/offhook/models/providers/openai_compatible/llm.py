@@ -1,4 +1,4 @@
-"""OpenAI and every server that speaks its chat-completions format, through the vendor's SDK."""
+"""OpenAI and every server with its chat-completions format, through the vendor's SDK."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
@@ -17,14 +17,14 @@ from offhook.models.vendors import ModelChoice
 
 @dataclass(slots=True)
 class _StreamedAnswer:
-    """What was seen of one streamed answer."""
+    """State of one streamed answer."""
 
     calls: ToolCallParts
     usage: LlmUsage | None = None
     finish_reason: str | None = None
 
     def read_chunk(self, chunk: Any) -> list[TextDelta]:
-        """Take a chunk, return its text. The SDK does not check what it parses: some servers send odd shapes."""
+        """Handles a chunk and returns its text. The SDK does not validate it: some servers send odd shapes."""
         try:
             if (usage := getattr(chunk, "usage", None)) is not None:
                 self.usage = _parse_usage(usage)
@@ -42,7 +42,7 @@ class _StreamedAnswer:
             self.finish_reason = choice.finish_reason
 
     def check_complete(self) -> None:
-        """Raise ModelError for an answer that is not whole."""
+        """Raises ModelError for an incomplete answer."""
         if self.finish_reason is None:
             raise llm_errors.cut_off_error()
         if self.finish_reason == "content_filter":
@@ -50,7 +50,7 @@ class _StreamedAnswer:
 
 
 class OpenAiCompatibleLlm:
-    """Implements ``Llm``. Never retries: that is the voice loop's, which knows how long the caller has waited.
+    """Implements ``Llm``. Never retries: the voice loop does, which knows how long the caller has waited.
 
     All models share connections. With ``egress`` the address is an organization's and stays behind its guard;
     ``default_url`` is the vendor's own address where that is not OpenAI's.
@@ -73,11 +73,11 @@ class OpenAiCompatibleLlm:
         return ModelRef("llm", self._choice.provider, self._choice.model)
 
     async def warm_up(self) -> None:
-        """Load the SDK and make the client before the first caller needs them."""
+        """Loads the SDK and creates the client before the first caller needs them."""
         await self._get_endpoint()
 
     async def check_access(self) -> None:
-        """Returns whether the key works and the model is there, by the list of models, which costs nothing. ModelError."""
+        """Checks, by the free list of models, that the key works and the model exists. Raises ModelError."""
         endpoint = await self._get_endpoint()
         async with guard_vendor_call(_model_error, "list of models", self._timeouts.first_token_s):
             listed = [model.id async for model in await cast(Any, endpoint.client.models).list()]
@@ -108,7 +108,7 @@ class OpenAiCompatibleLlm:
         )
 
     async def _open_stream(self, endpoint: SdkEndpoint, request: LlmRequest) -> Any:
-        """Send the request, without what the server turns out to refuse."""
+        """Sends the request, without the parts that the server turns out to refuse."""
         import openai  # noqa: PLC0415 - takes 0.7 s to load; the endpoint has loaded it in a thread
 
         model = self._choice.model

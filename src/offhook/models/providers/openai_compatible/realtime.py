@@ -1,7 +1,7 @@
-"""OpenAI's realtime transcription over a WebSocket: a stream of audio in, one item for every stretch of speech out.
+"""OpenAI's realtime transcription over a WebSocket: streams audio, returns one item per stretch of speech.
 
-Written from the vendor's reference (``/v1/realtime?intent=transcription``, session type ``transcription``). The vendor's own
-voice detection cuts the items; their transcripts may come out of order and are put back in order here.
+Written from the vendor's documentation (``/v1/realtime?intent=transcription``, session type ``transcription``). The
+vendor's own voice detection cuts the items; transcripts may arrive out of order and are reordered here.
 """
 
 import base64
@@ -28,7 +28,7 @@ _CODES: Final = {
 
 
 class OpenAiRealtimeWire:
-    """Implements SttWire. The vendor takes mu-law at 8 kHz or PCM at 24 kHz, nothing else."""
+    """Implements SttWire. The vendor takes only mu-law at 8 kHz or PCM at 24 kHz."""
 
     chunk_s = 0.04
     replay_speed = None
@@ -73,7 +73,7 @@ class OpenAiRealtimeSession:
     def __init__(self, errors: VendorErrors, audio_input: dict[str, Any]) -> None:
         self._errors = errors
         self._input = audio_input
-        # by item, in the order of the audio: the text so far, where it ends, whether it is whole
+        # by item, in audio order: text so far, its end, completeness
         self._partials: dict[str, str] = {}
         self._ends: dict[str, float] = {}
         self._completed: dict[str, str] = {}
@@ -115,7 +115,7 @@ class OpenAiRealtimeSession:
         return (SttTranscript(SttEvent("partial", self._partials[item].strip())),)
 
     def _pop_finished(self) -> Iterator[SttMessage]:
-        """Items that are whole and before which nothing is missing."""
+        """Yields completed items with nothing missing before them."""
         for item in (*self._partials, *(item for item in list(self._completed) if item not in self._partials)):
             if item not in self._completed:
                 return

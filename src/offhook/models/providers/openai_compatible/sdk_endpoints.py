@@ -1,4 +1,4 @@
-"""The SDK's client for an address and a key, and what each server cannot do."""
+"""The SDK's client for an address and a key, and the limitations of each server."""
 
 import asyncio
 from collections import OrderedDict
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 _READ_TIMEOUT_S: Final = 120.0
-# Clients share their connections, so one that is made again costs nothing but itself.
+# Clients share their connections, so recreating one is cheap.
 _MAX_CLIENTS: Final = 200
 EndpointKey = tuple[str | None, str, EgressClient | None]
 
@@ -65,7 +65,7 @@ def _create_client(
 
     return openai.AsyncOpenAI(
         base_url=base_url,
-        # servers of one's own often need no key, the SDK does
+        # self-hosted servers often need no key, but the SDK does
         api_key=api_key or "none",
         max_retries=0,
         timeout=openai.Timeout(_READ_TIMEOUT_S, connect=connect_s),

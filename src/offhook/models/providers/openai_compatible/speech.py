@@ -1,4 +1,4 @@
-"""OpenAI's voices and recognition, and those of every server that speaks its format."""
+"""OpenAI's voices and recognition, and those of every server with its format."""
 
 from offhook.models.ports import ModelError, Stt
 from offhook.models.providers.openai_compatible.http_requests import close_clients
@@ -42,7 +42,7 @@ def speech_vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
             build=build_voice,
             check=check_voice,
             voices=tuple(VoiceInfo(name, name.title()) for name in _VOICES),
-            # servers of one's own have voices of their own
+            # self-hosted servers have their own voices
             accepts_voice=lambda voice: 0 < len(voice) <= 100 and voice.isprintable(),
             speeds=(0.25, 4.0),
             takes_any_model=True,
@@ -62,5 +62,5 @@ def speech_vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
 
 
 def is_realtime(choice: ModelChoice) -> bool:
-    """OpenAI listens to a stream; servers of one's own transcribe utterances."""
+    """Returns True for OpenAI, which takes a stream; self-hosted servers transcribe utterances."""
     return choice.base_url is None or choice.model.startswith("gpt-")

@@ -1,6 +1,6 @@
-"""``/v1/audio/transcriptions`` of servers of one's own (speaches, whisper.cpp, vLLM …): one request for each utterance.
+"""``/v1/audio/transcriptions`` of self-hosted servers (speaches, whisper.cpp, vLLM …): one request per utterance.
 
-Such servers do not listen: our own voice detection cuts the utterances, and silence ends the turn.
+Such servers do not stream: our own voice detection cuts the utterances, and silence ends the turn.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "https://api.openai.com/v1"
 ANSWER_TIMEOUT_S: Final = 8.0
-# What is kept before our voice detection notices the first sound.
+# Audio kept from before our voice detection notices the first sound.
 PREROLL_S: Final = 0.4
-# A caller who does not pause is transcribed in pieces: whisper knows 30 s at once.
+# A caller who does not pause is transcribed in pieces: whisper handles 30 s at a time.
 MAX_UTTERANCE_S: Final = 25.0
 RETRY_DELAY_S: Final = 0.2
 MAX_TERMS: Final = 30
@@ -45,11 +45,11 @@ class OpenAiCompatibleStt:
         return UtteranceSttStream(self, sample_rate, short_language(language))
 
     async def check_access(self) -> None:
-        """Have a short silence transcribed. ModelError."""
+        """Transcribes a short silence. Raises ModelError."""
         await self._request_transcript(encode_wav(bytes(8000), 8000), short_language(self._choice.language), ())
 
     async def transcribe(self, wav: bytes, language: str, terms: tuple[str, ...]) -> str:
-        """The words of a WAV file; tried once more when it may help."""
+        """Returns the words of a WAV file; retries once when that may help."""
         try:
             return await self._request_transcript(wav, language, terms)
         except ModelError as error:
@@ -141,6 +141,6 @@ class UtteranceSttStream:
 
 
 def encode_wav(pcm: bytes, sample_rate: int) -> bytes:
-    """PCM16 mono as a WAV file."""
+    """Returns PCM16 mono as a WAV file."""
     chunk = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, sample_rate, sample_rate * 2, 2, 16)
     return b"RIFF" + struct.pack("<I", 36 + len(pcm)) + b"WAVE" + chunk + b"data" + struct.pack("<I", len(pcm)) + pcm

@@ -1,4 +1,4 @@
-"""OpenAI's ``/v1/audio/speech`` and every server that speaks it (Kokoro-FastAPI, speaches …): PCM at 24 kHz as it is made."""
+"""OpenAI's ``/v1/audio/speech`` and every server with its format (Kokoro-FastAPI, speaches …): streams 24 kHz PCM."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -14,13 +14,13 @@ from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "https://api.openai.com/v1"
 SAMPLE_RATE: Final = 24000
-# Some servers answer with WAV whatever was asked for.
+# Some servers always answer with WAV.
 WAV_HEADER_BYTES: Final = 44
 
 
 @dataclass(slots=True)
 class _PcmAssembler:
-    """Whole samples out of pieces of any size, a WAV header cut off."""
+    """Assembles whole samples from pieces of any size and strips a WAV header."""
 
     is_begun: bool = False
     rest: bytes = b""

@@ -9,13 +9,13 @@ from typing import Any, Final
 from offhook.models.llm.llm_errors import malformed_call_error
 from offhook.models.ports import LlmMessage, LlmRequest, ToolCall
 
-# What a function call that never got an answer is answered with: the vendor refuses a history with open calls.
+# The answer to a function call that never got one: the vendor refuses a history with open calls.
 UNANSWERED_RESULT: Final = '{"error": "There was no answer."}'
 _AS_JSON: Final = "Answer with one JSON object that fits this JSON schema, and with nothing else:\n{schema}"
 
 
 def body_of(request: LlmRequest, *, model: str, temperature: float) -> dict[str, Any]:
-    """The body of a streamed request. Extraction keeps its own temperature, conversation has the configured one."""
+    """Returns the body of a streamed request. Extraction keeps its temperature; conversation has the configured one."""
     body: dict[str, Any] = {
         "model": model,
         "messages": list(_history_messages(request.messages)),
@@ -44,7 +44,7 @@ def body_of(request: LlmRequest, *, model: str, temperature: float) -> dict[str,
 def without_refused_parts(
     body: Mapping[str, Any], refused: Collection[str], schema: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """The body without the parts that a server refuses, as near to what was asked as it can take.
+    """Returns the body without the parts that a server refuses, as close to the request as it accepts.
 
     ``max_tokens`` becomes ``max_completion_tokens``; a JSON schema becomes words and ``json_object``, then only words.
     """
@@ -61,7 +61,7 @@ def without_refused_parts(
 
 
 def refused_part(sent: Mapping[str, Any], param: str | None, message: str) -> str | None:
-    """Which part of a request made a server answer 400; None when it is nothing that we can do without."""
+    """Returns the part that caused a 400; None when the request cannot do without it."""
     told = f"{param or ''} {message}".lower()
     for name in ("stream_options", "temperature", "max_tokens", "max_completion_tokens"):
         if name in sent and name in told:
@@ -71,9 +71,9 @@ def refused_part(sent: Mapping[str, Any], param: str | None, message: str) -> st
 
 
 def _history_messages(messages: Sequence[LlmMessage]) -> Iterator[dict[str, Any]]:
-    """The history as the vendor takes it: every call followed by its answer, no answer without its call.
+    """Yields the history for the vendor: every call directly followed by its answer, no answer without its call.
 
-    An interruption or a side effect that outlived its turn can leave them apart in ours.
+    An interruption, or a side effect that outlived its turn, can separate them in our history.
     """
     answers = {message.tool_call_id: message.content for message in messages if message.role == "tool"}
     for message in messages:
@@ -106,14 +106,14 @@ class _PartialCall:
 
 
 class ToolCallParts:
-    """Puts function calls together from deltas."""
+    """Assembles function calls from deltas."""
 
     def __init__(self) -> None:
         self._calls: list[_PartialCall] = []
         self._at_index: dict[int, _PartialCall] = {}
 
     def add_delta(self, delta: Any) -> None:
-        """Take one entry of ``delta.tool_calls``."""
+        """Adds one entry of ``delta.tool_calls``."""
         index = delta.index if isinstance(getattr(delta, "index", None), int) else 0
         call = self._at_index.get(index)
         # some servers send whole calls, all with index 0
@@ -127,7 +127,7 @@ class ToolCallParts:
             call.arguments += function.arguments or ""
 
     def finished_calls(self) -> Iterator[ToolCall]:
-        """The calls; raise ModelError (retryable) when one has no name or arguments that are no JSON object."""
+        """Returns the calls; raises ModelError (retryable) for a missing name or arguments that are no JSON object."""
         for call in self._calls:
             try:
                 arguments = json.loads(call.arguments.strip() or "{}")

@@ -1,7 +1,8 @@
 """Rime's ``/ws3`` WebSocket in JSON: text, then ``flush``; audio carries the sentence's context until ``done``.
 
-Written from the vendor's reference. With ``segment=never`` nothing is said before the flush. A connection says one thing at
-a time and ``clear`` is not confirmed, but every chunk names its context: late ones of a cancelled sentence are dropped.
+Written from the vendor's documentation. With ``segment=never`` nothing is said before the flush. A connection says one
+thing at a time and ``clear`` is not confirmed, but every chunk names its context: late chunks of a canceled sentence
+are dropped.
 """
 
 import base64
@@ -70,7 +71,7 @@ class RimeWire:
 
 
 def _error_name(text: str) -> str:
-    """The vendor's errors on the socket are sentences only."""
+    """Maps the vendor's socket errors, which are only sentences."""
     lower = text.lower()
     if is_about_money(lower):
         return "no_quota"

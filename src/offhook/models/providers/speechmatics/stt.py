@@ -1,6 +1,6 @@
 """Speechmatics' real-time API v2: StartRecognition, binary audio, partial and final transcripts, EndOfUtterance.
 
-Written from the vendor's reference. The vendor's models are its operating points.
+Written from the vendor's documentation. The vendor's models are its operating points.
 """
 
 import json
@@ -40,7 +40,7 @@ CLOSE_CODES: Final = {
     4001: "unauthorized",
     4003: "forbidden",
     4004: "not_found",
-    # so many sessions at once, not money
+    # a limit on concurrent sessions, not on money
     4005: "rate_limited",
     4006: "no_quota",
     4013: "server_error",
@@ -86,7 +86,7 @@ class SpeechmaticsWire:
 
 
 class SpeechmaticsSession:
-    """Implements SttSession. The vocabulary is fixed by StartRecognition: it changes with the next connection."""
+    """Implements SttSession. StartRecognition fixes the vocabulary: it changes with the next connection."""
 
     waits_for_ready = True
 
