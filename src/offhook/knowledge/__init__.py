@@ -1,4 +1,4 @@
-"""The knowledge base: agents answer with passages of uploaded documents."""
+"""The knowledge base: agents answer with passages from uploaded documents."""
 
 from offhook.kit.tasks import TaskTracker
 from offhook.knowledge import endpoints, tasks

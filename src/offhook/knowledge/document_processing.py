@@ -1,4 +1,4 @@
-"""The job that reads, splits and embeds a file; every step may run again after a crash without doing its work twice."""
+"""The job that reads, splits and embeds a file; each step can repeat after a crash without doing its work twice."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from offhook.webhooks import service as webhooks
 GIVEN_UP_MESSAGE: Final = "The file could not be processed: the server stopped several times while processing it."
 GONE_MESSAGE: Final = "The file is no longer stored. Upload it again."
 RETRY_DELAY_S: Final = 15.0
-# Progress: reading is quick, embedding is what takes time.
+# Progress weights: reading is quick, embedding takes the time.
 _READ_PROGRESS: Final = 0.1
 _STORE_BATCH: Final = 200
 log = structlog.get_logger(__name__)
@@ -61,7 +61,7 @@ class DocumentProcessor:
             await self._retry_or_fail(content, str(error), is_worth_it=error.retryable)
 
     async def _begin_attempt(self, organization_id: int, content_id: int) -> DocumentContent | None:
-        """Counts the attempt; returns None when there is nothing more to do."""
+        """Counts the attempt; returns None when no work is left."""
         async with self._db.transaction() as session:
             content = await repository.find_content(session, organization_id, content_id, for_update=True)
             if content is None:
@@ -92,7 +92,7 @@ class DocumentProcessor:
         content.chunk_count = found.pieces
 
     async def _is_embedded(self, content: DocumentContent) -> bool:
-        """Embeds pieces without a vector in the searched space and finishes; False when another space is searched by then."""
+        """Embeds pieces without a vector in the searched space; False if another space is searched by then."""
         embedder = await self._embedders.current_embedder(content.organization_id)
         async with self._db.transaction() as session:
             space = await vector_spaces.get_searched_space(session, content.organization_id, embedder.model)
@@ -130,7 +130,7 @@ class DocumentProcessor:
         return True
 
     async def _finish_by_words(self, content: DocumentContent, sentence: str) -> None:
-        """Marks a content as ready with a notice that it has no vectors; re-embedding makes them when there is a model."""
+        """Marks a content as ready, with a notice that it has no vectors; re-embedding adds them later."""
         async with self._db.transaction() as session:
             locked = await repository.find_content(session, content.organization_id, content.id, for_update=True)
             if locked is None:

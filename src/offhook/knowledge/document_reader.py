@@ -1,4 +1,4 @@
-"""Reading of stored files into pieces of text, in a child process with limits."""
+"""Reads stored files into pieces of text, in a child process with limits."""
 
 import asyncio
 import json
@@ -18,10 +18,10 @@ from offhook.knowledge.uploads import DocumentIntake
 
 PROGRAM: Final = "offhook.kit.reading.program"
 LIMITS: Final = ProcessLimits(timeout_s=120.0, cpu_s=90, memory_bytes=1 << 30, file_bytes=64 << 20)
-# Pages of the web are read in a second; what takes longer was made to.
+# Web pages are read in a second; slower ones were made to be slow.
 HTML_LIMITS: Final = replace(LIMITS, timeout_s=40.0, cpu_s=30)
 MAX_CONCURRENT: Final = 2
-# The exit codes of ``kit.reading.program``, which is not imported here: its libraries stay out of our memory.
+# Exit codes of ``kit.reading.program``, which is not imported here: its libraries stay out of our memory.
 _UNREADABLE_EXIT: Final = 3
 _TOO_HARD_MESSAGE: Final = "Reading the file takes too much memory or time. Split it or save it as text."
 _BROKEN_MESSAGE: Final = "The file could not be read. Open it in the program that created it and save it again."
@@ -31,12 +31,12 @@ _LIMIT_EXITS: Final = frozenset({TIMED_OUT, -9, -24, -25, 4})
 
 
 class DocumentUnreadable(Exception):
-    """The file cannot be read; the message is a sentence for the person who uploaded it."""
+    """The file cannot be read; the message is a sentence for the user who uploaded it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedDocument:
-    """The size of a file's text, whose pieces are in ``path``."""
+    """The size of a file's text, and the ``path`` of its pieces."""
 
     path: Path
     pages: int

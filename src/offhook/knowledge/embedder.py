@@ -13,7 +13,7 @@ Vectors: TypeAlias = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """Vectors of different models cannot be compared; ``base_url`` is empty for a vendor's own address."""
+    """Vectors of different models are not comparable; ``base_url`` is empty for a vendor's own address."""
 
     provider: str
     model: str
@@ -26,7 +26,7 @@ class TextEmbedder(Protocol):
 
     @property
     def batch_size(self) -> int:
-        """The number of texts that are best sent at once."""
+        """Returns the optimal number of texts per request."""
         ...
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:

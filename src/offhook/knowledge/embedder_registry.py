@@ -16,7 +16,7 @@ from offhook.models.ports import ModelError
 from offhook.models.providers.openai_compatible.embeddings import embed_texts
 from offhook.models.speech.network_route import NetworkRoute
 
-# A passage may wait in a vendor's queue, a caller's question may not.
+# A passage can wait in a vendor's queue, a caller's question cannot.
 PASSAGES_TIMEOUT_S: Final = 60.0
 QUESTION_TIMEOUT_S: Final = 2.0
 
@@ -29,7 +29,7 @@ class VendorEmbedder:
     def __init__(self, choice: EmbeddingChoice, egress: EgressClient) -> None:
         self.model = EmbeddingModel(choice.provider, choice.model, choice.base_url)
         self._choice = choice
-        # an address that an organization typed in is reached through the guard
+        # an address that an organization entered is reached through the guard
         self._route = NetworkRoute(is_guarded=bool(choice.base_url), egress=egress)
 
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:

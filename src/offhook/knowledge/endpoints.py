@@ -30,7 +30,7 @@ from offhook.root import use_service
 router = APIRouter(prefix="/knowledge-base", tags=["knowledge base"])
 
 DocumentId = Annotated[str, Path(max_length=64)]
-# a multipart body is its file and some words around it
+# a multipart body is the file and a little overhead
 _MAX_FORM_BYTES: Final = MAX_FILE_BYTES + 64 * 1024
 _STATUS_BY_REFERENCE: Final[dict[ReferenceStatus, str]] = {
     "pending": "processing",

@@ -1,4 +1,4 @@
-"""The names of this domain's jobs, which are put into the queue where the work comes up and run in ``tasks``."""
+"""The names of this domain's jobs: enqueued where the work arises, run in ``tasks``."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Knowledge for a call: of the documents that a node names, short ones whole and the best passages of the others."""
+"""Knowledge for a call: a node's short documents whole, and the best passages of its other documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from offhook.knowledge.limits import MAX_PASSAGES, MAX_SHORT_TOKENS, MAX_WHOLE_T
 from offhook.knowledge.search import PassageSearch
 from offhook.knowledge.search_queries import KnowledgePassage
 
-# Passages less alike than this, and without a rare word of the question, are about something else.
+# Passages below this similarity, without a rare word of the question, are off topic.
 MIN_COSINE: Final = 0.2
 log = structlog.get_logger(__name__)
 
@@ -28,7 +28,7 @@ class _LookupPlan:
 
 
 class PassageLookup:
-    """Looks up what documents say about a question of a call."""
+    """Finds document passages for a question of a call."""
 
     def __init__(self, db: Database, search: PassageSearch, embedders: EmbedderRegistry, tasks: TaskTracker) -> None:
         self._db = db

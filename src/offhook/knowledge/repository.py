@@ -16,7 +16,7 @@ DocumentRow = tuple[KnowledgeDocument, DocumentContent]
 
 
 def parse_uuid(value: str) -> uuid.UUID | None:
-    """Returns None for text that is no uuid: ids come from paths and definitions."""
+    """Parses a UUID; None for other text: ids come from paths and definitions."""
     try:
         return uuid.UUID(value)
     except ValueError:
@@ -236,7 +236,7 @@ async def forget_notices(session: AsyncSession, organization_id: int) -> None:
 
 
 async def forget_chunks(session: AsyncSession, organization_id: int, content_id: int) -> None:
-    """Deletes what was read of a content that failed."""
+    """Deletes the pieces of a content that failed."""
     await session.execute(
         delete(KnowledgeChunk).where(
             KnowledgeChunk.organization_id == organization_id, KnowledgeChunk.content_id == content_id
@@ -245,7 +245,7 @@ async def forget_chunks(session: AsyncSession, organization_id: int, content_id:
 
 
 async def mark_progress(session: AsyncSession, organization_id: int, content_id: int, progress: float) -> None:
-    """Records that a worker is at it; progress only grows."""
+    """Records a worker's progress, which only grows."""
     await session.execute(
         update(DocumentContent)
         .where(DocumentContent.organization_id == organization_id, DocumentContent.id == content_id)

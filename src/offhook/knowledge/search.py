@@ -15,7 +15,7 @@ from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.errors import EmbeddingFailed
 from offhook.knowledge.search_queries import KnowledgePassage, SearchScope
 
-# A call asks the same question again and again while it is spoken.
+# A call repeats the same question while the caller is still speaking.
 _MAX_CACHED_VECTORS: Final = 500
 log = structlog.get_logger(__name__)
 
@@ -33,7 +33,7 @@ class PassageSearch:
     ) -> list[KnowledgePassage]:
         """Returns the best passages of ready documents that are not archived, only of ``document_ids`` if given.
 
-        When the embedding model does not answer, words alone decide.
+        Without an answer of the embedding model, words alone decide.
         """
         ids = None
         if document_ids is not None:
@@ -42,7 +42,7 @@ class PassageSearch:
             scope = await search_queries.load_scope(session, organization_id, ids)
         if not scope.chunks:
             return []
-        # The model makes the vector while the database looks for the words.
+        # The model computes the vector while the database searches by words.
         vector, by_words = await asyncio.gather(
             self._question_vector(scope, question), self._rank_by_words(scope, question)
         )

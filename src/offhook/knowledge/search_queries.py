@@ -10,12 +10,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.knowledge.embedder import EmbeddingModel
 
-# How many pieces each ranking names.
+# Pieces per ranking.
 MAX_RANKED: Final = 40
-# With the index of a space: how many neighbors are followed, and from how many pieces on it is worth it.
+# With a space's index: how many neighbors are followed, and from how many pieces on it pays off.
 EF_SEARCH: Final = 100
 MAX_EXACT: Final = 5_000
-# Pieces that are looked at for words: those with the rarest ones. Each costs 5 to 10 µs.
+# Pieces that are scanned for words: those with the rarest ones. Each costs 5 to 10 µs.
 MAX_CANDIDATES: Final = 600
 MAX_TERMS: Final = 16
 
@@ -65,8 +65,9 @@ class QueryTerm:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgePassage:
-    """Implements ``voice.ports.Passage``. ``is_whole`` marks a document's whole text. ``score`` is 1 for the first place of
-    both rankings; ``cosine`` is None for passages that were found by their words alone."""
+    """Implements ``voice.ports.Passage``. ``is_whole`` marks a document's whole text. ``score`` is 1 for the first
+    place in both rankings; ``cosine`` is None for passages found by words alone.
+    """
 
     document_id: str
     name: str
@@ -122,7 +123,7 @@ async def rank_by_meaning(session: AsyncSession, scope: SearchScope, vector: str
             ),
             {"ef_search": str(EF_SEARCH)},
         )
-        # the index is this space's alone: its number stands in the statement, so that the planner sees that it fits
+        # the statement contains the space's number, so that the planner can use this space's own index
         size, space_id = int(scope.dimensions), int(scope.space_id)
         column, space = f"(v.embedding::halfvec({size})) <#> CAST(:vector AS halfvec({size}))", str(space_id)
     else:
@@ -156,7 +157,7 @@ async def rank_by_words(session: AsyncSession, scope: SearchScope, terms: Sequen
     parameters: dict[str, object] = {}
     for index, term in enumerate(terms):
         weight = math.log(1 + (known - term.chunks + 0.5) / (term.chunks + 0.5))
-        # numbers are parameters, so that the statement is one of sixteen, which the server has planned already
+        # numbers are parameters, so that only sixteen statements exist, which the server has already planned
         score.append(f"CAST(:weight{index} AS float8) * ts_rank(hit.words, CAST(:term{index} AS tsquery))")
         parameters |= {f"term{index}": quote_lexeme(term.lexeme), f"weight{index}": weight}
     rows = await session.execute(

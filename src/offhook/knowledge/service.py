@@ -45,7 +45,7 @@ async def create_document(
     await session.flush()
     await session.refresh(document)
     await session.refresh(content)
-    # while the content is processed its own job ends every document that waits for it
+    # while the content is processed its own job completes every document that waits for it
     if is_new or content.state != "processing":
         await enqueue(session, PROCESS, {"organization_id": organization_id, "content_id": content.id})
     data = {"name": name, "size_bytes": content.size_bytes}

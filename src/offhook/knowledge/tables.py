@@ -1,4 +1,4 @@
-"""Documents of an organization, what was read from them, and what is found by."""
+"""An organization's documents, their text, and the data of their search."""
 
 import uuid
 from datetime import datetime
@@ -14,11 +14,11 @@ from offhook.kit.json_values import JsonObject
 
 
 class DocumentContent(Base):
-    """The bytes of documents, kept, read and embedded once an organization however often they are uploaded.
+    """The bytes of documents, stored, read and embedded once per organization however often they are uploaded.
 
-    ``state``: processing, ready or failed; what failed is processed anew when it is uploaded again. ``touched_at`` moves
-    while somebody works on it. ``chunk_count`` is null until it was read. ``error``: why it failed, or, when it is ready,
-    why it has no vectors and is found by its words alone.
+    ``state``: processing, ready or failed; a new upload of failed content is processed again. ``touched_at`` moves
+    while a worker processes it. ``chunk_count`` is null until it is read. ``error``: why it failed, or, when it is
+    ready, why it has no vectors and is found by words alone.
     """
 
     __tablename__ = "knowledge_contents"
@@ -52,7 +52,7 @@ class DocumentContent(Base):
 
 
 class KnowledgeDocument(Base):
-    """``number`` is the integer id of Dograh's list. ``status`` is that before archiving.
+    """A document. ``number`` is the integer id of Dograh's list; ``status`` keeps the state from before archiving.
 
     ``retrieval_mode``: chunked, full_document, or auto (whole when it is short).
     """
@@ -82,18 +82,18 @@ class KnowledgeDocument(Base):
 class KnowledgeChunk(Base):
     """A piece of a content. ``words`` are its stems with positions, each prefixed by the organization's id.
 
-    So the postings of an organization are its own: what others store does not slow its searches.
+    The prefix gives each organization its own postings: other organizations' pieces do not slow its searches.
     """
 
     __tablename__ = "knowledge_chunks"
     __table_args__ = (
         UniqueConstraint("content_id", "position"),
-        # without a pending list: every search of every organization would read what others stored last
+        # no pending list: every search of every organization would scan the latest inserts
         Index("ix_knowledge_chunks_words", "words", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    organization_id: Mapped[int]  # that of its content, with which it goes
+    organization_id: Mapped[int]  # the content's, with which it is deleted
     content_id: Mapped[int] = mapped_column(ForeignKey("knowledge_contents.id", ondelete="CASCADE"))
     position: Mapped[int]
     page: Mapped[int | None]
@@ -104,7 +104,7 @@ class KnowledgeChunk(Base):
 
 
 class KnowledgeTerm(Base):
-    """In how many pieces of an organization a stem occurs: rare words say more."""
+    """The number of an organization's pieces that contain a stem: rare words say more."""
 
     __tablename__ = "knowledge_terms"
 
@@ -116,7 +116,7 @@ class KnowledgeTerm(Base):
 class VectorSpace(Base):
     """The vectors of one embedding model in one organization. ``state``: active (searched), building or retired.
 
-    ``has_index``: it is large enough for an HNSW index of its own; smaller ones are searched whole.
+    ``has_index``: it is large enough for its own HNSW index; smaller ones are scanned.
     """
 
     __tablename__ = "knowledge_spaces"
@@ -137,7 +137,7 @@ class VectorSpace(Base):
 
 
 class KnowledgeVector(Base):
-    """Of length one, so that the inner product is the cosine."""
+    """A vector of length one, so that the inner product is the cosine."""
 
     __tablename__ = "knowledge_vectors"
     __table_args__ = (Index("ix_knowledge_vectors_content", "space_id", "content_id"),)
@@ -146,5 +146,5 @@ class KnowledgeVector(Base):
         BigInteger, ForeignKey("knowledge_chunks.id", ondelete="CASCADE"), primary_key=True
     )
     space_id: Mapped[int] = mapped_column(ForeignKey("knowledge_spaces.id", ondelete="CASCADE"), primary_key=True)
-    content_id: Mapped[int]  # that of its chunk
+    content_id: Mapped[int]  # the chunk's
     embedding: Mapped[Any] = mapped_column(HALFVEC())

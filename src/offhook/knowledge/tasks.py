@@ -21,7 +21,7 @@ SWEEP_INTERVAL_S: Final = 60.0
 # Longer than reading one file, or embedding one batch, can take.
 STALE_AFTER: Final = timedelta(minutes=5)
 FILES_INTERVAL_S: Final = 86_400.0
-# A file is kept before its document is known: by then its request is long over.
+# A file is stored before its document exists: after this its request is long over.
 ORPHANED_AFTER: Final = timedelta(days=1)
 log = structlog.get_logger(__name__)
 
@@ -56,7 +56,7 @@ def files_handler(root: Root, intake: DocumentIntake) -> JobHandler:
 
 def vectors_hook(root: Root, embedders: EmbedderRegistry) -> Hook:
     async def make_missing_vectors() -> None:
-        """Has vectors made, when a worker with the offline model starts, for documents that became ready without it."""
+        """Enqueues the missing vectors of documents, when a worker with the offline model starts."""
         if not await asyncio.to_thread(embedders.is_offline_installed):
             return
         async with root.db.transaction() as session:

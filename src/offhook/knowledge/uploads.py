@@ -1,4 +1,4 @@
-"""The way of a file in: from the request to a draft on disk, its kind and its hash found, then to the storage."""
+"""Intake of a file: from the request to a draft on disk, its kind and hash, then to the storage."""
 
 import asyncio
 import secrets
@@ -21,7 +21,7 @@ _PART_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file that can be read: kept under ``storage_key``."""
+    """A readable file, stored under ``storage_key``."""
 
     sha256: str
     kind: DocumentKind
@@ -30,14 +30,14 @@ class StoredFile:
 
 
 class DocumentIntake:
-    """One per process. ``drafts`` is a folder of this machine; ``objects`` is what every worker reaches."""
+    """One per process. ``drafts`` is a folder on this machine; every worker can reach ``objects``."""
 
     def __init__(self, objects: FileStore, drafts: Path) -> None:
         self._objects = objects
         self._drafts = drafts
 
     async def store_upload(self, organization_id: int, file: BinaryIO, filename: str) -> StoredFile:
-        """Keep a file that was sent. DocumentTooLarge (413), DocumentKindUnknown (415), DocumentEmpty (422)."""
+        """Stores an upload. Raises DocumentTooLarge (413), DocumentKindUnknown (415), DocumentEmpty (422)."""
         async with self.draft_file() as draft:
             size, digest = await asyncio.to_thread(_copy_and_hash, file, draft)
             if size > MAX_FILE_BYTES:
@@ -47,28 +47,29 @@ class DocumentIntake:
             kind = await asyncio.to_thread(detect_kind, draft, filename)
             if kind is None:
                 raise DocumentKindUnknown
-            # by its content: the same bytes lie there once, whatever happens to the records
+            # content-addressed: equal bytes are stored once, whatever happens to the records
             key = f"{STORAGE_FOLDER}/{organization_id}/{digest}"
             await self._objects.put(key, draft)
         return StoredFile(digest, kind, size, key)
 
     @asynccontextmanager
     async def fetch_file(self, storage_key: str) -> AsyncIterator[Path]:
-        """A copy of a kept file on this machine for as long as the block lasts. FileGone."""
+        """Yields a local copy of a stored file for the duration of the block. Raises FileGone."""
         async with self.draft_file() as draft:
             await self._objects.fetch(storage_key, draft)
             yield draft
 
     async def forget_orphans(self, before: datetime, known: Callable[[Sequence[str]], Awaitable[set[str]]]) -> int:
-        """Remove what was kept before a moment and belongs to no document; how many. ``known``: which of these keys do.
+        """Deletes files stored before a moment that belong to no document; returns their number. ``known``: which of
+        these keys do.
 
-        An upload whose request died, and organizations that were deleted, leave such files.
+        Failed upload requests and deleted organizations leave such files.
         """
         removed = await asyncio.to_thread(_forget_drafts, self._drafts, before.timestamp())
         async for batch in self._objects.list_keys(STORAGE_FOLDER):
             old = [key for key, kept_at in batch if kept_at < before]
             for key in set(old) - await known(old):
-                # the same bytes may have come again since the list was made
+                # the same bytes may have been uploaded again since the list was made
                 with suppress(FileGone):
                     if await self._objects.last_modified(key) < before:
                         await self._objects.delete(key)
@@ -77,7 +78,7 @@ class DocumentIntake:
 
     @asynccontextmanager
     async def draft_file(self) -> AsyncIterator[Path]:
-        """The path of a file that is gone after the block."""
+        """Yields the path of a file that is deleted after the block."""
         await asyncio.to_thread(self._drafts.mkdir, parents=True, exist_ok=True)
         path = self._drafts / f"{secrets.token_hex(8)}.document"
         try:
@@ -87,7 +88,7 @@ class DocumentIntake:
 
 
 def _forget_drafts(folder: Path, before: float) -> int:
-    """What processes that were killed left."""
+    """Deletes the drafts of killed processes."""
     old = [path for path in folder.glob("*.document") if path.stat().st_mtime < before] if folder.is_dir() else []
     for path in old:
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Tools: functions of the outside world that agents may call, and the credentials that they send."""
+"""Tools: outside functions that agents may call, and the credentials that they send."""
 
 from offhook.kit.crypto import Keyring
 from offhook.kit.egress import EgressClient
@@ -11,7 +11,7 @@ __all__ = ["ReferenceFinder", "ToolRunner", "register"]
 
 
 def register(root: Root) -> None:
-    """Add the routes and the bench; the workflows domain replaces the finder."""
+    """Registers the routes and the tool runner; the workflows domain replaces the finder."""
     root.provide(ToolRunner, ToolRunner(root.db, root.get(EgressClient), root.get(Keyring)))
     root.provide(ReferenceFinder, NoWorkflows())  # type: ignore[type-abstract]
     root.api.include_router(endpoints.tools_router)

@@ -1,4 +1,4 @@
-"""Arithmetic for models, which are bad at it: a small parser, because nothing a model writes is ever evaluated as code."""
+"""Arithmetic for models, which are bad at it: a small parser, since a model's text is never evaluated as code."""
 
 import math
 import re
@@ -18,9 +18,10 @@ _CONTEXT: Final = Context(prec=34, Emax=6144, Emin=-6143)
 
 
 def evaluate_expression(expression: str) -> str:
-    """The value of ``+ - * / // % ^ **``, brackets and a few functions, as text without useless zeros.
+    """Evaluates ``+ - * / // % ^ **``, brackets and a few functions; returns text without trailing zeros.
 
-    Decimal arithmetic with 34 digits: 0.1 + 0.2 is 0.3. Raises CallFailed with a sentence that the model can act on.
+    Decimal arithmetic with 34 digits: 0.1 + 0.2 is 0.3. Raises ToolCallFailed with a sentence that the model can act
+    on.
     """
     if len(expression) > MAX_EXPRESSION_CHARS:
         raise ToolCallFailed(f"The expression is longer than {MAX_EXPRESSION_CHARS} characters.")

@@ -1,4 +1,4 @@
-"""What a credential holds, how it is sealed, and the headers that it becomes."""
+"""Credential data: its types, sealing, and the headers made from it."""
 
 import base64
 import json
@@ -75,7 +75,7 @@ class CredentialDataInvalid(UnprocessableRequest):
 
 
 def read_data(kind: str, data: Mapping[str, Any]) -> CredentialData:
-    """Check what was sent for a type; CredentialDataInvalid (422) never repeats a secret."""
+    """Validates the data sent for a type; CredentialDataInvalid (422) never repeats a secret."""
     try:
         read = _ADAPTER.validate_python({**data, "type": kind})
         for name, value in read.to_headers().items():
@@ -96,7 +96,7 @@ def seal_data(keyring: Keyring, organization_id: int, data: CredentialData) -> b
 
 
 def open_headers(keyring: Keyring, organization_id: int, sealed: bytes) -> dict[str, str]:
-    """The headers that a stored credential adds to a request; CredentialUnreadable when its key is gone."""
+    """Returns the headers of a stored credential; raises CredentialUnreadable when its key is gone."""
     try:
         return _ADAPTER.validate_python(json.loads(keyring.open(sealed, _seal_context(organization_id)))).to_headers()
     except SecretUnreadable as error:

@@ -1,4 +1,4 @@
-"""What a tool of each category is made of, checked when it is saved."""
+"""The definition of each tool category, checked when a tool is saved."""
 
 import json
 import re
@@ -25,19 +25,19 @@ Category = Literal["http_api", "end_call", "transfer_call", "calculator", "mcp"]
 ParameterType = Literal["string", "number", "boolean", "object", "array"]
 MessageType = Literal["none", "custom", "audio"]
 ShortText = Annotated[str, StringConstraints(max_length=2000)]
-# What a function's argument may be called for every model vendor.
+# Argument names that every model vendor accepts.
 ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")]
 CredentialRef = Annotated[str, StringConstraints(max_length=64)]
 
 MAX_BODY_TEMPLATE: Final = 65_536
 MAX_PARAMETERS: Final = 40
-# Longer than this, a caller has hung up.
+# Beyond this, a caller has hung up.
 MAX_HTTP_TIMEOUT_MS: Final = 30_000
 DEFAULT_HTTP_TIMEOUT_MS: Final = 5_000
 
 
 class _StrictConfig(BaseModel):
-    # unknown keys are kept out: a mistyped setting should be heard of
+    # unknown keys are refused, so that a mistyped setting is noticed
     model_config = ConfigDict(extra="forbid")
 
 
@@ -104,7 +104,7 @@ class HttpApiConfig(_StrictConfig):
     timeout_ms: Annotated[WholeNumber, Field(ge=1, le=MAX_HTTP_TIMEOUT_MS)] = DEFAULT_HTTP_TIMEOUT_MS
     body_template: dict[str, Any] | None = None
     response_mapping: Annotated[dict[str, ShortText], Field(max_length=40)] = Field(default_factory=dict)
-    # None: everything but GET may change something at the other end
+    # None: all methods but GET may change something at the other end
     has_side_effects: bool | None = None
     customMessage: ShortText | None = None  # noqa: N815 - Dograh's name
     customMessageType: Literal["text", "audio"] | None = None  # noqa: N815

@@ -1,4 +1,4 @@
-"""Which servers a credential may be sent to: whoever can change an address must not be able to collect secrets with it."""
+"""The servers that a credential may be sent to: changing an address must not be enough to collect secrets."""
 
 import re
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from offhook.kit.egress import UrlInvalid
 from offhook.kit.egress.policy import EgressPolicy
 
 MAX_HOST_CHARS: Final = 253
-_ANY_URL: Final = EgressPolicy.parse("0.0.0.0/0,::/0")  # form only: where it leads is checked by every call
+_ANY_URL: Final = EgressPolicy.parse("0.0.0.0/0,::/0")  # form only: every call checks the destination
 
 
 def host_of(url: str) -> str:
-    """The host of an address, or of a template of one, in ASCII and lower case. Raises UrlInvalid."""
+    """Returns the host of an address or an address template, in ASCII and lower case. Raises UrlInvalid."""
     host = _ANY_URL.parse_url(re.sub(r"\{\{[^{}]*\}\}", "x", url.strip())).host
     if len(host) > MAX_HOST_CHARS:
         raise UrlInvalid(f"Hosts are limited to {MAX_HOST_CHARS} characters.")
@@ -24,7 +24,7 @@ def host_of(url: str) -> str:
 
 
 def is_host_allowed(allowed: Sequence[str], host: str) -> bool:
-    """Returns whether one of ``allowed`` is the host itself, or ``*.`` and a domain that the host is below."""
+    """Returns True if ``allowed`` has the host, or ``*.`` and a parent domain of it."""
     return any(host == entry or (entry.startswith("*.") and host.endswith(entry[1:])) for entry in allowed)
 
 

@@ -1,4 +1,4 @@
-"""One HTTP tool: arguments and templates become a request, its answer becomes what the model reads."""
+"""One HTTP tool: turns arguments and templates into a request, and its answer into text for the model."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from offhook.tools.definitions import HttpApiConfig, ParameterType
 from offhook.tools.errors import ToolCallFailed
 
 MAX_ANSWER_BYTES: Final = 256_000
-# What a model is given to read; about 4,000 tokens.
+# Limit of the text that a model reads; about 4,000 tokens.
 MAX_RESULT_CHARS: Final = 12_000
 _MAX_ERROR_CHARS: Final = 400
 _IDEMPOTENT: Final = {"GET", "PUT", "DELETE"}
@@ -29,7 +29,7 @@ _MEDIA: Final = {"application/json", "text/*", "application/*", ""}
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request that is ready to be sent. ``secret_headers`` come from the credential and are shown masked."""
+    """A request ready to be sent. ``secret_headers`` come from the credential and are displayed masked."""
 
     method: str
     url: str
@@ -45,7 +45,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResult:
-    """``data`` is the mapped answer; of a status of 400 and above, the beginning of what the server said."""
+    """A result. ``data`` is the mapped answer; for a status of 400 and above, the beginning of the server's text."""
 
     status: int
     data: Any
@@ -58,7 +58,7 @@ class HttpResult:
 
 @dataclass(slots=True)
 class _TemplateValues:
-    """What templates may use: the tool's own arguments first, then the call's context."""
+    """Values for templates: the tool's own arguments first, then the call's context."""
 
     arguments: Mapping[str, Any]
     context: Mapping[str, Any]
@@ -66,7 +66,7 @@ class _TemplateValues:
 
     @property
     def merged_values(self) -> JsonObject:
-        # a name with its prefix means the call's value, even where an argument has the same name
+        # a prefixed name means the call's value, even where an argument has the same name
         flat = {"initial_context": self.context, "gathered_context": self.context}
         return {**flat, **self.context, **self.arguments}
 
@@ -79,7 +79,7 @@ class _TemplateValues:
         return render_address(template, self.merged_values)
 
     def render_value(self, template: Any) -> Any:
-        """A JSON template with its variables filled; a text that is one variable becomes the value with its type."""
+        """Fills a JSON template's variables; a text that is one variable becomes the value with its type."""
         self._note_slots(json.dumps(template, ensure_ascii=False))
         try:
             return render_json(template, self.merged_values)
@@ -91,10 +91,10 @@ class _TemplateValues:
 
 
 def render_address(template: str, context: Mapping[str, Any]) -> str:
-    """An address template with every variable percent-encoded, so that a value stays within its part of the address.
+    """Fills an address template with percent-encoded variables, so that a value stays within its part of the address.
 
-    CallFailed when a value would lead up in the path, and for a variable in the place of the server: what a caller says
-    must not choose who is sent our secrets.
+    Raises ToolCallFailed when a value would climb up the path, and for a variable in place of the server: callers'
+    words must not choose who receives our secrets.
     """
     origin = re.match(r"[a-z]+://[^/?#]*", template, re.IGNORECASE)
     if origin is None or "{{" in origin[0]:
@@ -112,9 +112,9 @@ def resolve_arguments(
     context: Mapping[str, Any],
     presets: Mapping[str, Any] | None = None,
 ) -> JsonObject:
-    """The tool's arguments: what the model gave, of the right types, and over it the presets.
+    """Returns the tool's arguments: the model's, with the right types, overridden by the presets.
 
-    ``presets`` replaces the values of presets (the test button). Raises CallFailed, which names what is missing.
+    ``presets`` replaces the values of presets (the test button). Raises ToolCallFailed, which names missing arguments.
     """
     arguments: JsonObject = {}
     for parameter in config.parameters:
@@ -136,7 +136,7 @@ def resolve_arguments(
 
 
 def coerce_argument(name: str, kind: ParameterType, value: Any) -> Any:
-    """The value as the type that was asked for; models and templates often give numbers as text."""
+    """Converts a value to the requested type; models and templates often give numbers as text."""
     try:
         if kind == "string":
             return (
@@ -177,7 +177,7 @@ def _no_boolean() -> bool:
 def build_request(
     config: HttpApiConfig, arguments: Mapping[str, Any], context: Mapping[str, Any], secret_headers: Mapping[str, str]
 ) -> HttpRequest:
-    """The request of one call. Every variable is escaped for its position; raises CallFailed."""
+    """Builds the request of one call, escaping every variable for its position; raises ToolCallFailed."""
     values = _TemplateValues(arguments, context)
     url = values.render_address(config.url)
     headers = {name: values.render_text(value) for name, value in config.headers.items()}
@@ -199,7 +199,7 @@ def build_request(
             base, hash_, fragment = url.partition("#")
             url = f"{base}{'&' if '?' in base else '?'}{urlencode(query)}{hash_}{fragment}"
     try:
-        # the call's context is not checked as arguments are
+        # arguments are validated, the call's context is not
         body = sanitize_json(body)
     except ValueError:
         raise ToolCallFailed("The body is nested too deeply.") from None
@@ -211,7 +211,7 @@ def _as_query(value: Any) -> str:
 
 
 async def send_request(egress: EgressClient, config: HttpApiConfig, request: HttpRequest) -> HttpResult:
-    """Send it within the tool's time, again after a passing failure if the method allows; raises CallFailed.
+    """Sends it within the tool's time limit and retries passing failures if the method allows; raises ToolCallFailed.
 
     A status of 400 and above is a result, so that the test button can show it.
     """
@@ -256,7 +256,7 @@ def _map_answer(config: HttpApiConfig, answer: EgressResponse) -> Any:
 
 
 def parse_answer(answer: EgressResponse) -> Any:
-    """JSON if it is JSON that we can pass on, whatever its label, else text; None when there is nothing."""
+    """Returns valid JSON, whatever its label, else text; None for an empty answer."""
     if not answer.content.strip():
         return None
     try:
@@ -273,6 +273,6 @@ def _truncate_data(data: Any, limit: int) -> Any:
 
 
 def describe_failure(result: HttpResult) -> str:
-    """What the model is told of an answer that says no."""
+    """Describes an error status to the model."""
     said = result.data if isinstance(result.data, str) else json.dumps(result.data, ensure_ascii=False)
     return f"The service answered with status {result.status}" + (f": {said}" if result.data is not None else ".")

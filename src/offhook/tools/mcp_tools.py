@@ -19,7 +19,7 @@ CATALOG_TIMEOUT_S: Final = 15.0
 
 
 async def read_catalog(egress: EgressClient, config: McpConfig, headers: Mapping[str, str]) -> list[JsonObject]:
-    """``[{name, description, parameters}]`` of everything that the server offers; CallFailed when it cannot be read."""
+    """Returns ``[{name, description, parameters}]`` of the server's tools; raises ToolCallFailed."""
     found: list[JsonObject] = []
     async with _connect_client(egress, config, headers, min(CATALOG_TIMEOUT_S, _timeout_s(config))) as client:
         cursor = None
@@ -35,7 +35,7 @@ async def read_catalog(egress: EgressClient, config: McpConfig, headers: Mapping
 async def call_tool(
     egress: EgressClient, config: McpConfig, headers: Mapping[str, str], name: str, arguments: Mapping[str, Any]
 ) -> Any:
-    """Call one tool of the server; what it answers, as plain JSON. CallFailed also for the server's own errors."""
+    """Calls one tool of the server and returns plain JSON. Raises ToolCallFailed, also for the server's own errors."""
     async with _connect_client(egress, config, headers, _timeout_s(config)) as client:
         result = await client.call_tool(name, dict(arguments))
     texts = [block.text for block in result.content if getattr(block, "type", "") == "text"]
@@ -75,21 +75,21 @@ async def _connect_client(
         raise
     except EgressError as error:
         raise ToolCallFailed(error.message) from error
-    except Exception as error:  # the vendor edge: the SDK raises groups of whatever happened
+    except Exception as error:  # vendor boundary: the SDK raises groups of any exceptions
         raise ToolCallFailed(f"The MCP server failed: {_error_reason(error)}") from error
 
 
 def _error_reason(error: BaseException) -> str:
-    """One sentence from an SDK's nested groups of exceptions."""
+    """Returns one sentence for an SDK's nested exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     said = sanitize_text(str(getattr(error, "message", None) or error or type(error).__name__))
-    # the SDK's own check of each message: pages of it, about kinds of messages that nobody chose
+    # the SDK validates each message against all kinds: pages of errors about irrelevant ones
     return "it does not answer as MCP servers do." if "validation error" in said else said.partition("\n")[0][:300]
 
 
 def _catalog_entry(tool: Any) -> JsonObject | None:
-    """What is kept of a tool; None for one whose schema no model could be given."""
+    """Returns the stored form of a tool; None for a schema that no model accepts."""
     schema = tool.input_schema
     if not isinstance(schema, dict) or len(str(schema)) > MAX_SCHEMA_CHARS or not tool.name:
         return None

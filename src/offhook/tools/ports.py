@@ -1,4 +1,4 @@
-"""What this domain asks of domains above it; they provide it to the root."""
+"""Ports that the domains above tools implement; they provide them to the root."""
 
 from typing import Protocol
 
@@ -6,15 +6,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 
 class ReferenceFinder(Protocol):
-    """Finds agents whose current versions name something of this domain; the workflows domain implements it."""
+    """Finds agents whose current versions refer to this domain's objects; the workflows domain implements it."""
 
     async def workflows_naming(self, session: AsyncSession, organization_id: int, uuid: str) -> list[str]:
-        """Names of workflows whose draft or published version holds this id."""
+        """Returns names of workflows whose draft or published version contains this id."""
         ...
 
 
 class NoWorkflows:
-    """The finder of a process that has no workflows."""
+    """The finder of a process without workflows."""
 
     async def workflows_naming(self, session: AsyncSession, organization_id: int, uuid: str) -> list[str]:
         return []

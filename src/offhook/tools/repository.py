@@ -1,4 +1,4 @@
-"""The queries of tools and credentials."""
+"""The queries for tools and credentials."""
 
 import uuid
 from collections.abc import Collection, Sequence
@@ -10,7 +10,7 @@ from offhook.tools.tables import Credential, Tool
 
 
 def parse_uuid(text: str) -> uuid.UUID | None:
-    """Ids come from paths and definitions: whatever is no uuid names nothing."""
+    """Parses a UUID; None for other text: ids come from paths and definitions."""
     try:
         return uuid.UUID(text)
     except ValueError:
@@ -38,7 +38,7 @@ async def list_tools(
     limit: int | None = None,
     offset: int = 0,
 ) -> tuple[Sequence[Tool], int]:
-    """The newest first, and how many there are in all."""
+    """Returns tools, newest first, and the total count."""
     conditions = [Tool.organization_id == organization_id]
     if statuses:
         conditions.append(Tool.status.in_(statuses))
@@ -52,12 +52,12 @@ async def list_tools(
 
 
 async def active_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
-    """Those of the ids that are active tools of the organization."""
+    """Returns the active tools of the organization among the ids."""
     return [tool for tool in await named_tools(session, organization_id, tool_uuids) if tool.status == "active"]
 
 
 async def named_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
-    """Those of the ids that are tools of the organization, whatever their status."""
+    """Returns the tools of the organization among the ids, in any status."""
     wanted = [found for text in tool_uuids if (found := parse_uuid(text)) is not None]
     if not wanted:
         return []
@@ -83,7 +83,7 @@ async def find_credential(
 async def list_credentials(
     session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[Credential], int]:
-    """By name, and how many there are in all."""
+    """Returns credentials by name, and the total count."""
     mine = Credential.organization_id == organization_id
     query = select(Credential).where(mine).order_by(Credential.name, Credential.id).limit(limit).offset(offset)
     rows = (await session.scalars(query)).all()
@@ -99,7 +99,7 @@ async def name_is_taken(session: AsyncSession, organization_id: int, name: str, 
 
 
 async def tools_with_credential(session: AsyncSession, organization_id: int, credential_uuid: str) -> list[str]:
-    """Names of the tools that are not archived and send this credential."""
+    """Returns names of the tools that are not archived and send this credential."""
     rows = await session.scalars(
         select(Tool.name).where(
             Tool.organization_id == organization_id,

@@ -41,7 +41,7 @@ async def get_tool(session: AsyncSession, organization_id: int, tool_uuid: str, 
 async def create_tool(
     session: AsyncSession, caller: Caller, values: Mapping[str, Any], definition: ToolDefinition
 ) -> Tool:
-    """``values``: name, description, icon, icon_color. CredentialUnknown (422)."""
+    """Creates a tool; ``values``: name, description, icon, icon_color. Raises CredentialUnknown (422)."""
     await _check_credential(session, caller.organization_id, definition)
     tool = Tool(
         organization_id=caller.organization_id,
@@ -64,14 +64,14 @@ async def update_tool(
     values: Mapping[str, Any],
     definition: ToolDefinition | None,
 ) -> Tool:
-    """Change what is given. The category of a tool stays: agents refer to it. CredentialUnknown (422), ToolNotFound."""
+    """Updates fields except the category, to which agents refer. Raises CredentialUnknown (422), ToolNotFound."""
     tool = await get_tool(session, caller.organization_id, tool_uuid, for_update=True)
     if definition is not None:
         if definition.type != tool.category:
             raise CategoryImmutable
         await _check_credential(session, caller.organization_id, definition)
         if isinstance(definition, McpDefinition):
-            # what a server offers is read from it and from nobody else
+            # a server's catalog comes only from the server itself
             kept = tool.definition.get("config", {})
             is_same = kept.get("url") == definition.config.url
             definition.config.discovered_tools = kept.get("discovered_tools", []) if is_same else []
@@ -89,7 +89,7 @@ async def update_tool(
 
 
 async def set_archived(session: AsyncSession, caller: Caller, tool_uuid: str, *, is_archived: bool) -> Tool:
-    """Archive a tool or bring it back; idempotent. Agents that name an archived tool are no longer offered it."""
+    """Archives or restores a tool; idempotent. Agents that name an archived tool are no longer offered it."""
     tool = await get_tool(session, caller.organization_id, tool_uuid, for_update=True)
     if (tool.status == ARCHIVED) != is_archived:
         tool.status = ARCHIVED if is_archived else "active"
@@ -107,7 +107,7 @@ def dump_definition(definition: ToolDefinition) -> JsonObject:
 
 
 async def store_catalog(session: AsyncSession, caller: Caller, tool_uuid: str, catalog: Sequence[JsonObject]) -> None:
-    """Store what an MCP server offers."""
+    """Stores an MCP server's catalog."""
     tool = await get_tool(session, caller.organization_id, tool_uuid, for_update=True)
     config = {**tool.definition.get("config", {}), "discovered_tools": list(catalog)}
     tool.definition = {**tool.definition, "config": config}
@@ -121,12 +121,12 @@ def check_usable(tool: Tool) -> None:
 
 
 async def active_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
-    """Those of the ids that agents of the organization may use."""
+    """Returns the tools among the ids that agents of the organization may use."""
     return await repository.active_tools(session, organization_id, tool_uuids)
 
 
 async def named_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
-    """Those of the ids that are tools of the organization, archived ones too."""
+    """Returns the organization's tools among the ids, including archived ones."""
     return await repository.named_tools(session, organization_id, tool_uuids)
 
 
@@ -153,8 +153,9 @@ async def create_credential(
     values: Mapping[str, Any],
     data: Mapping[str, Any],
 ) -> Credential:
-    """``values``: name, description, credential_type, allowed_hosts. CredentialNameTaken (409), CredentialDataInvalid
-    (422)."""
+    """Creates a credential; ``values``: name, description, credential_type, allowed_hosts. Raises CredentialNameTaken
+    (409), CredentialDataInvalid (422).
+    """
     read = read_data(values["credential_type"], data)
     await _check_name(session, caller.organization_id, values["name"])
     credential = Credential(
@@ -178,9 +179,10 @@ async def update_credential(
     values: Mapping[str, Any],
     data: Mapping[str, Any] | None,
 ) -> Credential:
-    """A new type needs new data; without data the secret stays, and then only an admin says where it may be sent.
+    """Updates a credential. A new type needs new data; without data the secret stays, and only an admin may change its
+    hosts.
 
-    Errors as :func:`create_credential`, and Forbidden.
+    Raises the errors of :func:`create_credential`, and Forbidden.
     """
     if "allowed_hosts" in values and data is None and caller.role not in ADMINS:
         raise Forbidden("Only admins can change the allowed hosts without re-entering the secret.")
@@ -209,7 +211,9 @@ async def update_credential(
 async def delete_credential(
     session: AsyncSession, finder: ReferenceFinder, caller: Caller, credential_uuid: str
 ) -> Credential:
-    """Refused (409, CredentialInUse) while a tool that is not archived, or an agent's draft or published version, names it."""
+    """Deletes a credential. Raises CredentialInUse (409) while an unarchived tool or an agent's draft or published
+    version uses it.
+    """
     credential = await repository.find_credential(session, caller.organization_id, credential_uuid, for_update=True)
     if credential is None:
         raise CredentialNotFound
@@ -226,9 +230,9 @@ async def delete_credential(
 
 
 async def credential_for(session: AsyncSession, organization_id: int, credential_uuid: str, url: str) -> Credential:
-    """A credential for this address. One that is bound to no server yet is from now on bound to this one.
+    """Returns a credential for this address and binds one without hosts to this host.
 
-    CredentialUnknown and CredentialHostRefused (422), UrlInvalid.
+    Raises CredentialUnknown and CredentialHostRefused (422), UrlInvalid.
     """
     found = await repository.find_credential(session, organization_id, credential_uuid)
     if found is None:
@@ -252,9 +256,9 @@ async def credential_for(session: AsyncSession, organization_id: int, credential
 async def credential_headers(
     session: AsyncSession, keyring: Keyring, organization_id: int, credential_uuid: str | None, url: str
 ) -> dict[str, str]:
-    """The headers of a credential for this address, none without one.
+    """Returns a credential's headers for this address, empty without a credential.
 
-    CredentialUnreadable (409) and what :func:`credential_for` raises.
+    Raises CredentialUnreadable (409) and the errors of :func:`credential_for`.
     """
     if not credential_uuid:
         return {}
@@ -271,5 +275,5 @@ async def _flush_named(session: AsyncSession) -> None:
     try:
         async with session.begin_nested():
             await session.flush()
-    except IntegrityError as error:  # somebody else took the name since we looked
+    except IntegrityError as error:  # the name was taken concurrently
         raise CredentialNameTaken from error

@@ -1,4 +1,4 @@
-"""The tools of an organization and the credentials that they send."""
+"""An organization's tools and the credentials that they send."""
 
 import uuid
 from datetime import datetime
@@ -11,7 +11,7 @@ from offhook.kit.database.database import Base
 
 
 class Credential(Base):
-    """``sealed`` is the secret as JSON, encrypted with the organization as associated data."""
+    """A credential. ``sealed`` is the secret as JSON, encrypted with the organization as associated data."""
 
     __tablename__ = "credentials"
     __table_args__ = (UniqueConstraint("organization_id", "name"),)
@@ -23,7 +23,7 @@ class Credential(Base):
     description: Mapped[str | None] = mapped_column(Text)
     credential_type: Mapped[str] = mapped_column(String(32))
     sealed: Mapped[bytes] = mapped_column(LargeBinary)
-    # Where it may be sent; null until it is used for the first time, which fills it with that server.
+    # Allowed hosts; null until the first use, which sets them to that server.
     allowed_hosts: Mapped[list[str] | None] = mapped_column(ARRAY(String(253)))
     created_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
@@ -31,7 +31,7 @@ class Credential(Base):
 
 
 class Tool(Base):
-    """``status``: active, draft or archived. ``definition`` is ``{schema_version, type, config}``."""
+    """A tool. ``status``: active, draft or archived. ``definition`` is ``{schema_version, type, config}``."""
 
     __tablename__ = "tools"
     __table_args__ = (Index("ix_tools_org", "organization_id", "id"),)

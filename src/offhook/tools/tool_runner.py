@@ -1,4 +1,4 @@
-"""Running tools: for the test button, for the catalog of MCP servers and, through ``runs``, in calls."""
+"""Runs tools: for the test button, for the catalog of MCP servers and, through ``runs``, in calls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ from offhook.tools.http_api import HttpRequest, HttpResult
 
 @dataclass(frozen=True, slots=True)
 class ToolTrial:
-    """How one try of a tool went; ``request`` is None for tools that send none or never came to it."""
+    """The result of one tool test; ``request`` is None if the tool sends none or failed before sending."""
 
     data: Any = None
     error: str | None = None
@@ -44,7 +44,7 @@ class ToolTrial:
 
 
 class ToolRunner:
-    """Each use opens its own short transactions; none is open while another server is asked."""
+    """Runs tools. Each use opens its own short transactions; none is open during a request to another server."""
 
     def __init__(self, db: Database, egress: EgressClient, keyring: Keyring) -> None:
         self._db = db
@@ -52,7 +52,9 @@ class ToolRunner:
         self._keyring = keyring
 
     async def credential_headers(self, organization_id: int, credential_uuid: str | None, url: str) -> dict[str, str]:
-        """The headers of a credential for this address, none without one; CallFailed when it is gone or for others."""
+        """Returns a credential's headers for this address, empty without one; ToolCallFailed
+        when gone or not allowed.
+        """
         if not credential_uuid:
             return {}
         try:
@@ -64,7 +66,7 @@ class ToolRunner:
     async def call_http(
         self, organization_id: int, config: HttpApiConfig, arguments: Mapping[str, Any], context: Mapping[str, Any]
     ) -> Any:
-        """Call an HTTP tool for an agent; its mapped answer. CallFailed with a sentence for the model."""
+        """Calls an HTTP tool for an agent; returns its mapped answer. Raises ToolCallFailed with a model's sentence."""
         secret = await self.credential_headers(organization_id, config.credential_uuid, config.url)
         resolved = http_api.resolve_arguments(config, arguments, context)
         result = await http_api.send_request(
@@ -75,7 +77,7 @@ class ToolRunner:
         return {"ok": True} if result.data is None else result.data
 
     async def call_mcp(self, organization_id: int, config: McpConfig, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Call a tool of an MCP server for an agent; CallFailed with a sentence for the model."""
+        """Calls a tool of an MCP server for an agent; raises ToolCallFailed with a sentence for the model."""
         secret = await self.credential_headers(organization_id, config.credential_uuid, config.url)
         return await mcp_tools.call_tool(self._egress, config, secret, name, arguments)
 
@@ -91,7 +93,9 @@ class ToolRunner:
         timeout_s: float,
         max_bytes: int,
     ) -> EgressResponse:
-        """One request with a credential, for the platform itself. CallFailed; its ``retryable`` says what may pass."""
+        """Sends the platform's own request with a credential. Raises ToolCallFailed; ``retryable`` marks passing
+        errors.
+        """
         secret = await self.credential_headers(organization_id, credential_uuid, url)
         try:
             return await self._egress.request(
@@ -106,7 +110,7 @@ class ToolRunner:
             raise ToolCallFailed(error.message, retryable=error.retryable) from error
 
     async def with_catalog(self, caller: Caller, definition: ToolDefinition) -> ToolDefinition:
-        """An MCP definition with what its server offers now, if the server answers; any other one as it is."""
+        """Adds the server's current catalog to an MCP definition if the server answers; returns others unchanged."""
         if isinstance(definition, McpDefinition):
             config = definition.config
             config.discovered_tools = []
@@ -118,7 +122,7 @@ class ToolRunner:
         return definition
 
     async def refresh_catalog(self, caller: Caller, tool_uuid: str) -> tuple[list[JsonObject], str | None]:
-        """Read an MCP server's catalog again and keep it: ``(catalog, error)``. On an error the old one stays."""
+        """Reads an MCP server's catalog again and stores it: ``(catalog, error)``. On an error the old one stays."""
         async with self._db.transaction() as session:
             tool = await service.get_tool(session, caller.organization_id, tool_uuid)
             service.check_usable(tool)
@@ -138,7 +142,7 @@ class ToolRunner:
     async def try_out(
         self, caller: Caller, tool_uuid: str, arguments: Mapping[str, Any], presets: Mapping[str, Any]
     ) -> ToolTrial:
-        """Run a tool outside a call; nothing of it is stored but that it was tried. ToolNotTestable (422)."""
+        """Runs a tool outside a call and records only that it was tried. Raises ToolNotTestable (422)."""
         async with self._db.transaction() as session:
             tool = await service.get_tool(session, caller.organization_id, tool_uuid)
             definition = read_definition(tool.definition)

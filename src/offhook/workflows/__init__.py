@@ -1,4 +1,4 @@
-"""Workflows, which users call agents: their graphs, their versions and what runs of them."""
+"""Workflows, called agents in the interface: their graphs, versions and hooks."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -24,7 +24,7 @@ class _WorkflowReferences:
 
 
 def register(root: Root) -> None:
-    """Add the routes and the job; domains above replace the counter and the catalog, and add to the hooks."""
+    """Registers the routes and the job; domains above replace the counter and the catalog, and add hooks."""
     hooks = WorkflowHooks()
     root.provide(WorkflowHooks, hooks)
     root.provide(RunCounter, NoRuns())  # type: ignore[type-abstract]

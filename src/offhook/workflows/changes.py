@@ -1,4 +1,4 @@
-"""What an editor changes of a workflow."""
+"""An editor's changes to a workflow."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from offhook.workflows.tables import Workflow, WorkflowVersion
 
 @dataclass(frozen=True, slots=True)
 class WorkflowChanges:
-    """What an editor sent; None means unchanged."""
+    """Changes from an editor; None means unchanged."""
 
     name: str | None = None
     definition: Mapping[str, Any] | None = None
@@ -27,7 +27,7 @@ class WorkflowChanges:
         return [name for name in self.__slots__ if getattr(self, name) is not None]
 
     def without_unchanged(self, workflow: Workflow, shown: WorkflowVersion | None) -> Self:
-        """The changes without what is so already: an editor that sends back what it has read makes no draft."""
+        """Returns the changes without values that are already set: sending back the same workflow makes no draft."""
         if shown is None:
             return self
         definition = self.definition

@@ -1,4 +1,4 @@
-"""What ``workflow_configurations`` may hold. Keys that are not named here are kept as they are."""
+"""The keys of ``workflow_configurations``. Unknown keys are kept unchanged."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
@@ -13,7 +13,7 @@ Flag = Annotated[bool, Field(strict=True)]
 
 
 def _only_empty(why: str) -> Callable[[Any], Any]:
-    """Nothing but an empty value: the setting means something elsewhere and nothing here, and that should be said."""
+    """Accepts only an empty value: the setting means something elsewhere but nothing here, and the error says so."""
 
     def check_empty(value: Any) -> Any:
         if value not in (None, "", [], {}, False):
@@ -46,7 +46,7 @@ RecordingId = Annotated[str, Field(max_length=64)]
 
 
 class _OpenModel(BaseModel):
-    """Unknown keys are kept; ``null`` means that the key is not set."""
+    """Base that keeps unknown keys; ``null`` means that the key is not set."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -127,8 +127,7 @@ class WorkflowConfigurations(_OpenModel):
 
     @model_validator(mode="after")
     def _merge_compatible_models(self) -> "WorkflowConfigurations":
-        """Dograh's names are understood and stored as ``models``, which is what calls read; where both speak of
-        a kind, ``models`` wins."""
+        """Stores Dograh's names as ``models``, which calls read; ``models`` wins when both name a kind."""
         for sent in (self.model_overrides, self.model_configuration_v2_override):
             if sent:
                 found = parse_compatible_overrides(sent).model_dump(exclude_none=True)
@@ -138,5 +137,5 @@ class WorkflowConfigurations(_OpenModel):
         return self
 
     def to_stored(self) -> JsonObject:
-        """What was sent, checked and without ``null``."""
+        """Returns the validated values without ``null``."""
         return self.model_dump(mode="json", exclude_unset=True, exclude_none=True)

@@ -54,7 +54,7 @@ def check_size(value: Any) -> None:
 
 
 def complete_definition(definition: Mapping[str, Any], stored: Mapping[str, Any] | None = None) -> JsonObject:
-    """Returns the definition as it is stored: blank trigger paths are filled, masks are replaced by their secrets.
+    """Returns the definition as it is stored: fills blank trigger paths and replaces masks with their secrets.
 
     A trigger that had a path under the same node id in ``stored`` keeps it.
     """
@@ -84,7 +84,7 @@ def without_trigger_paths(definition: Mapping[str, Any]) -> JsonObject:
 
 
 def replace_references(definition: Mapping[str, Any], new_ids: Mapping[str, str]) -> JsonObject:
-    """Returns the definition with other recordings: every ``…recording_id`` that ``new_ids`` names is replaced."""
+    """Returns the definition with recordings replaced: every ``…recording_id`` that is a key of ``new_ids``."""
 
     def replace_ids(data: Mapping[str, Any]) -> JsonObject:
         return {
@@ -108,7 +108,7 @@ def replace_references(definition: Mapping[str, Any], new_ids: Mapping[str, str]
 
 
 def mask_secrets(definition: Mapping[str, Any]) -> JsonObject:
-    """Returns the definition as it is shown: of secrets, only the last four characters."""
+    """Returns the definition for display: only the last four characters of secrets are visible."""
 
     def mask_node(kind: str, node_id: Any, data: Mapping[str, Any]) -> JsonObject:
         return {**data, **{key: mask_secret(data[key]) for key in _secret_keys(kind) if isinstance(data.get(key), str)}}
@@ -117,7 +117,7 @@ def mask_secrets(definition: Mapping[str, Any]) -> JsonObject:
 
 
 def mask_secret(secret: str) -> str:
-    """Replaces all characters but the last four by ``*``; short secrets are hidden completely."""
+    """Replaces all characters but the last four with ``*``; short secrets are hidden completely."""
     if len(secret) <= 2 * _VISIBLE_CHARS:
         return "*" * len(secret)
     return "*" * (len(secret) - _VISIBLE_CHARS) + secret[-_VISIBLE_CHARS:]

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-# The longest function name that every LLM vendor takes.
+# The longest function name that every LLM vendor accepts.
 MAX_TOOL_NAME: Final = 64
-# What a node of this kind does when its data does not say: a greeting is heard out, the rest can be interrupted.
+# A kind's default: a greeting cannot be interrupted, the rest can.
 INTERRUPTIBLE_BY_DEFAULT: Final = {"startCall": False}
 
 
@@ -16,7 +16,7 @@ INTERRUPTIBLE_BY_DEFAULT: Final = {"startCall": False}
 class Edge:
     """A transition. ``tool_name`` is the function that the model calls to take it; ``digits`` makes it a DTMF edge.
 
-    ``transition_recording`` is played on the way; its text stands in when the recording is gone.
+    ``transition_recording`` plays during the transition; its text replaces a deleted recording.
     """
 
     id: str
@@ -36,8 +36,8 @@ class Edge:
 class Node:
     """One node with the fields that every kind shares; ``data`` is the stored object, unknown keys included.
 
-    ``say_recording`` and ``greeting_recording`` are played in place of the texts beside them, which stand in for them
-    when they are gone.
+    ``say_recording`` and ``greeting_recording`` replace the texts beside them, which are spoken when a recording is
+    deleted.
     """
 
     id: str
@@ -74,9 +74,9 @@ class WorkflowGraph:
 
 
 def tool_name(label: str) -> str:
-    """The function name of an edge: lower case, every character outside ``[a-z0-9]`` becomes ``_``.
+    """Returns the function name of an edge: lower case, every character outside ``[a-z0-9]`` becomes ``_``.
 
-    A label without any such character (another script) gets a name made of its checksum, so that two of them differ.
+    A label without such characters (another script) gets a name from its checksum, so that two labels differ.
     """
     name = re.sub(r"[^a-z0-9]", "_", label.lower())[:MAX_TOOL_NAME]
     if name.strip("_"):
@@ -85,10 +85,10 @@ def tool_name(label: str) -> str:
 
 
 def parse_graph(definition: Mapping[str, Any]) -> WorkflowGraph:
-    """Read a stored definition, finished or not. Never raises: what is no node or no edge is left out.
+    """Reads a stored definition, finished or not. Never raises: skips invalid nodes and edges.
 
-    Edges with an end that does not exist are left out too, and function names are made unique within a node, because
-    a draft that would not pass validation can still be tried in a test call.
+    Skips edges with a missing end too, and makes function names unique within a node, because a test call can use a
+    draft that would not pass validation.
     """
     nodes: dict[str, Node] = {}
     for raw in _list_objects(_get_key(definition, "nodes")):
@@ -113,7 +113,7 @@ def parse_graph(definition: Mapping[str, Any]) -> WorkflowGraph:
 
 
 def non_blank_strings(value: object) -> tuple[str, ...]:
-    """The non-blank strings of a list, stripped; a single string is a list of one per line."""
+    """Returns the non-blank strings of a list, stripped; a single string counts as one item per line."""
     if isinstance(value, str):
         value = value.splitlines()
     if not isinstance(value, list | tuple):
@@ -174,7 +174,7 @@ def _parse_edge(raw: Mapping[str, Any], source: str, target: str, *, taken: dict
 
 
 def _unique_name(name: str, taken: dict[str, int]) -> str:
-    """The name, or the name with the first free number. ``taken`` counts how often each was asked for."""
+    """Returns the name, or the name with the first free number. ``taken`` counts the requests for each name."""
     candidate = name
     while candidate in taken:
         taken[name] += 1
@@ -193,7 +193,7 @@ def _list_objects(value: object) -> Iterable[Mapping[str, Any]]:
 
 
 def _parse_id(value: object) -> str:
-    """Ids are strings; a number, which some editors write, is taken as its digits."""
+    """Returns an id as a string; a number, which some editors write, becomes its digits."""
     if isinstance(value, str):
         return value
     is_number = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18
@@ -214,6 +214,6 @@ def _parse_flag(value: object, default: bool) -> bool:
 
 
 def _parse_document_refs(value: object) -> tuple[str, ...]:
-    """Document ids: strings, or the integers that Dograh's document list shows."""
+    """Returns document ids: strings, or the integers that Dograh's document list shows."""
     items = value if isinstance(value, list | tuple) else ()
     return non_blank_strings([item if isinstance(item, str) else _parse_id(item) for item in items])

@@ -1,4 +1,4 @@
-"""What domains above hang on workflows, and what they do when one is duplicated or deleted."""
+"""Hooks for the domains above workflows when a workflow is duplicated or deleted."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 @dataclass(frozen=True, slots=True)
 class WorkflowDuplication:
-    """``copy_id`` is becoming a copy of ``source_id``; ``user_id`` is None for API keys."""
+    """A duplication of ``source_id`` into ``copy_id``; ``user_id`` is None for API keys."""
 
     organization_id: int
     source_id: int
@@ -16,17 +16,17 @@ class WorkflowDuplication:
     user_id: int | None
 
 
-# Raises a Conflict (409) while the workflow, by organization and id, may not be deleted.
+# Raises a Conflict (409) while the workflow (organization, id) must not be deleted.
 DeletionCheck = Callable[[AsyncSession, int, int], Awaitable[None]]
-# Copies what belongs to the source, in the same transaction; the new id, as text, of everything that a definition may
-# refer to by id (a recording): such references are changed in the copy.
+# Copies the source's belongings in the same transaction; returns the new id, as text, of everything that a definition
+# may refer to by id (a recording). The copy's references are updated.
 Copier = Callable[[AsyncSession, WorkflowDuplication], Awaitable[Mapping[str, str]]]
-# Removes a part of a deleted workflow's things, by organization and id, in transactions of its own; whether more is left.
+# Removes a batch of a deleted workflow's belongings (organization, id) in its own transactions; True if more is left.
 Eraser = Callable[[int, int], Awaitable[bool]]
 
 
 class WorkflowHooks:
-    """One a process, found at the root; a domain adds its hooks in its ``register``."""
+    """One instance per process, found at the root; a domain adds its hooks in its ``register``."""
 
     def __init__(self) -> None:
         self.deletion_checks: list[DeletionCheck] = []
@@ -40,5 +40,5 @@ class WorkflowHooks:
         self.copiers.append(copier)
 
     def on_delete(self, eraser: Eraser) -> None:
-        """``eraser`` is called in a job, again and again until it says that nothing is left."""
+        """Registers ``eraser``, which a job calls until nothing is left."""
         self.erasers.append(eraser)

@@ -1,4 +1,4 @@
-"""Duplicating and deleting whole workflows, together with what domains above hang on them."""
+"""Duplicates and deletes whole workflows, including the belongings that domains above keep for them."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -22,8 +22,8 @@ _MAX_NAME_CHARS: Final = 200
 
 
 async def duplicate_workflow(session: AsyncSession, hooks: WorkflowHooks, caller: Caller, workflow_id: int) -> Workflow:
-    """A new workflow whose draft is what is shown of this one: definition, configuration and variables are copied,
-    triggers get paths of their own, and the domains above copy what belongs to it (recordings). WorkflowNotFound (404).
+    """Creates a workflow whose draft is the current state of this one. Copies definition, configuration and variables,
+    gives triggers new paths, and lets the domains above copy their part (recordings). Raises WorkflowNotFound (404).
     """
     source = await service.get_workflow(session, caller.organization_id, workflow_id, lock="run")
     draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
@@ -61,9 +61,9 @@ async def _copy_belongings(
 
 
 async def delete_workflow(session: AsyncSession, hooks: WorkflowHooks, caller: Caller, workflow_id: int) -> None:
-    """Gone at once for everybody; a job removes its versions and its history, which may be millions of rows.
+    """Deletes a workflow at once; a job removes its versions and its history, which may be millions of rows.
 
-    WorkflowNotFound (404); a Conflict (409) of whoever still needs it: a live run, a running campaign.
+    Raises WorkflowNotFound (404), and a Conflict (409) while it is needed: a live run, a running campaign.
     """
     workflow = await service.get_workflow(session, caller.organization_id, workflow_id, lock="delete")
     for check in hooks.deletion_checks:
@@ -75,7 +75,7 @@ async def delete_workflow(session: AsyncSession, hooks: WorkflowHooks, caller: C
 
 
 class WorkflowEraser:
-    """The job ``workflow.erase``: removes a deleted workflow for good, in steps; begun again, it goes on where it was."""
+    """The job ``workflow.erase``: removes a deleted workflow for good, in steps; a restart resumes."""
 
     def __init__(self, db: Database, hooks: WorkflowHooks) -> None:
         self._db = db

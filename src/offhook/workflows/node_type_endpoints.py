@@ -35,7 +35,7 @@ async def list_node_types(org: CurrentOrg) -> NodeTypesResponse:
     openapi_extra=sdk_method("get_node_type", "Get one kind of node."),
 )
 async def get_node_type(name: str, org: CurrentOrg) -> NodeSpec:
-    # Also what editors do not list: a stored agent may have it, and client libraries look up each of its nodes here.
+    # Includes kinds hidden from editors: a stored agent may have one, and client libraries look up each node here.
     if name not in KINDS:
         raise NodeTypeNotFound
     return KINDS[name].spec

@@ -1,4 +1,4 @@
-"""What this domain asks of domains above it; they provide it to the root."""
+"""Ports that the domains above workflows implement; they provide them to the root."""
 
 from collections.abc import Collection, Mapping
 from typing import Protocol
@@ -16,12 +16,12 @@ class RunCounter(Protocol):
     async def count_runs(
         self, session: AsyncSession, organization_id: int, workflow_ids: Collection[int]
     ) -> dict[int, int]:
-        """Runs by workflow id; a workflow without runs may be left out."""
+        """Returns runs by workflow id; workflows without runs may be missing."""
         ...
 
 
 class NoRuns:
-    """The counter of a process that has no runs domain."""
+    """The counter of a process without a runs domain."""
 
     async def count_runs(
         self, session: AsyncSession, organization_id: int, workflow_ids: Collection[int]
@@ -35,12 +35,12 @@ class ToolCatalog(Protocol):
     async def get_tool_facts(
         self, session: AsyncSession, organization_id: int, tool_uuids: Collection[str]
     ) -> Mapping[str, ToolFacts]:
-        """Facts by tool id; ids that are no tool of the organization are left out."""
+        """Returns facts by tool id, omitting ids that are not tools of the organization."""
         ...
 
 
 class NoTools:
-    """The catalog of a process that has no tools."""
+    """The catalog of a process without tools."""
 
     async def get_tool_facts(
         self, session: AsyncSession, organization_id: int, tool_uuids: Collection[str]

@@ -1,4 +1,4 @@
-"""Validating a version in full and making it the one that production runs."""
+"""Validates a version in full and publishes it to production."""
 
 import asyncio
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ from offhook.workflows.validation.recordings import check_recordings, recording_
 async def validate_current(
     session: AsyncSession, tools: ToolCatalog, models: ModelConfigurationStore, organization_id: int, workflow_id: int
 ) -> ValidationReport:
-    """Errors and warnings of the draft, or of the published version when there is none. WorkflowNotFound (404)."""
+    """Returns the issues of the draft, else of the published version. Raises WorkflowNotFound (404)."""
     await service.get_workflow(session, organization_id, workflow_id)
     draft, published = await repository.latest_versions(session, organization_id, workflow_id)
     version = draft or published
@@ -53,11 +53,11 @@ async def publish_draft(
     models: ModelConfigurationStore | None = None,
     expected_revision: int | None = None,
 ) -> tuple[WorkflowVersion, int]:
-    """Make the draft the published version; without a draft, the published version as it is. And the new revision.
+    """Publishes the draft and returns it with the new revision; without a draft, returns the published version.
 
-    ``models`` is None for a version that chooses no models of its own.
-    WorkflowNotFound (404), WorkflowNotPublished (409, nothing to publish), WorkflowInvalid (422), TriggerConflict (409),
-    PublishConflict (409) when the draft that was there is gone once it is our turn, WorkflowChanged (409).
+    ``models`` is None for a version without its own models. Raises WorkflowNotFound (404), WorkflowNotPublished (409,
+    nothing to publish), WorkflowInvalid (422), TriggerConflict (409), PublishConflict (409) when a concurrent publish
+    took the draft, WorkflowRevisionConflict (409).
     """
     before = await repository.draft_id(session, caller.organization_id, workflow_id)
     workflow = await service.get_workflow(session, caller.organization_id, workflow_id, lock="change")
@@ -77,7 +77,7 @@ async def publish_draft(
     now = datetime.now(UTC)
     if published is not None:
         published.status = "archived"
-        await session.flush()  # at most one published version at any moment, says the index
+        await session.flush()  # a unique index allows one published version
     draft.status, draft.published_at = "published", now
     await repository.mark_changed(session, workflow, now, revises=True)
     data = {"version": draft.version_number}
@@ -89,7 +89,7 @@ async def _sync_triggers(session: AsyncSession, version: WorkflowVersion) -> Non
     paths = dict(_paths(version.definition))
     active = [path for path, is_enabled in paths.items() if is_enabled]
     await repository.claim_paths(session, version.organization_id, version.workflow_id, list(paths), active=active)
-    # asked after claiming: of two workflows that publish one path at once, the second has waited for the first
+    # check after claiming: of two workflows that publish one path at once, the second has waited for the first
     if await _foreign_paths(session, version):
         raise TriggerConflict
 
@@ -102,7 +102,7 @@ async def _foreign_paths(session: AsyncSession, version: WorkflowVersion) -> set
 
 
 def _paths(definition: Mapping[str, Any]) -> list[tuple[str, bool]]:
-    """``(path, enabled)`` of every trigger."""
+    """Lists ``(path, enabled)`` of every trigger."""
     enabled = {node.id: node.data.get("enabled") is not False for node in parse_graph(definition).nodes.values()}
     return [(path, enabled.get(node_id or "", True)) for node_id, path in trigger_paths(definition)]
 
@@ -131,7 +131,7 @@ async def _validate_version(
 async def _check_models(
     session: AsyncSession, models: ModelConfigurationStore, version: WorkflowVersion
 ) -> list[ValidationIssue]:
-    """They fitted when they were saved, but the organization may have changed its own models since."""
+    """Checks the models again: they fitted when saved, but the organization may have changed its own since."""
     try:
         await models.check_override(session, version.organization_id, version.configurations)
     except UnknownModel as error:

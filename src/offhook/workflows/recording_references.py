@@ -1,4 +1,4 @@
-"""Workflows as users of recordings: a renamed recording is renamed in their definitions too."""
+"""Renames recordings in the definitions of workflows."""
 
 from collections.abc import Mapping
 
@@ -19,13 +19,13 @@ class WorkflowRecordingUsers:
         return await repository.find_workflow(session, organization_id, workflow_id) is not None
 
     async def rename_recording(self, session: AsyncSession, organization_id: int, old: str, new: str) -> int:
-        """Renames it in every version, also in published and archived ones, which may be restored."""
+        """Renames it in every version, including published and archived ones, which may be restored."""
         versions = await repository.lock_versions_naming(session, organization_id, old)
         return sum([rename_recordings_in(version, {old: new}) for version in versions])
 
 
 def rename_recordings_in(version: WorkflowVersion, names: Mapping[str, str]) -> bool:
-    """Renames recordings in one version (old names to new ones); returns whether that changed it."""
+    """Renames recordings in one version (old names to new ones); returns True when that changed it."""
     definition = replace_references(version.definition, names)
     configurations = replace_configured_recordings(version.configurations, names)
     has_changed = (definition, configurations) != (version.definition, version.configurations)

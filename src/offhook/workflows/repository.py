@@ -1,4 +1,4 @@
-"""The queries of workflows. Every read takes the organization, :func:`active_trigger` excepted, which finds it."""
+"""The queries of workflows. Every read takes the organization except :func:`active_trigger`, which finds it."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -42,15 +42,15 @@ from offhook.workflows.tables import Workflow, WorkflowFolder, WorkflowTrigger, 
 MAX_ID: Final = 2**31 - 1
 DELETED: Final = "deleted"
 
-# What a transaction is about to do: begin a run, change the workflow, or delete it. Runs begin while it is being changed,
-# not while it is being deleted.
+# The transaction's purpose: begin a run, change the workflow, or delete it. Runs can begin during a change, not during
+# a deletion.
 LockReason = Literal["run", "change", "delete"]
 
 
 async def find_workflow(
     session: AsyncSession, organization_id: int, workflow_id: int, *, lock: LockReason | None = None
 ) -> Workflow | None:
-    """None also for one that was deleted. With a ``lock``, waits for others and reads what they left."""
+    """Finds a workflow; None if it was deleted. With a ``lock``, waits for other holders and reads their changes."""
     query = select(Workflow).where(
         Workflow.id == workflow_id, Workflow.organization_id == organization_id, Workflow.status != DELETED
     )
@@ -63,7 +63,7 @@ async def find_workflow(
 async def latest_versions(
     session: AsyncSession, organization_id: int, workflow_id: int
 ) -> tuple[WorkflowVersion | None, WorkflowVersion | None]:
-    """``(draft, published)``."""
+    """Returns ``(draft, published)``."""
     rows = await session.scalars(
         select(WorkflowVersion)
         .where(
@@ -78,7 +78,7 @@ async def latest_versions(
 
 
 async def draft_id(session: AsyncSession, organization_id: int, workflow_id: int) -> int | None:
-    """The id of the draft at this moment; takes no lock."""
+    """Returns the current draft's id without a lock."""
     return await session.scalar(
         select(WorkflowVersion.id).where(
             WorkflowVersion.organization_id == organization_id,
@@ -115,7 +115,7 @@ async def version_by_number(
 async def list_versions(
     session: AsyncSession, organization_id: int, workflow_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[WorkflowVersion], int]:
-    """Newest first, and how many there are in all."""
+    """Returns versions, newest first, and the total count."""
     mine = (WorkflowVersion.organization_id == organization_id, WorkflowVersion.workflow_id == workflow_id)
     query = select(WorkflowVersion).where(*mine).order_by(WorkflowVersion.version_number.desc())
     rows = (await session.scalars(query.limit(limit).offset(offset))).all()
@@ -135,9 +135,9 @@ async def next_number(session: AsyncSession, organization_id: int, workflow_id: 
 async def list_as_json(
     session: AsyncSession, organization_id: int, statuses: Collection[str], *, limit: int | None, offset: int
 ) -> list[tuple[int, str]]:
-    """(id, JSON object) newest first, without definitions: id, name, status, folder_id, created_at, workflow_uuid,
-    published_version_number, has_draft. As JSON in one row, because 2,000 rows and their values take Python longer than
-    all of the query.
+    """Returns (id, JSON object), newest first, without definitions: id, name, status, folder_id, created_at,
+    workflow_uuid, published_version_number, has_draft. JSON in one row, because converting 2,000 rows takes Python
+    longer than the whole query.
     """
     found = await session.execute(
         _list_query(tuple(sorted(statuses))), {"organization_id": organization_id, "limit": limit, "offset": offset}
@@ -148,8 +148,8 @@ async def list_as_json(
 
 @cache
 def _list_query(statuses: tuple[str, ...]) -> Select[Any]:
-    """Made once: putting it together takes as long as a small list."""
-    # Joined, not looked up: the versions of 2,000 workflows are found faster together than one by one.
+    """Builds the query once: building it takes as long as a small list."""
+    # A join, not lookups: it finds the versions of 2,000 workflows faster.
     published = aliased(WorkflowVersion)
     draft = aliased(WorkflowVersion)
     shown = json_object(
@@ -198,7 +198,7 @@ async def names_of(session: AsyncSession, organization_id: int, workflow_ids: Co
 
 
 async def names_with_text(session: AsyncSession, organization_id: int, text: str) -> list[str]:
-    """Names of the workflows whose draft or published version holds this text (an id that is unique in the world)."""
+    """Returns names of workflows whose draft or published version contains this text (a globally unique id)."""
     rows = await session.scalars(
         select(Workflow.name)
         .join(WorkflowVersion, WorkflowVersion.workflow_id == Workflow.id)
@@ -216,7 +216,7 @@ async def names_with_text(session: AsyncSession, organization_id: int, text: str
 
 
 async def count_by_status(session: AsyncSession, organization_id: int) -> dict[str, int]:
-    """Workflows by status."""
+    """Counts workflows by status."""
     rows = await session.execute(
         select(Workflow.status, func.count())
         .where(Workflow.organization_id == organization_id)
@@ -231,7 +231,7 @@ def _list_conditions(organization_id: int | BindParameter[int], statuses: Collec
 
 
 async def lock_demo(session: AsyncSession, organization_id: int) -> None:
-    """Wait until nobody else makes the demo of this organization; held to the end of the transaction."""
+    """Locks the creation of this organization's demo until the end of the transaction."""
     await session.execute(select(func.pg_advisory_xact_lock(func.hashtext("offhook.workflows.demo"), organization_id)))
 
 
@@ -243,9 +243,9 @@ async def has_workflow(session: AsyncSession, organization_id: int) -> bool:
 async def foreign_paths(
     session: AsyncSession, organization_id: int, workflow_id: int, paths: Collection[str]
 ) -> set[str]:
-    """Those of the paths that belong to another workflow, of whichever organization: paths are unique in the world.
+    """Returns the paths that belong to another workflow of any organization: paths are globally unique.
 
-    ``organization_id`` is the asking one; nothing of the owner is told.
+    ``organization_id`` is the asking one; the result reveals nothing about the owner.
     """
     rows = await session.scalars(
         select(WorkflowTrigger.path).where(
@@ -259,8 +259,8 @@ async def foreign_paths(
 async def claim_paths(
     session: AsyncSession, organization_id: int, workflow_id: int, paths: Collection[str], *, active: Collection[str]
 ) -> None:
-    """Make ``paths`` this workflow's own where they are free; exactly those in ``active`` answer afterwards."""
-    for path in sorted(paths):  # in one order, so that two publishers do not wait for each other crosswise
+    """Claims the free ``paths`` for this workflow; afterwards exactly those in ``active`` answer."""
+    for path in sorted(paths):  # in a fixed order, so that two publishers do not deadlock
         values = {"organization_id": organization_id, "workflow_id": workflow_id, "path": path}
         await session.execute(insert(WorkflowTrigger).values(**values).on_conflict_do_nothing(index_elements=["path"]))
     await session.execute(
@@ -272,16 +272,16 @@ async def claim_paths(
 
 
 async def organization_of(session: AsyncSession, workflow_id: int) -> int | None:
-    """Without an organization on purpose: an address that a carrier was given is all that it knows."""
+    """Returns a workflow's organization. Takes none itself: an address given to a carrier names only the workflow."""
     return await session.scalar(
         select(Workflow.organization_id).where(Workflow.id == workflow_id, Workflow.status != DELETED)
     )
 
 
 async def active_trigger(session: AsyncSession, path: str) -> tuple[int, int] | None:
-    """``(organization_id, workflow_id)`` of the active workflow whose published version answers at this path.
+    """Returns ``(organization_id, workflow_id)`` of the active workflow whose published version answers at this path.
 
-    The one read without an organization: a public address is all that its caller knows.
+    The one read without an organization: its caller has only a public address.
     """
     row = (
         await session.execute(
@@ -294,15 +294,16 @@ async def active_trigger(session: AsyncSession, path: str) -> tuple[int, int] | 
 
 
 async def mark_changed(session: AsyncSession, workflow: Workflow, at: datetime, *, revises: bool = False) -> None:
-    """Note the time of a change; ``revises``: its content changed, which makes an editor's older copy stale. The caller
-    holds the lock for changes."""
+    """Records the time of a change; ``revises``: the content changed, so an editor's older copy is stale. The caller
+    holds the lock for changes.
+    """
     workflow.updated_at = at
     workflow.revision += revises
     await session.flush()
 
 
 async def mark_deleted(session: AsyncSession, workflow: Workflow, organization_id: int) -> None:
-    """From now on nobody finds it; its triggers are free for others."""
+    """Hides a workflow from every read and frees its triggers."""
     await session.execute(
         delete(WorkflowTrigger).where(
             WorkflowTrigger.workflow_id == workflow.id, WorkflowTrigger.organization_id == organization_id
@@ -313,7 +314,7 @@ async def mark_deleted(session: AsyncSession, workflow: Workflow, organization_i
 
 
 async def erase_workflow(session: AsyncSession, organization_id: int, workflow_id: int) -> None:
-    """Remove what is left of a workflow that was deleted; nothing else is ever removed by this."""
+    """Deletes the remains of a deleted workflow; leaves every other workflow alone."""
     await session.execute(
         delete(Workflow).where(
             Workflow.id == workflow_id, Workflow.organization_id == organization_id, Workflow.status == DELETED
@@ -324,7 +325,7 @@ async def erase_workflow(session: AsyncSession, organization_id: int, workflow_i
 async def list_folders(
     session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[Row[Any]], int]:
-    """``id, name, created_at, workflow_count`` by name, and how many there are in all."""
+    """Returns ``id, name, created_at, workflow_count`` by name, and the total count."""
     mine = WorkflowFolder.organization_id == organization_id
     inside = select(func.count()).where(Workflow.folder_id == WorkflowFolder.id).scalar_subquery()
     query = select(
@@ -336,7 +337,7 @@ async def list_folders(
 
 
 async def folder_by_id(session: AsyncSession, organization_id: int, folder_id: int) -> WorkflowFolder | None:
-    """The folder, which nobody deletes before this transaction ends."""
+    """Returns a folder, locked against deletion until the transaction ends."""
     query = select(WorkflowFolder).where(
         WorkflowFolder.id == folder_id, WorkflowFolder.organization_id == organization_id
     )
@@ -345,13 +346,13 @@ async def folder_by_id(session: AsyncSession, organization_id: int, folder_id: i
 
 
 async def add_folder(session: AsyncSession, organization_id: int, name: str) -> WorkflowFolder | None:
-    """None when the name is taken."""
+    """Adds a folder; None when the name is taken."""
     row = insert(WorkflowFolder).values(organization_id=organization_id, name=name)
     return (await session.scalars(row.on_conflict_do_nothing().returning(WorkflowFolder))).one_or_none()
 
 
 async def rename_folder(session: AsyncSession, organization_id: int, folder: WorkflowFolder, name: str) -> bool:
-    """Returns whether the name was free."""
+    """Renames a folder; returns False when the name is taken."""
     try:
         async with session.begin_nested():
             await session.execute(
@@ -365,7 +366,7 @@ async def rename_folder(session: AsyncSession, organization_id: int, folder: Wor
 
 
 async def delete_folder(session: AsyncSession, organization_id: int, folder_id: int) -> str | None:
-    """The name that it had; None when there is no such folder."""
+    """Deletes a folder; returns its name, None when there is no such folder."""
     gone = delete(WorkflowFolder).where(
         WorkflowFolder.id == folder_id, WorkflowFolder.organization_id == organization_id
     )
@@ -380,7 +381,7 @@ async def workflows_in_folder(session: AsyncSession, organization_id: int, folde
 
 
 async def lock_versions_naming(session: AsyncSession, organization_id: int, reference: str) -> list[WorkflowVersion]:
-    """Returns the versions with this text in quotes, also published and archived ones, locked."""
+    """Returns the versions with this text in quotes, including published and archived ones, locked."""
     columns = (WorkflowVersion.definition, WorkflowVersion.configurations)
     versions = await session.scalars(
         select(WorkflowVersion)

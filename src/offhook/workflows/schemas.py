@@ -34,7 +34,7 @@ def _require_small(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _to_pydantic_error(refused: DefinitionRefused) -> PydanticCustomError:
-    # the message is data, not a template: braces in it must not be filled
+    # the message is data, not a template: its braces must not be filled
     return PydanticCustomError(refused.code, "{reason}", {"reason": str(refused)})
 
 

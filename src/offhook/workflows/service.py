@@ -1,4 +1,4 @@
-"""The rules of workflows and their versions. Other domains use the functions at the end: which version runs?"""
+"""The rules of workflows and their versions. The functions at the end tell other domains which version runs."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ STATUSES: Final = ("active", "archived")
 
 @dataclass(frozen=True, slots=True)
 class WorkflowView:
-    """A workflow with the version that is shown of it: the draft if there is one, else the published one."""
+    """A workflow with its displayed version: the draft if there is one, else the published one."""
 
     workflow: Workflow
     shown: WorkflowVersion
@@ -50,7 +50,7 @@ async def create_workflow(
     configurations: Mapping[str, Any] | None = None,
     template_context_variables: Mapping[str, Any] | None = None,
 ) -> Workflow:
-    """A new workflow whose version 1 is a draft."""
+    """Creates a workflow whose version 1 is a draft."""
     workflow = Workflow(organization_id=caller.organization_id, name=name, created_by=caller.user_id)
     session.add(workflow)
     await session.flush()
@@ -64,7 +64,7 @@ async def create_workflow(
 async def get_workflow_view(
     session: AsyncSession, counter: RunCounter, organization_id: int, workflow_id: int
 ) -> WorkflowView:
-    """WorkflowNotFound (404)."""
+    """Returns a workflow with its displayed version. Raises WorkflowNotFound (404)."""
     workflow = await get_workflow(session, organization_id, workflow_id)
     draft, published = await repository.latest_versions(session, organization_id, workflow_id)
     shown = draft or published
@@ -81,7 +81,7 @@ async def get_workflow_view(
 
 
 def parse_statuses(text: str | None) -> tuple[str, ...]:
-    """``"active,archived"`` → its parts; nothing means every status. StatusFilterInvalid (422)."""
+    """Splits ``"active,archived"``; an empty value means every status. Raises StatusFilterInvalid (422)."""
     parts = tuple(part.strip() for part in (text or "").split(",") if part.strip())
     wrong = [part for part in parts if part not in STATUSES]
     if wrong:
@@ -98,7 +98,7 @@ async def list_workflows(
     limit: int | None,
     offset: int,
 ) -> tuple[list[tuple[str, int]], int]:
-    """(JSON object as ``repository.listing`` gives it, number of runs) newest first, and how many there are in all."""
+    """Returns (JSON object of ``repository.list_as_json``, number of runs), newest first, and the total count."""
     rows = await repository.list_as_json(session, organization_id, statuses, limit=limit, offset=offset)
     runs = await counter.count_runs(session, organization_id, [workflow_id for workflow_id, _ in rows]) if rows else {}
     is_all = limit is None and not offset
@@ -114,7 +114,7 @@ async def _count_total(session: AsyncSession, organization_id: int, statuses: Co
 async def list_names(
     session: AsyncSession, organization_id: int, statuses: Collection[str], *, limit: int | None, offset: int
 ) -> tuple[Sequence[Row[int, str]], int]:
-    """Newest first, and how many there are in all."""
+    """Returns ids and names, newest first, and the total count."""
     rows = await repository.list_names(session, organization_id, statuses, limit=limit, offset=offset)
     return rows, await _count_total(session, organization_id, statuses)
 
@@ -140,9 +140,9 @@ async def update_workflow(
     *,
     expected_revision: int | None = None,
 ) -> None:
-    """The name takes effect at once; everything else goes into the draft, which is made when there is none.
+    """Renames the workflow at once; writes everything else to the draft, creating one if needed.
 
-    WorkflowChanged (409) when the workflow is at another revision than expected.
+    Raises WorkflowRevisionConflict (409) when the workflow is not at the expected revision.
     """
     workflow = await get_workflow(session, caller.organization_id, workflow_id, lock="change")
     check_revision(workflow, expected_revision)
@@ -169,8 +169,10 @@ async def create_draft(
     *,
     expected_revision: int | None = None,
 ) -> tuple[WorkflowVersion, int]:
-    """The draft, made from the published version when there is none, and changed when there is something to change;
-    and the workflow's revision. WorkflowChanged (409) when it is at another one than expected."""
+    """Returns the draft, created from the published version if needed and updated with any changes, and the revision.
+
+    Raises WorkflowRevisionConflict (409) when the workflow is not at the expected revision.
+    """
     workflow = await get_workflow(session, caller.organization_id, workflow_id, lock="change")
     check_revision(workflow, expected_revision)
     draft, published = await repository.latest_versions(session, caller.organization_id, workflow_id)
@@ -185,7 +187,7 @@ async def create_draft(
 
 
 async def restore_version(session: AsyncSession, caller: Caller, workflow_id: int, number: int) -> WorkflowVersion:
-    """Copy an old version into the draft. VersionNotFound (404)."""
+    """Copies an old version into the draft. Raises VersionNotFound (404)."""
     workflow = await get_workflow(session, caller.organization_id, workflow_id, lock="change")
     source = await repository.version_by_number(session, caller.organization_id, workflow_id, number)
     if source is None:
@@ -208,7 +210,7 @@ async def restore_version(session: AsyncSession, caller: Caller, workflow_id: in
 
 
 async def set_status(session: AsyncSession, caller: Caller, workflow_id: int, status: str) -> None:
-    """``active`` or ``archived``; idempotent."""
+    """Sets the status to ``active`` or ``archived``; idempotent."""
     workflow = await get_workflow(session, caller.organization_id, workflow_id, lock="change")
     if workflow.status == status:
         skip_audit_entry(session)
@@ -220,7 +222,7 @@ async def set_status(session: AsyncSession, caller: Caller, workflow_id: int, st
 
 
 async def move_to_folder(session: AsyncSession, caller: Caller, workflow_id: int, folder_id: int | None) -> None:
-    """Into a folder of the same organization, or out of its folder. FolderNotFound (404)."""
+    """Moves a workflow into a folder of its organization, or out of its folder. Raises FolderNotFound (404)."""
     workflow = await get_workflow(session, caller.organization_id, workflow_id, lock="change")
     if folder_id is not None:
         await folders.get_folder(session, caller.organization_id, folder_id)
@@ -233,7 +235,7 @@ async def move_to_folder(session: AsyncSession, caller: Caller, workflow_id: int
 
 
 def check_revision(workflow: Workflow, expected: int | None) -> None:
-    """WorkflowChanged (409) unless it is at the revision that the editor has read."""
+    """Raises WorkflowRevisionConflict (409) unless the workflow is at the revision that the editor has read."""
     if expected is not None and expected != workflow.revision:
         raise WorkflowRevisionConflict(expected, workflow.revision)
 
@@ -241,7 +243,7 @@ def check_revision(workflow: Workflow, expected: int | None) -> None:
 async def get_workflow(
     session: AsyncSession, organization_id: int, workflow_id: int, *, lock: LockReason | None = None
 ) -> Workflow:
-    """The row itself, for the use cases of this domain. WorkflowNotFound (404)."""
+    """Returns the row itself, for the use cases of this domain. Raises WorkflowNotFound (404)."""
     found = None
     if 0 < workflow_id <= MAX_ID:
         found = await repository.find_workflow(session, organization_id, workflow_id, lock=lock)
@@ -259,7 +261,7 @@ async def _write_draft(
     *,
     created_by: int | None,
 ) -> WorkflowVersion:
-    """Change the draft, or make one of the published version. The caller holds the lock on the workflow."""
+    """Changes the draft, or creates one from the published version. The caller holds the workflow's lock."""
     base = draft or published
     if draft is None:
         draft = WorkflowVersion(
@@ -284,12 +286,12 @@ async def _write_draft(
     return draft
 
 
-# What other domains ask -----------------------------------------------------------------------------------------------
+# For other domains ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class VersionToRun:
-    """Everything that a conversation needs of a workflow, read once when it begins."""
+    """A conversation's view of a workflow, read once when the conversation begins."""
 
     workflow_id: int
     workflow_name: str
@@ -302,7 +304,7 @@ class VersionToRun:
 
 
 async def get_published_version(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:
-    """The version that production runs. WorkflowNotFound, WorkflowArchived (404), WorkflowNotPublished (409)."""
+    """Returns the production version. Raises WorkflowNotFound, WorkflowArchived (404), WorkflowNotPublished (409)."""
     workflow = await _get_active(session, organization_id, workflow_id)
     _, version = await repository.latest_versions(session, organization_id, workflow_id)
     if version is None:
@@ -311,7 +313,7 @@ async def get_published_version(session: AsyncSession, organization_id: int, wor
 
 
 async def draft_or_published(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:
-    """The version that a test call or a text chat runs. Errors as of :func:`get_published_version`."""
+    """Returns the version for a test call or a text chat. Raises the errors of :func:`get_published_version`."""
     workflow = await _get_active(session, organization_id, workflow_id)
     draft, version = await repository.latest_versions(session, organization_id, workflow_id)
     if draft is None and version is None:
@@ -320,7 +322,7 @@ async def draft_or_published(session: AsyncSession, organization_id: int, workfl
 
 
 async def version_to_run(session: AsyncSession, organization_id: int, version_id: int) -> VersionToRun:
-    """One certain version, for a run that has begun: also when the workflow was archived since. VersionNotFound (404)."""
+    """Returns one version for a run that has begun, even of an archived workflow. Raises VersionNotFound (404)."""
     version = await repository.version_by_id(session, organization_id, version_id) if version_id <= MAX_ID else None
     if version is None:
         raise VersionNotFound
@@ -328,17 +330,17 @@ async def version_to_run(session: AsyncSession, organization_id: int, version_id
 
 
 async def name_of(session: AsyncSession, organization_id: int, workflow_id: int) -> str:
-    """The display name, archived or not. WorkflowNotFound (404)."""
+    """Returns the display name, archived or not. Raises WorkflowNotFound (404)."""
     return (await get_workflow(session, organization_id, workflow_id)).name
 
 
 async def names_of(session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, str]:
-    """The display names by id; workflows that are not there are left out."""
+    """Returns the display names by id, omitting missing workflows."""
     return await repository.names_of(session, organization_id, workflow_ids) if workflow_ids else {}
 
 
 async def by_trigger(session: AsyncSession, path: str) -> tuple[int, int]:
-    """``(organization_id, workflow_id)`` behind a public address. TriggerNotFound (404)."""
+    """Returns ``(organization_id, workflow_id)`` behind a public address. Raises TriggerNotFound (404)."""
     found = await repository.active_trigger(session, path) if "\0" not in path and path.isascii() else None
     if found is None:
         raise TriggerNotFound
@@ -346,8 +348,9 @@ async def by_trigger(session: AsyncSession, path: str) -> tuple[int, int]:
 
 
 async def organization_of(session: AsyncSession, workflow_id: int) -> int:
-    """Whose workflow this is: for carriers' webhooks, whose address names it and whose signature is checked next.
-    WorkflowNotFound (404)."""
+    """Returns a workflow's organization for a carrier's webhook, whose address names the workflow and whose signature
+    is checked next. Raises WorkflowNotFound (404).
+    """
     found = await repository.organization_of(session, workflow_id) if workflow_id <= MAX_ID else None
     if found is None:
         raise WorkflowNotFound
@@ -355,7 +358,7 @@ async def organization_of(session: AsyncSession, workflow_id: int) -> int:
 
 
 async def _get_active(session: AsyncSession, organization_id: int, workflow_id: int) -> Workflow:
-    # locked, so that nobody deletes it before the run that is about to begin is there
+    # locked against deletion until the run that is about to begin exists
     workflow = await get_workflow(session, organization_id, workflow_id, lock="run")
     if workflow.status != "active":
         raise WorkflowArchived

@@ -1,4 +1,4 @@
-"""What superusers ask of workflows, across all organizations."""
+"""Superusers' queries about workflows, across all organizations."""
 
 from collections.abc import Collection
 from typing import NamedTuple
@@ -19,8 +19,9 @@ from offhook.workflows.tables import Workflow
 
 
 class WorkflowListItem(NamedTuple):
-    """``json`` is an object of id, name, status, organization_id, workflow_uuid, folder_id, created_at, updated_at.
-    A tuple, because thousands are made at once."""
+    """A row of the list. ``json`` is an object of id, name, status, organization_id, workflow_uuid, folder_id,
+    created_at, updated_at. A tuple, because thousands are created at once.
+    """
 
     id: int
     organization_id: int
@@ -30,7 +31,7 @@ class WorkflowListItem(NamedTuple):
 async def list_workflows(
     session: AsyncSession, organization_id: int | None, statuses: Collection[str], *, limit: int | None, offset: int
 ) -> tuple[list[WorkflowListItem], int]:
-    """Newest first, of one organization or of all; and how many there are in all."""
+    """Returns workflows, newest first, of one organization or of all, and the total count."""
     conditions = [Workflow.status != DELETED]
     if organization_id is not None:
         conditions.append(Workflow.organization_id == organization_id)
@@ -56,7 +57,7 @@ async def list_workflows(
 
 
 async def count_by_organization(session: AsyncSession, organization_ids: Collection[int]) -> dict[int, int]:
-    """How many workflows each of these organizations has; those without any are left out."""
+    """Counts the workflows of these organizations, omitting organizations without any."""
     rows = await session.execute(
         select(Workflow.organization_id, func.count())
         .where(Workflow.organization_id.in_(organization_ids), Workflow.status != DELETED)

@@ -1,4 +1,4 @@
-"""Workflows (what users call agents), their folders, their versions and their public triggers."""
+"""Workflows (called agents in the interface), their folders, versions and public triggers."""
 
 import uuid
 from datetime import datetime
@@ -21,9 +21,9 @@ class WorkflowFolder(Base):
 
 
 class Workflow(Base):
-    """``status``: active, archived, or deleted: gone for everybody, while a job removes its history.
+    """A workflow. ``status``: active, archived, or deleted: hidden everywhere while a job removes its history.
 
-    ``revision`` counts the changes of its name and its versions, so that an editor can tell that somebody else was faster.
+    ``revision`` counts changes of its name and its versions, so that an editor can detect a concurrent change.
     """
 
     __tablename__ = "workflows"
@@ -45,7 +45,7 @@ class Workflow(Base):
 
 
 class WorkflowVersion(Base):
-    """``status``: draft, published or archived; at most one draft and one published version by partial indexes."""
+    """``status``: draft, published or archived; partial indexes allow one draft and one published version."""
 
     __tablename__ = "workflow_versions"
     __table_args__ = (
@@ -71,7 +71,7 @@ class WorkflowVersion(Base):
 
 
 class WorkflowTrigger(Base):
-    """A public trigger path of a published version; a path belongs to one workflow for ever."""
+    """A public trigger path of a published version; a path belongs to one workflow forever."""
 
     __tablename__ = "workflow_triggers"
 

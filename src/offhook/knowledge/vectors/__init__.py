@@ -1,1 +1,1 @@
-"""Vector spaces: one for each embedding model, and moving from one to the next."""
+"""Vector spaces: one for each embedding model, and migration between them."""

@@ -1,5 +1,4 @@
-"""Re-embedding: after a change of the embedding model new vectors are made beside the old ones, which are searched until all
-are there."""
+"""Re-embedding after a change of the embedding model: searches use the old vectors until all new ones exist."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -30,8 +29,9 @@ async def enqueue_reembedding(session: AsyncSession, organization_id: int) -> No
 
 
 class ReembeddingJob:
-    """Runs the job ``documents.reembed``. Without a change of the model it makes the missing vectors of documents that
-    became ready while there was no model."""
+    """Runs the job ``documents.reembed``. Without a change of the model it adds the missing vectors of documents that
+    became ready while there was no model.
+    """
 
     def __init__(self, db: Database, embedders: EmbedderRegistry) -> None:
         self._db = db
@@ -73,7 +73,7 @@ class ReembeddingJob:
             return await space_repository.incomplete_contents(session, organization_id, space_id)
 
     async def _is_switched(self, organization_id: int, space_id: int, embedder: TextEmbedder) -> bool:
-        """Searches the new space from now on, if every vector is there.
+        """Switches searches to the new space if every vector exists.
 
         Raises EmbeddingFailed when another model was chosen in the meantime.
         """

@@ -1,4 +1,4 @@
-"""Statements on vector spaces and on the vectors in them."""
+"""Statements on vector spaces and their vectors."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -48,7 +48,7 @@ async def upsert_building_space(session: AsyncSession, organization_id: int, mod
 
 
 async def has_vectors(session: AsyncSession, organization_id: int, space_id: int, minimum: int) -> bool:
-    """Returns whether a space has at least ``minimum`` vectors."""
+    """Returns True for a space with at least ``minimum`` vectors."""
     some = (
         select(KnowledgeVector.chunk_id)
         .join(VectorSpace, VectorSpace.id == KnowledgeVector.space_id)

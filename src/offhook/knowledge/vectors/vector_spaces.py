@@ -52,7 +52,7 @@ async def note_dimensions(session: AsyncSession, organization_id: int, space_id:
 
 
 async def is_large(session: AsyncSession, organization_id: int, space_id: int) -> bool:
-    """Returns whether a space has outgrown the comparison one by one."""
+    """Returns True when a space is too large for an exact scan."""
     return await space_repository.has_vectors(session, organization_id, space_id, MIN_INDEXED_VECTORS)
 
 
@@ -61,7 +61,7 @@ def index_name(space_id: int) -> str:
 
 
 async def dimensions_to_index(session: AsyncSession, organization_id: int, space_id: int) -> int | None:
-    """Returns the length of a space's vectors; None when it has its index already, or is gone."""
+    """Returns the length of a space's vectors; None when it already has its index, or is gone."""
     space = await space_repository.find_space(session, organization_id, space_id)
     return None if space is None or space.has_index or space.state == "retired" else space.dimensions
 
@@ -71,7 +71,7 @@ async def build_index(db: Database, organization_id: int, space_id: int, dimensi
     name = index_name(space_id)
     await db.run_outside_transaction(
         "SET maintenance_work_mem = '256MB'",
-        f"DROP INDEX CONCURRENTLY IF EXISTS {name}",  # what a crash left is not valid
+        f"DROP INDEX CONCURRENTLY IF EXISTS {name}",  # a crash leaves an invalid index
         f"CREATE INDEX CONCURRENTLY {name} ON knowledge_vectors"
         f" USING hnsw ((embedding::halfvec({dimensions})) halfvec_ip_ops) WHERE space_id = {space_id}",
         "RESET maintenance_work_mem",

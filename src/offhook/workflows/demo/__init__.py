@@ -1,6 +1,6 @@
-"""Three agents that work without any account: appointment booking, order status with a tool, a survey.
+"""Three agents that work without an account: appointment booking, order status with a tool, a survey.
 
-Their definitions are the JSON files of this folder. ``demo_caller`` in a definition is what a simulated caller answers
+Their definitions are the JSON files in this folder. ``demo_caller`` in a definition holds a simulated caller's answers
 at each node.
 """
 
@@ -26,7 +26,7 @@ class DemoAgent(TypedDict):
 
 @cache
 def demo_agent(slug: str) -> DemoAgent:
-    """Returns one demo agent. Shared: do not change it."""
+    """Returns one demo agent. It is shared: do not change it."""
     text = (files(__package__) / f"{slug}.json").read_text("utf-8")
     agent: DemoAgent = json.loads(text)
     return agent
@@ -37,7 +37,7 @@ async def ensure_demo(
 ) -> list[int]:
     """Creates and publishes the demo agents in an organization without workflows; returns their ids.
 
-    Any number of processes may call it at once: one of them creates the agents.
+    Processes may call it concurrently: one of them creates the agents.
     """
     await repository.lock_demo(session, organization_id)
     if await repository.has_workflow(session, organization_id):

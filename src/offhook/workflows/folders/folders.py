@@ -1,4 +1,4 @@
-"""The rules of folders of workflows."""
+"""The rules of workflow folders."""
 
 from collections.abc import Sequence
 from typing import Any

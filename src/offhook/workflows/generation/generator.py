@@ -1,4 +1,4 @@
-"""A workflow from a few words: the organization's language model writes it, or rules do where there is no model."""
+"""Generates a workflow from a description, with the organization's language model or, without one, by rules."""
 
 import asyncio
 import json
@@ -52,7 +52,7 @@ when to go on. Write in the language of the description."""
 
 @dataclass(frozen=True, slots=True)
 class AgentBrief:
-    """What the agent is for. ``call_type`` is inbound or outbound."""
+    """The purpose of an agent. ``call_type`` is inbound or outbound."""
 
     call_type: str
     use_case: str
@@ -60,14 +60,15 @@ class AgentBrief:
 
     @property
     def workflow_name(self) -> str:
-        """Of a workflow, which has at most 200 characters."""
+        """Returns a workflow name of at most 200 characters."""
         kind = f" - {self.call_type.upper()}"
         return self.use_case[: 200 - len(kind)] + kind
 
 
 async def write_definition(llm: Llm, brief: AgentBrief) -> JsonObject:
-    """A definition that passes validation. A model that fails twice, or its vendor: GenerationFailed (502), which says
-    why; GenerationTimedOut (504)."""
+    """Returns a definition that passes validation. Raises GenerationFailed (502, with the reason) when the model fails
+    twice or its vendor fails; GenerationTimedOut (504).
+    """
     if llm.model_ref.provider == "builtin":
         return definition_of(outline_by_rules(brief.call_type, brief.use_case, brief.activity))
     messages = [LlmMessage("system", INSTRUCTIONS), LlmMessage("user", _describe_brief(brief))]
@@ -100,7 +101,7 @@ async def _ask_model(llm: Llm, messages: Sequence[LlmMessage]) -> str:
 
 
 def _parse_answer(text: str) -> tuple[JsonObject, list[str]]:
-    """``(definition, problems)``: the definition counts when there is no problem."""
+    """Parses an answer: ``(definition, problems)``; the definition is valid only without problems."""
     start, end = text.find("{"), text.rfind("}")
     try:
         found = json.loads(text[start : end + 1]) if start >= 0 else None

@@ -1,4 +1,4 @@
-"""The bare lines of a workflow (steps and ways), the definition drawn from them, and rules that write simple ones. Pure."""
+"""A workflow's outline (steps and edges), the definition built from it, and rules that write simple ones. Pure."""
 
 import re
 from collections import defaultdict, deque
@@ -31,7 +31,7 @@ _SMALL: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class OutlineStep:
-    """``data`` is the node's data without its position."""
+    """One step. ``data`` is the node's data without its position."""
 
     id: str
     kind: str
@@ -53,7 +53,7 @@ class WorkflowOutline:
 
     @classmethod
     def from_model_answer(cls, found: Mapping[str, Any]) -> "WorkflowOutline":
-        """From a model's JSON ``{nodes, edges}``. ValueError: one sentence on what it is not."""
+        """Parses a model's JSON ``{nodes, edges}``. Raises ValueError with one sentence on the defect."""
         steps = [
             OutlineStep(
                 _require_text(node, "id"),
@@ -75,7 +75,7 @@ class WorkflowOutline:
 
 
 def definition_of(outline: WorkflowOutline) -> JsonObject:
-    """The definition, with every node where a person would look for it: a row for each step away from the start."""
+    """Returns the definition with its nodes laid out: one row per step from the start."""
     places = _layout_nodes(outline)
     return {
         "nodes": [
@@ -96,7 +96,7 @@ def definition_of(outline: WorkflowOutline) -> JsonObject:
 
 
 def outline_by_rules(call_type: str, use_case: str, activity: str) -> WorkflowOutline:
-    """A line of steps, one for each thing that the description names, which the built-in model can walk along."""
+    """Returns a line of steps, one per topic of the description, which the built-in model can follow."""
     tasks = [task for part in _BREAK.split(activity) if (task := _BULLET.sub("", part).strip(" .,:"))]
     tasks = tasks[:MAX_STEPS] or [use_case]
     greeting = (
@@ -147,7 +147,7 @@ def _variable_name(text: str) -> str:
 
 
 def _lower_first(text: str) -> str:
-    """The first letter small, unless the word is an abbreviation."""
+    """Lowers the first letter, unless the word is an abbreviation."""
     return text if text[:2].isupper() else text[:1].lower() + text[1:]
 
 
@@ -167,14 +167,14 @@ def _layout_nodes(outline: WorkflowOutline) -> dict[str, JsonObject]:
     taken: dict[int, int] = defaultdict(int)
     places: dict[str, JsonObject] = {}
     for step in outline.steps:
-        row = rows.get(step.id, -1)  # what nothing leads to stands above
+        row = rows.get(step.id, -1)  # nodes without an incoming edge go on top
         places[step.id] = {"x": taken[row] * _COLUMN, "y": row * _ROW}
         taken[row] += 1
     return places
 
 
 def _declared_fields(step: OutlineStep) -> JsonObject:
-    """Only fields of the node's kind: a model may put a greeting anywhere."""
+    """Keeps only fields of the node's kind: a model may put a greeting anywhere."""
     if step.kind not in KINDS:
         return dict(step.data)
     names = {spec.name for spec in KINDS[step.kind].spec.properties}

@@ -17,7 +17,7 @@ def check_data(kind: NodeKind, data: Mapping[str, Any]) -> Iterator[FieldProblem
         elif spec.name == "name":
             yield from _check_value(spec, data.get("name"), "data.name", is_required=True)
         else:
-            # required is a promise of the editor; what a call really needs is in the kind's own check
+            # required is a hint for editors; the kind's own check covers a call's real needs
             yield from _check_value(spec, data.get(spec.name), f"data.{spec.name}", is_required=False)
     yield from kind.check(data)
 
@@ -115,7 +115,7 @@ def _check_document_refs(spec: PropertySpec, value: Any) -> str | None:
 def _check_url(spec: PropertySpec, value: Any) -> str | None:
     if not isinstance(value, str):
         return "Input should be a valid string"
-    # an address may begin with a variable, and may still be empty in a node that is switched off
+    # an address may begin with a variable, and may be empty in a disabled node
     is_right = not value.strip() or re.match(r"\s*(https?://|\{\{)", value, re.IGNORECASE)
     return None if is_right else "Input should be an address that begins with http:// or https://"
 

@@ -1,4 +1,4 @@
-"""Webhook: an address of the user's that is told about the finished call."""
+"""Webhook: a user's address that receives a report of the finished call."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""All errors and warnings of a definition. Pure: what lies outside the definition is passed in."""
+"""Finds all errors and warnings of a definition. Pure: callers pass in everything outside the definition."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -26,9 +26,10 @@ def validate_definition(
     tools: Mapping[str, ToolFacts] | None = None,
     template_variables: Collection[str] = (),
 ) -> ValidationReport:
-    """Check a definition in full. Never raises, whatever the definition is.
+    """Validates a definition in full. Never raises.
 
-    ``tools``: facts by tool id, unknown ids left out; None when nobody looked. ``template_variables``: names that the workflow itself sets.
+    ``tools``: facts by tool id, unknown ids left out; None when they were not looked up. ``template_variables``: names
+    that the workflow itself sets.
     """
     facts = tools or {}
     graph = parse_graph(definition)
@@ -44,7 +45,7 @@ def validate_definition(
 
 
 def trigger_conflict(node_id: str | None) -> ValidationIssue:
-    """The error of a trigger whose path belongs to another workflow."""
+    """Returns the error for a trigger whose path belongs to another workflow."""
     message = "Trigger path is already in use. Choose another path, or leave it empty to have one made."
     return ValidationIssue("node", node_id, "data.trigger_path", "trigger_conflict", message)
 
@@ -54,7 +55,7 @@ def _iter_errors(
 ) -> Iterator[ValidationIssue]:
     structural = list(check_structure(definition))
     yield from structural
-    if not structural:  # the rest would only repeat in other words what is already wrong
+    if not structural:  # further checks would repeat the same errors in other words
         nodes, edges = definition["nodes"], definition["edges"]
         yield from check_instances(nodes)
         yield from check_degrees(nodes, edges)

@@ -1,4 +1,4 @@
-"""How many nodes of a kind there may be, and how they may be joined. Needs a well-formed definition."""
+"""Checks the number of nodes of each kind and their connections. Needs a well-formed definition."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ def check_instances(nodes: list[Mapping[str, Any]]) -> Iterator[ValidationIssue]
 
 
 def kind_warnings(graph: WorkflowGraph) -> Iterator[ValidationIssue]:
-    """Nodes that are known from elsewhere and do nothing here."""
+    """Warns about node kinds of other platforms, which do nothing here."""
     for node in graph.nodes.values():
         if node.kind in KINDS and not KINDS[node.kind].is_offered:
             message = f"{KINDS[node.kind].spec.display_name} is not available here: this node does nothing"
@@ -45,7 +45,7 @@ def check_degrees(nodes: list[Mapping[str, Any]], edges: list[Mapping[str, Any]]
 
 
 def check_transitions(edges: list[Mapping[str, Any]]) -> Iterator[ValidationIssue]:
-    """Within a node, functions that take edges have different names, and so do the keys."""
+    """Checks that, within a node, the function names of edges differ, and so do their keys."""
     by_source: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for edge in edges:
         by_source[edge["source"]].append(edge)

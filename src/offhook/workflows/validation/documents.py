@@ -1,4 +1,4 @@
-"""The documents that a definition names: an agent does without those that cannot be used, and its author is told."""
+"""Warns the author about documents that cannot be used; the agent works without them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -15,7 +15,7 @@ _UNUSABLE_REASONS: Final = {
 
 
 def document_warnings(graph: WorkflowGraph, documents: Mapping[str, DocumentFacts]) -> Iterator[ValidationIssue]:
-    """``documents``: facts by reference; references that are no document of the organization are left out."""
+    """Yields the warnings. ``documents``: facts by reference, without the organization's unknown references."""
     for node in graph.nodes.values():
         field = "data.document_refs" if node.data.get("document_refs") else "data.document_uuids"
         for ref in node.document_refs:

@@ -1,4 +1,4 @@
-"""Warnings about how a conversation flows: steps nobody reaches, steps without a way out, loops without an exit."""
+"""Warns about the flow of a conversation: unreachable steps, dead ends, loops without an exit."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
@@ -62,7 +62,7 @@ def _reachable_from(roots: Iterable[str], neighbors: Mapping[str, Collection[str
 
 
 def _strong_components(members: set[str], forward: Mapping[str, list[str]]) -> Iterator[set[str]]:
-    """Strongly connected components among ``members`` (Kosaraju, without recursion: graphs may be long chains)."""
+    """Yields strongly connected components among ``members`` (Kosaraju, not recursive: graphs may be long chains)."""
     inside = {node_id: [target for target in forward[node_id] if target in members] for node_id in forward}
     inside = {node_id: targets for node_id, targets in inside.items() if node_id in members}
     reverse: dict[str, list[str]] = {node_id: [] for node_id in inside}

@@ -1,4 +1,4 @@
-"""One finding of validation, and all of them."""
+"""A validation issue, and the report of all issues."""
 
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -10,7 +10,7 @@ IssueKind = Literal["node", "edge", "workflow"]
 
 @dataclass(frozen=True, slots=True)
 class ValidationIssue:
-    """``id`` is the node's or the edge's, None for the workflow; ``field`` is dotted, e.g. ``data.prompt``."""
+    """One issue. ``id`` is a node's or an edge's, None for the workflow; ``field`` is dotted, e.g. ``data.prompt``."""
 
     kind: IssueKind
     id: str | None
@@ -24,7 +24,7 @@ class ValidationIssue:
 
 @dataclass(frozen=True, slots=True)
 class ValidationReport:
-    """Errors keep a workflow from being published; warnings do not."""
+    """All issues. Errors prevent publishing; warnings do not."""
 
     errors: tuple[ValidationIssue, ...] = ()
     warnings: tuple[ValidationIssue, ...] = ()

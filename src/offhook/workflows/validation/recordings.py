@@ -1,4 +1,4 @@
-"""The recordings that a definition and its configuration name: they must exist when it is published."""
+"""Checks that the recordings of a definition and its configuration exist when it is published."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ CONFIGURATION_FIELDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class RecordingReference:
-    """One place that names a recording; ``recording_id`` is empty where the place wants one and names none."""
+    """A reference to a recording; ``recording_id`` is empty where one is required but missing."""
 
     kind: IssueKind
     id: str | None
@@ -45,7 +45,7 @@ def recording_references(graph: WorkflowGraph, configurations: Mapping[str, Any]
 
 
 def check_recordings(found: Collection[RecordingReference], known: Collection[str]) -> Iterator[ValidationIssue]:
-    """``known``: those of the ids that are recordings of the organization."""
+    """Yields the issues. ``known``: the ids that are recordings of the organization."""
     for place in found:
         if not place.recording_id:
             yield ValidationIssue(place.kind, place.id, place.field, "field_required", "Choose the recording to play")
@@ -55,7 +55,7 @@ def check_recordings(found: Collection[RecordingReference], known: Collection[st
 
 
 def replace_configured_recordings(configurations: Mapping[str, Any], new_ids: Mapping[str, str]) -> JsonObject:
-    """The configurations with recordings named anew; ``definition.replace_references`` does the same for a graph."""
+    """Returns the configurations with renamed recordings; see ``definition.replace_references`` for graphs."""
     changed = dict(configurations)
     for part, key in CONFIGURATION_FIELDS:
         values = changed.get(part)

@@ -1,4 +1,4 @@
-"""What a definition refers to outside itself: trigger paths, tools and variables."""
+"""Checks a definition's references to the outside: trigger paths, tools and variables."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ from offhook.workflows.template import find_variables
 from offhook.workflows.tool_facts import ToolFacts
 from offhook.workflows.validation.issues import ValidationIssue
 
-# What every run has by itself, whoever started it.
+# Set in every run, however it was started.
 RUN_VARIABLES: Final = frozenset(
     {
         "phone_number",
@@ -33,12 +33,12 @@ _SPOKEN_FIELDS: Final = ("prompt", "greeting", "say", "offline_say")
 
 
 def custom_tool_name(name: str) -> str:
-    """The function name of a custom tool: lower case, other characters become ``_``, runs of ``_`` become one."""
+    """Returns a custom tool's function name: lower case, other characters become ``_``, runs of ``_`` become one."""
     return re.sub(r"_+", "_", re.sub(r"[^a-z0-9_]", "_", name.lower()))
 
 
 def trigger_paths(definition: Mapping[str, Any]) -> Iterator[tuple[str | None, str]]:
-    """``(node id, path)`` of every trigger node that has a path."""
+    """Yields ``(node id, path)`` of every trigger node that has a path."""
     nodes = definition.get("nodes")
     for node in nodes if isinstance(nodes, list) else ():
         if not isinstance(node, Mapping) or node.get("type") != "trigger" or not isinstance(node.get("data"), Mapping):
@@ -58,7 +58,7 @@ def check_trigger_paths(definition: Mapping[str, Any]) -> Iterator[ValidationIss
 
 
 def check_tools(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Iterator[ValidationIssue]:
-    """Function names must differ within a node: those of its tools among each other and from those of its edges."""
+    """Checks that function names differ within a node: among its tools, and between tools and edges."""
     for node in graph.nodes.values():
         taken = {edge.tool_name for edge in graph.edges_from(node.id)}
         for uuid in dict.fromkeys(node.tool_uuids):
@@ -70,7 +70,7 @@ def check_tools(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Iterato
 
 
 def _function_names(node: Node, uuid: str, facts: ToolFacts | None) -> Sequence[str]:
-    """What the model is offered of a tool at this node."""
+    """Returns the function names of a tool that the model sees at this node."""
     if facts is None or facts.is_archived:
         return []
     return (
@@ -109,13 +109,13 @@ def tool_warnings(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Itera
 
 
 def variable_warnings(graph: WorkflowGraph, template_variables: Collection[str]) -> Iterator[ValidationIssue]:
-    """Variables without a default that neither the workflow nor every run sets; a caller of the API may still."""
+    """Warns about variables without a default that only the API's caller could set."""
     for kind, id_, field, path in _iter_never_set(graph, template_variables):
         yield ValidationIssue(kind, id_, f"data.{field}", "variable_never_set", _never_set(path))
 
 
 def needed_variables(definition: Mapping[str, Any], template_variables: Collection[str]) -> list[str]:
-    """Names, in order, that whoever starts a run must pass, because agent texts use them and nothing else sets them."""
+    """Returns, in order, the variables that a run's start must pass: texts use them and nothing else sets them."""
     found = _iter_never_set(parse_graph(definition), template_variables)
     return list(dict.fromkeys(path.split(".")[0] for _, _, _, path in found))
 
@@ -123,7 +123,7 @@ def needed_variables(definition: Mapping[str, Any], template_variables: Collecti
 def _iter_never_set(
     graph: WorkflowGraph, template_variables: Collection[str]
 ) -> Iterator[tuple[Literal["node", "edge"], str, str, str]]:
-    """``(kind, id, field, path)`` of each use."""
+    """Yields ``(kind, id, field, path)`` of each use."""
     known = set(template_variables) | RUN_VARIABLES
     for node in graph.nodes.values():
         known.update(str(variable["name"]) for variable in node.extraction_variables)

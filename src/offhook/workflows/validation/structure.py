@@ -1,4 +1,4 @@
-"""Is every node and every edge well formed, and do the edges join nodes that exist?"""
+"""Checks that every node and every edge is well formed and that edges join existing nodes."""
 
 import math
 import re
@@ -107,7 +107,7 @@ def _check_edge_data(edge_id: str | None, data: Mapping[str, Any]) -> Iterator[V
     yield from _check_text("edge", edge_id, data, "label", prefix="data.")
     digits = data.get("digits")
     has_digits = isinstance(digits, str) and bool(digits)
-    # an edge that a key takes needs no condition for a model
+    # an edge taken by a key press needs no condition for a model
     condition = data.get("condition")
     has_condition = condition is not None and not (isinstance(condition, str) and is_blank(condition))
     if has_condition or not has_digits:
@@ -131,7 +131,7 @@ def _check_edge_data(edge_id: str | None, data: Mapping[str, Any]) -> Iterator[V
 def _check_text(
     kind: IssueKind, item_id: str | None, holder: Mapping[str, Any], key: str, *, prefix: str = ""
 ) -> Iterator[ValidationIssue]:
-    """A string that must be there and not blank."""
+    """Requires a non-blank string."""
     value = holder.get(key)
     if value is None or (isinstance(value, str) and is_blank(value)):
         yield ValidationIssue(kind, item_id, prefix + key, "field_required", "Field required")
