@@ -33,7 +33,7 @@ SWEEP_FILES_EVERY_S = 3600.0
 
 
 def register(root: Root) -> None:
-    """Adds the routes, the engine's jobs, and the handlers that settle every call that ends, in whichever process."""
+    """Adds the routes, the engine's jobs, and the handlers that settle calls ended in any process."""
     outbound = root.get(OutboundCalls)
     store = PostgresCampaignStore(root.db, outbound, root.events, root.clock)
     services = _build_services(root, outbound, store)

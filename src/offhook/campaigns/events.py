@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CampaignStatusChanged:
-    """A campaign moved from ``before`` to ``status``; ``reason`` is a sentence when it stopped by itself."""
+    """A campaign moved from ``before`` to ``status``; ``reason`` is a sentence when it stopped on its own."""
 
     organization_id: int
     campaign_id: int

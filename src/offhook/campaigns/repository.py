@@ -1,4 +1,4 @@
-"""Queries on campaigns and contacts; every one takes the organization."""
+"""Queries on campaigns and contacts; each takes the organization."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ ANALYZE_THRESHOLD: Final = 1000
 
 
 async def find_campaign(session: AsyncSession, organization_id: int, campaign_id: int) -> Campaign | None:
-    """Returns the campaign as the database has it now."""
+    """Returns the campaign's current row."""
     found = await session.execute(
         select(Campaign)
         .where(Campaign.id == campaign_id, Campaign.organization_id == organization_id)
@@ -36,7 +36,7 @@ async def list_campaigns(
 
 
 async def used_file_keys(session: AsyncSession, organization_id: int, keys: Collection[str]) -> set[str]:
-    """Returns those of ``keys`` that a campaign uses."""
+    """Returns the ``keys`` that a campaign uses."""
     found = await session.scalars(
         select(Campaign.contacts_file_key).where(
             Campaign.organization_id == organization_id, Campaign.contacts_file_key.in_(sorted(keys))
@@ -138,9 +138,9 @@ async def sessions_after(
     started: tuple[datetime | None, datetime | None],
     limit: int,
 ) -> Sequence[Any]:
-    """The next call sessions of a campaign in the order of the file and of the calls, behind ``after``: a row number and
-    a contact's id. Whole contacts: all sessions of ``limit`` of them, and the contacts without any as rows whose
-    ``run_id`` is None. ``started`` are bounds for the time of a session, first included, last excluded.
+    """Returns the next call sessions of a campaign in the order of the file and of the calls, after ``after``: a row
+    number and a contact's id. Returns whole contacts: all sessions of ``limit`` of them; contacts without sessions are
+    rows whose ``run_id`` is None. ``started`` bounds the time of a session: first included, last excluded.
     """
     page = (
         select(Contact.id, Contact.row_number, Contact.phone_number, Contact.variables, Contact.dials)
@@ -153,7 +153,7 @@ async def sessions_after(
         .limit(limit)
         .subquery()
     )
-    # A call that was never placed is no session: its contact is called again as if nothing had happened.
+    # A call that was never placed is not a session: its contact is called again as if nothing had happened.
     joined = [
         Attempt.contact_id == page.c.id,
         Attempt.run_id.is_not(None),
@@ -195,7 +195,9 @@ async def update_if_status(
 
 
 async def count_contacts(session: AsyncSession, organization_id: int, campaign_ids: Collection[int]) -> Sequence[Any]:
-    """``(campaign_id, state, outcome, was_dialled, number)``: one index-only count; the caller owns the campaigns."""
+    """Returns ``(campaign_id, state, outcome, was_dialled, number)`` by one index-only count; the caller owns the
+    campaigns.
+    """
     was_dialled = (Contact.dials > 0).label("was_dialled")
     found = await session.execute(
         select(Contact.campaign_id, Contact.state, Contact.outcome, was_dialled, func.count().label("number"))
@@ -213,7 +215,7 @@ async def count_contacts(session: AsyncSession, organization_id: int, campaign_i
 async def first_and_last_done(
     session: AsyncSession, organization_id: int, campaign_id: int
 ) -> tuple[datetime | None, datetime | None]:
-    """Returns when the first contact was done, and the last one so far."""
+    """Returns when the first contact was done, and the latest one so far."""
     found = await session.execute(
         select(func.min(Contact.done_at), func.max(Contact.done_at)).where(
             Contact.organization_id == organization_id, Contact.campaign_id == campaign_id, Contact.state == "done"
@@ -226,7 +228,7 @@ async def first_and_last_done(
 async def count_done_by_step(
     session: AsyncSession, organization_id: int, campaign_id: int, step_s: int
 ) -> Sequence[Any]:
-    """``(step, outcome, number)``: step counts from the epoch in units of ``step_s`` seconds."""
+    """Returns ``(step, outcome, number)``; steps count from the epoch in units of ``step_s`` seconds."""
     step = cast(func.floor(func.extract("epoch", Contact.done_at) / step_s), BigInteger).label("step")
     found = await session.execute(
         select(step, Contact.outcome, func.count().label("number"))

@@ -11,7 +11,7 @@ from offhook.kit.json_numbers import Number, WholeNumber
 
 MAX_INT: Final = 2**31 - 1
 MAX_DELAY_S: Final = 7 * 24 * 3600
-# For clients that do not send one.
+# For clients that send none.
 _DEFAULT_CONCURRENCY: Final = 10
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]

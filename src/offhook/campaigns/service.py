@@ -1,4 +1,4 @@
-"""What users do with campaigns: start, pause, resume, change and redial them, and ask why a contact is not called."""
+"""Users' actions on campaigns: start, pause, resume, change and redial them, and explain a waiting contact."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -43,7 +43,7 @@ CARRIER_ACCOUNT: Final = "telephony_configuration_id"
 
 
 async def get_campaign(session: AsyncSession, organization_id: int, campaign_id: int) -> Campaign:
-    """Returns a campaign of the organization. CampaignNotFound (404)."""
+    """Returns a campaign of the organization. Raises CampaignNotFound (404)."""
     campaign = await repository.find_campaign(session, organization_id, campaign_id)
     if campaign is None:
         raise CampaignNotFound
@@ -51,7 +51,7 @@ async def get_campaign(session: AsyncSession, organization_id: int, campaign_id:
 
 
 async def get_any_campaign(session: AsyncSession, campaign_id: int) -> Campaign:
-    """Returns a campaign of any organization, for commands. CampaignNotFound (404)."""
+    """Returns a campaign of any organization, for commands. Raises CampaignNotFound (404)."""
     campaign = await repository.find_any_campaign(session, campaign_id)
     if campaign is None:
         raise CampaignNotFound
@@ -59,13 +59,15 @@ async def get_any_campaign(session: AsyncSession, campaign_id: int) -> Campaign:
 
 
 async def refuse_while_running(session: AsyncSession, organization_id: int, workflow_id: int) -> None:
-    """Refuses to delete a workflow that a running campaign uses. CampaignRunsWithWorkflow (409)."""
+    """Prevents deleting a workflow that a running campaign uses. Raises CampaignRunsWithWorkflow (409)."""
     if await repository.has_running_campaign(session, organization_id, workflow_id):
         raise CampaignRunsWithWorkflow
 
 
 async def refuse_removing_account(session: AsyncSession, organization_id: int, configuration_id: int) -> None:
-    """Refuses to remove an account, or a number of it, that a running campaign uses. CampaignRunsByAccount (409)."""
+    """Prevents removing an account, or a number of it, in use by a running campaign. Raises CampaignRunsByAccount
+    (409).
+    """
     if await repository.has_running_with_account(session, organization_id, configuration_id):
         raise CampaignRunsByAccount
 
@@ -90,7 +92,7 @@ class CampaignService:
         self._outbound = outbound
 
     async def start_once(self, caller: Caller, campaign_id: int, idempotency_key: str | None) -> CampaignResponse:
-        """Starts the campaign once per key and returns it; the errors are those of :meth:`start`."""
+        """Starts the campaign once per key and returns it; raises the errors of :meth:`start`."""
 
         async def start_and_render() -> JsonObject:
             campaign = await self.start(caller.organization_id, campaign_id)
@@ -109,21 +111,23 @@ class CampaignService:
         return CampaignResponse.model_validate(answer)
 
     async def start(self, organization_id: int, campaign_id: int) -> Campaign:
-        """Starts a draft; of two starts at the same time one gets CampaignNotStartable (409). CampaignNotFound (404)."""
+        """Starts a draft. Raises CampaignNotStartable (409), also for the second of two starts, and CampaignNotFound
+        (404).
+        """
         now = self._clock.now()
         values = {"status": "running", "started_at": now, "running_since": now, "failure_reason": None}
         return await self._change_status(organization_id, campaign_id, "draft", values, CampaignNotStartable)
 
     async def resume(self, organization_id: int, campaign_id: int) -> Campaign:
-        """Resumes a paused campaign and resets its circuit breaker. CampaignNotResumable (409)."""
+        """Resumes a paused campaign and resets its circuit breaker. Raises CampaignNotResumable (409)."""
         values = {"status": "running", "running_since": self._clock.now(), "failure_reason": None}
         return await self._change_status(organization_id, campaign_id, "paused", values, CampaignNotResumable)
 
     async def pause(self, organization_id: int, campaign_id: int, reason: str | None = None) -> Campaign:
         """Pauses a running campaign. After the return no new dial begins in any process; calls in progress continue.
 
-        The status changes under the lock that every reserving transaction takes. Dials that were committed before may
-        still be on their way to the carrier: they are waited for, at most until they may not begin any more.
+        The status changes under the lock that every reserving transaction takes. Dials committed before may still be on
+        their way to the carrier: the pause waits for them, at most until they may not begin any more. Raises
         CampaignNotPausable (409).
         """
         values = {"status": "paused", "failure_reason": reason}
@@ -155,7 +159,8 @@ class CampaignService:
 
     async def update(self, organization_id: int, campaign_id: int, values: JsonObject) -> Campaign:
         """Changes columns of a campaign that is not over; the next dial follows them. All but the carrier account are
-        already checked. ConfigurationNotFound (404), CampaignNotUpdatable (409)."""
+        already validated. Raises ConfigurationNotFound (404), CampaignNotUpdatable (409).
+        """
         async with self._db.transaction() as session:
             if isinstance(account_id := values.get(CARRIER_ACCOUNT), int):
                 await self._outbound.load_capacity(session, organization_id, account_id)
@@ -184,7 +189,7 @@ class CampaignService:
     ) -> Campaign:
         """Creates a draft like the old campaign, for its unreached contacts that ended in one of ``outcomes``.
 
-        CampaignNotRedialable (409) from draft and running, NothingToRedial (422).
+        Raises CampaignNotRedialable (409) for drafts and running campaigns, NothingToRedial (422).
         """
         async with self._db.transaction() as session:
             old = await get_campaign(session, organization_id, campaign_id)
@@ -210,7 +215,7 @@ class CampaignService:
             return new
 
     async def why_not_now(self, organization_id: int, campaign_id: int, contact_id: int) -> WhyNotNow:
-        """Returns the rule that holds a contact back. CampaignNotFound, ContactNotFound (404)."""
+        """Returns the rule that blocks a contact. Raises CampaignNotFound, ContactNotFound (404)."""
         async with self._db.transaction() as session:
             campaign = await get_campaign(session, organization_id, campaign_id)
             contact = await repository.find_contact(session, organization_id, campaign_id, contact_id)

@@ -1,4 +1,4 @@
-"""The services of campaigns, built once a process by ``register`` and handed to requests by one dependency."""
+"""The services of campaigns, built once per process by ``register``; one dependency gives them to requests."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -18,7 +18,7 @@ from offhook.root import use_service
 
 @dataclass(frozen=True, slots=True)
 class CampaignServices:
-    """What the endpoints of campaigns call."""
+    """The services that the endpoints of campaigns call."""
 
     engine: CampaignEngine
     campaigns: CampaignService

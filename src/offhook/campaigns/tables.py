@@ -1,4 +1,4 @@
-"""Campaigns, their contacts and every dial of a contact. There are no counters that could drift."""
+"""Campaigns, their contacts and every dial of a contact. No counters, which could drift."""
 
 from datetime import datetime
 
@@ -11,16 +11,17 @@ from offhook.kit.json_values import JsonObject
 
 
 class Campaign(Base):
-    """A campaign. ``status``: draft, running, paused, completed, failed. ``failure_reason`` also says why a campaign paused itself.
+    """A campaign. ``status``: draft, running, paused, completed, failed. ``failure_reason`` also gives the reason when
+    a campaign paused itself.
 
-    JSON columns hold what the rules of the same name read: ``calling_hours`` (None = any time), ``retry_config``,
-    ``circuit_breaker``, ``destinations``, ``voicemail``. ``columns`` are the CSV's, in its order.
+    JSON columns hold the settings of the rules of the same name: ``calling_hours`` (None = any time), ``retry_config``,
+    ``circuit_breaker``, ``destinations``, ``voicemail``. ``columns`` are the CSV's, in order.
     """
 
     __tablename__ = "campaigns"
     __table_args__ = (
         Index("ix_campaigns_org", "organization_id", "id"),
-        # What a worker looks at: the few that run.
+        # For workers: the few running campaigns.
         Index("ix_campaigns_running", "organization_id", "id", postgresql_where=text("status = 'running'")),
     )
 
@@ -44,20 +45,21 @@ class Campaign(Base):
     created_by: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     started_at: Mapped[datetime | None]
-    # The last start or resume: the circuit breaker looks no further back.
+    # The last start or resume: the circuit breaker ignores earlier calls.
     running_since: Mapped[datetime | None]
     completed_at: Mapped[datetime | None]
 
 
 class Contact(Base):
-    """A contact. ``state``: pending (may be dialed from ``due_at`` on), calling (one attempt is not final), done (``outcome``).
+    """A contact. ``state``: pending (may be dialed from ``due_at`` on), calling (one attempt is not final), done
+    (``outcome``).
 
-    ``dials`` is how often the carrier was asked, written with the attempt; ``hold`` is what put ``due_at`` off.
+    ``dials`` counts requests to the carrier, written with the attempt; ``hold`` is the reason for a later ``due_at``.
     """
 
     __tablename__ = "campaign_contacts"
     __table_args__ = (
-        # Dialling takes the first due ones: its cost does not grow with the list.
+        # Dialing takes the first due ones: its cost does not grow with the list.
         Index("ix_campaign_contacts_due", "campaign_id", "due_at", "id", postgresql_where=text("state = 'pending'")),
         # Progress is one index-only count.
         Index("ix_campaign_contacts_progress", "campaign_id", "state", "outcome", "dials"),
@@ -83,8 +85,8 @@ class Contact(Base):
 class Attempt(Base):
     """One dial of a contact. ``state``: reserved → placing (committed before the carrier is asked) → placed → final.
 
-    ``because`` says why a contact is dialled again: the outcome and reason of the attempt before. ``check_at``: when the
-    carrier's silence is looked into. ``may_dial_until``: after it this dial may not begin any more.
+    ``because`` says why a contact is dialed again: the outcome and reason of the attempt before. ``check_at``: when the
+    carrier's silence is investigated. ``may_dial_until``: after it this dial may not begin any more.
     """
 
     __tablename__ = "campaign_attempts"
@@ -132,8 +134,9 @@ class DialBucket(Base):
 
 
 class DialPass(Base):
-    """Counts an organization's dialing jobs since one last ended. A job that crashes its worker never ends and is taken
-    over by the next worker: without a limit it would crash them all."""
+    """Counts an organization's dialing jobs since one last ended. A job that crashes its worker never ends, and the
+    next worker takes it over: without a limit it would crash them all.
+    """
 
     __tablename__ = "campaign_dial_passes"
 

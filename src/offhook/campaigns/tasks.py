@@ -1,4 +1,4 @@
-"""The engine's jobs. A job carries no plan, only a name: what it finds in the database decides what it does."""
+"""The engine's jobs. A job carries no plan, only a name: the database decides what it does."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,7 +18,9 @@ log = structlog.get_logger(__name__)
 
 
 class DialJobs:
-    """Coalesces dial requests: of many for one organization at once, this process makes one pass and one more after it."""
+    """Coalesces dial requests: for many concurrent ones of an organization, this process makes
+    one pass and one more.
+    """
 
     def __init__(self, engine: CampaignEngine) -> None:
         self._engine = engine
@@ -42,7 +44,7 @@ class DialJobs:
             await self._engine.end_job(organization_id)
 
     def wake_dialing(self, organization_id: int) -> None:
-        """Starts a pass in this process. The job that is enqueued with every such call repeats a pass that fails."""
+        """Starts a pass in this process. The job enqueued with every such call repeats a failed pass."""
         if organization_id in self._waiting:
             return
         task = asyncio.create_task(self._run_pass(organization_id), name=f"campaign-dial-{organization_id}")
@@ -50,7 +52,7 @@ class DialJobs:
         task.add_done_callback(self._on_pass_done)
 
     async def close(self) -> None:
-        """Waits for the passes of this process to end, so that what they have reserved is dialed."""
+        """Waits for the passes of this process to end, so that their reserved calls are dialed."""
         if self._passes:
             await asyncio.wait(self._passes, timeout=STOP_TIMEOUT_S)
 
@@ -61,7 +63,7 @@ class DialJobs:
 
     async def _run_pass(self, organization_id: int) -> None:
         if organization_id in self._waiting:
-            return  # the pass that waits has not looked yet: it will see what this one was started for
+            return  # the waiting pass has not looked yet: it will see the new work too
         await self._engine.run_dial_pass(organization_id, reservation_turn=self._reservation_turn(organization_id))
 
     @asynccontextmanager
@@ -71,7 +73,7 @@ class DialJobs:
         try:
             await lock.acquire()
             try:
-                # Slots become free by the handful: a pass costs nearly the same for one as for many.
+                # Slots become free in batches: a pass costs nearly the same for one as for many.
                 await asyncio.sleep(COALESCE_DELAY_S)
             except BaseException:
                 lock.release()

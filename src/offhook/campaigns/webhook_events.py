@@ -1,4 +1,4 @@
-"""Publishes campaign events to webhooks in the transaction that changes the campaign: exactly once, or not at all."""
+"""Publishes campaign events to webhooks exactly once, in the transaction that changes the campaign."""
 
 from sqlalchemy.ext.asyncio import AsyncSession
 

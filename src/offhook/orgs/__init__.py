@@ -44,7 +44,7 @@ __all__ = [
 
 
 def register(root: Root) -> None:
-    """Add sign-in, keys, members and the audit log to the process."""
+    """Registers sign-in, keys, members and the audit log with the process."""
     secret = root.settings.secret_key
     root.provide(Keyring, Keyring(secret.get_secret_value() if secret else None, root.settings.data_dir / "secret.key"))
     authenticator = Authenticator(root.db, root.clock)

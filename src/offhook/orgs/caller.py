@@ -1,4 +1,4 @@
-"""Who is calling, as every domain sees it."""
+"""The caller of a request, for every domain."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,10 @@ ADMINS = frozenset({"owner", "admin"})
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The organization that a request acts on, and on whose behalf.
+    """The organization that a request acts on, and the identity behind the request.
 
     ``user_id`` is set for people, ``key_id`` for API keys. ``role`` is one of :data:`ROLES`. ``impersonator_id`` is the
-    superuser behind a borrowed session. ``ip`` is the address that the request came from.
+    superuser behind an impersonated session. ``ip`` is the request's origin address.
     """
 
     organization_id: int

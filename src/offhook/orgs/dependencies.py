@@ -23,10 +23,10 @@ _credentials = declares_headers(
 )
 
 
-# Dependencies are async, although some await nothing: the framework sends plain functions through a thread.
+# Dependencies are async, even without an await: the framework runs plain functions in a thread.
 async def client_address(connection: HTTPConnection) -> str | None:
     """Returns the address of the client, as the server sees it behind its trusted proxies."""
-    # A trusted proxy may pass anything on; longer than an IPv6 address with its zone is none.
+    # A trusted proxy may forward any text; anything longer than an IPv6 address with a zone is not an address.
     return connection.client.host[:64] if connection.client else None
 
 
@@ -48,7 +48,7 @@ async def optional_caller(connection: HTTPConnection) -> Caller | None:
 
 @_credentials
 async def current_caller(connection: HTTPConnection) -> Caller:
-    """Returns the caller, in one layer without parameters: the framework's work for each costs every request time."""
+    """Returns the caller, in one layer without parameters, because each layer and parameter slows every request."""
     headers = connection.headers
     authenticator: Authenticator = connection.app.state.root.get(Authenticator)
     caller = await authenticator.authenticate(

@@ -1,8 +1,8 @@
-"""Idempotency: a request that may be sent twice acts once, by the ``Idempotency-Key`` header of POSTs that dial or cost money.
+"""Idempotency: the ``Idempotency-Key`` header makes a repeated POST that dials or costs money act once.
 
-A phone must never ring twice for one request, so a key is claimed in a transaction of its own before anything happens,
-and only an action that *raised* releases it. When the process died in between, it is unknown whether the phone rang:
-such a key never runs again, and the client must look for the run and use a new key if there is none.
+A phone must never ring twice for one request, so a key is claimed in its own transaction before anything happens, and
+only an action that *raised* releases it. When the process dies in between, it is unknown if the phone rang: such a key
+never runs again, and the client must look for the run and use a new key if there is none.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from offhook.orgs.errors import (
 )
 
 KEY_LIFETIME = timedelta(hours=24)
-# No action takes this long: carriers are given far less time to answer.
+# No action takes this long: carriers have far less time to answer.
 MAX_IN_PROGRESS = timedelta(seconds=60)
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _PLAIN_SCOPE = re.compile(r"[\x21-\x7e]{1,100}")
@@ -49,10 +49,10 @@ async def run_idempotent(
     body: bytes | JsonObject,
     action: Callable[[], Awaitable[Answer]],
 ) -> Answer:
-    """Returns the answer of ``action``, or the answer it gave when this key was first used in this scope.
+    """Returns the answer of ``action``, or its answer when this key was first used in this scope.
 
-    ``action`` opens its own transactions and answers plain JSON. Without a key it simply runs. It may raise only while
-    it is sure that it has not acted (a refused dial); the key is then free again.
+    ``action`` opens its own transactions and returns plain JSON. Without a key it simply runs. It may raise only when
+    it certainly has not acted (a refused dial); the key is then free again.
 
     Raises 409: ``IdempotencyConflict`` for another body, ``IdempotencyInProgress`` while the first request runs,
     ``IdempotencyOutcomeUnknown`` when it was interrupted. 422: ``IdempotencyKeyInvalid``.
@@ -67,7 +67,7 @@ async def run_idempotent(
     try:
         answer = await action()
     except Exception:
-        # A cancelled action may have acted, so its key stays taken.
+        # A canceled action may have acted, so its key stays taken.
         async with db.transaction() as session:
             await repository.delete_idempotency_key(session, organization_id, claimed)
         raise
@@ -77,7 +77,7 @@ async def run_idempotent(
 
 
 def _shorten_scope(scope: str) -> str:
-    """Returns the scope as its column takes it; a scope that is too long or not plain ASCII becomes its checksum."""
+    """Returns the scope in its column's format; a long or non-ASCII scope becomes its checksum."""
     if _PLAIN_SCOPE.fullmatch(scope):
         return scope
     return f"sha256:{hashlib.sha256(scope.encode('utf-8', 'surrogatepass')).hexdigest()}"
@@ -96,7 +96,7 @@ async def _claim_key(db: Database, organization_id: int, scope: str, key: str, f
         if row_id is not None:
             return row_id
         row = await repository.lock_idempotency_key(session, organization_id, scope, key)
-        if row is None:  # freed between our INSERT and our SELECT: the client may simply try again
+        if row is None:  # released between our INSERT and our SELECT: the client may retry
             raise IdempotencyInProgress(headers={"Retry-After": "1"})
         record, age = row
         if age >= KEY_LIFETIME:

@@ -95,7 +95,7 @@ async def delete_idempotency_key(session: AsyncSession, organization_id: int, ro
     )
 
 
-# Below: reads across organizations, by a secret or an address, before it is known which organization the caller is in.
+# Below: reads across organizations, by a secret or an address, before the caller's organization is known.
 
 
 async def user_by_email(session: AsyncSession, email: str) -> User | None:

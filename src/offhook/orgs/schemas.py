@@ -9,13 +9,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 Role = Literal["owner", "admin", "member", "viewer"]
 KeyRole = Literal["admin", "member", "viewer"]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-# The upper bound keeps a hash from being a way to load the server.
+# The upper bound keeps hashing from overloading the server.
 Password = Annotated[str, StringConstraints(min_length=8, max_length=1024)]
 
 
 def _normalize_email(text: str) -> str:
     try:
-        # Not only addresses of the public internet: a self-hosted installation may know ``ops@intranet``.
+        # Not only public internet addresses: a self-hosted installation may have ``ops@intranet``.
         return validate_email(text.strip(), check_deliverability=False, globally_deliverable=False).normalized
     except EmailNotValidError as error:
         raise ValueError(f"not a valid email address: {error}") from None

@@ -23,7 +23,7 @@ DEFAULT_ORGANIZATION = "Default"
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
-    """A new key; ``key`` is its secret, shown now and never again."""
+    """A new key; ``key`` is its secret, which is shown only now."""
 
     record: ApiKey
     key: str
@@ -41,7 +41,7 @@ class SignInResult:
 
 @dataclass(frozen=True, slots=True)
 class FirstStart:
-    """The organization that a new installation begins with and a one-time token for ``{base}/sign-in?token=…``."""
+    """The first organization of a new installation and a one-time token for ``{base}/sign-in?token=…``."""
 
     organization_id: int
     owner_email: str
@@ -49,7 +49,7 @@ class FirstStart:
 
 
 async def first_start(session: AsyncSession, settings: Settings) -> FirstStart:
-    """Returns the first organization and its owner, created when there is none, and a new sign-in token of 24 hours.
+    """Returns the first organization and its owner, creating them if needed, and a new sign-in token for 24 hours.
 
     Two servers that start at once create one organization: the second waits for the first one's transaction.
     """
@@ -58,7 +58,7 @@ async def first_start(session: AsyncSession, settings: Settings) -> FirstStart:
     first_owner = await repository.first_owner(session)
     if first_owner is None:
         organization_id = await create_organization(session, DEFAULT_ORGANIZATION)
-        # A placeholder that no mail reaches: the owner signs in by link.
+        # A placeholder without a mailbox: the owner signs in by link.
         host = urlsplit(settings.public_url or "").hostname or "localhost"
         user = await create_user(session, f"owner@{host}", name="Owner")
         await add_member(session, organization_id, user.id, "owner")
@@ -69,7 +69,7 @@ async def first_start(session: AsyncSession, settings: Settings) -> FirstStart:
 
 
 async def get_organization(session: AsyncSession, organization_id: int) -> Organization:
-    """Raises ``NotFound``."""
+    """Returns the organization; raises ``NotFound``."""
     organization = await repository.find_organization(session, organization_id)
     if organization is None:
         raise NotFound
@@ -77,7 +77,7 @@ async def get_organization(session: AsyncSession, organization_id: int) -> Organ
 
 
 async def find_organization(session: AsyncSession, id_or_name: str) -> Organization:
-    """Returns an organization by number or exact name. Raises ``NotFound``, also for a name that several have."""
+    """Returns an organization by number or exact name. Raises ``NotFound``, also for an ambiguous name."""
     if re.fullmatch(r"[0-9]{1,9}", id_or_name):
         by_number = await repository.find_organization(session, int(id_or_name))
         if by_number is None:
@@ -100,7 +100,7 @@ async def create_organization(session: AsyncSession, name: str) -> int:
 async def create_user(
     session: AsyncSession, email: str, *, name: str | None = None, password_hash: str | None = None
 ) -> User:
-    """Raises :class:`EmailTaken`; addresses differ by more than case."""
+    """Creates a user; raises :class:`EmailTaken`. Addresses that differ only in case are equal."""
     user = await repository.insert_user(session, email=email, name=name, password_hash=password_hash)
     if user is None:
         raise EmailTaken
@@ -210,7 +210,7 @@ async def create_key(
 
 
 async def archive_key(session: AsyncSession, organization_id: int, key_id: int, now: datetime) -> tuple[ApiKey, bool]:
-    """Archives a key; returns it and whether that changed anything."""
+    """Archives a key; returns it and True if that changed it."""
     record = await _get_key(session, organization_id, key_id)
     changed = record.archived_at is None
     if changed:
@@ -219,7 +219,7 @@ async def archive_key(session: AsyncSession, organization_id: int, key_id: int, 
 
 
 async def reactivate_key(session: AsyncSession, organization_id: int, key_id: int) -> tuple[ApiKey, bool]:
-    """Reactivates a key; returns it and whether that changed anything."""
+    """Reactivates a key; returns it and True if that changed it."""
     record = await _get_key(session, organization_id, key_id)
     changed = record.archived_at is not None
     record.archived_at = None

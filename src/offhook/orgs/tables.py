@@ -122,7 +122,9 @@ class AuditEntry(Base):
 
 
 class DoNotCallEntry(Base):
-    """A number that the organization must not dial. ``source``: ``manual``, ``import``, ``call`` (said so on a call)."""
+    """A number that the organization must not dial. ``source``: ``manual``, ``import``,
+    ``call`` (requested on a call).
+    """
 
     __tablename__ = "do_not_call_entries"
     __table_args__ = (
@@ -135,14 +137,14 @@ class DoNotCallEntry(Base):
     phone_number: Mapped[str] = mapped_column(String(32))
     reason: Mapped[str | None] = mapped_column(String(500))
     source: Mapped[str] = mapped_column(String(32))
-    # The run on which the caller asked; runs lie above this domain and may be deleted, so it is no foreign key.
+    # The run on which the caller asked. No foreign key: runs are above this domain and may be deleted.
     run_id: Mapped[int | None] = mapped_column(BigInteger)
     created_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
 class IdempotencyKey(Base):
-    """The answer of a request that may be sent twice; ``response`` is null while the first one is under way."""
+    """The answer to a repeatable request; ``response`` is null while the first one is in progress."""
 
     __tablename__ = "idempotency_keys"
     __table_args__ = (UniqueConstraint("organization_id", "scope", "key"),)

@@ -9,7 +9,7 @@ from offhook.orgs.idempotency import KEY_LIFETIME
 from offhook.root import Root
 
 SWEEP_EVERY_S = 3600.0
-# Ended sessions and spent links are kept a while for readers of the audit log.
+# Ended sessions and spent links are kept for a while for readers of the audit log.
 KEEP_ENDED = timedelta(days=7)
 
 

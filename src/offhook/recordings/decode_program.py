@@ -24,7 +24,7 @@ MAX_CHANNELS: Final = 8
 
 
 class DecodeRefused(Exception):
-    """``code`` is what the program exits with."""
+    """A refusal; ``code`` is the program's exit code."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -32,7 +32,7 @@ class DecodeRefused(Exception):
 
 
 def decode_file(source: Path, target: Path, max_s: float) -> float:
-    """The length in seconds; raises :class:`DecodeRefused`."""
+    """Decodes a file and returns its length in seconds; raises :class:`DecodeRefused`."""
     try:
         with soundfile.SoundFile(str(source)) as file:
             if (

@@ -1,4 +1,4 @@
-"""Sound files of strangers become WAVs of ours: a child process with limits decodes them."""
+"""Decodes untrusted sound files to WAV in a child process with limits."""
 
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ MAX_RECORDING_S: Final = 300.0
 # Uploads come in batches of twenty; the calls of this machine need its cores.
 MAX_CONCURRENT: Final = 2
 LIMITS: Final = ProcessLimits(timeout_s=30.0, cpu_s=20, memory_bytes=1 << 30, file_bytes=64 << 20)
-# The exit codes of ``decode_program``, which is not imported here: its libraries stay out of the server's memory.
+# Exit codes of ``decode_program``, which is not imported here: its libraries stay out of the server's memory.
 _NOT_AUDIO, _TOO_LONG, _EMPTY = 3, 4, 5
 log = structlog.get_logger(__name__)
 
@@ -25,9 +25,9 @@ class RecordingDecoder:
         self._programs = SandboxedProcessRunner(LIMITS, max_concurrent=MAX_CONCURRENT)
 
     async def decode(self, source: Path, target: Path) -> float:
-        """Write ``target`` (PCM16 mono 16 kHz WAV) and return its length in seconds.
+        """Writes ``target`` (PCM16 mono 16 kHz WAV) and returns its length in seconds.
 
-        NotAudio (415), AudioUnusable (422: empty, longer than five minutes, or too hard to decode).
+        Raises NotAudio (415), AudioUnusable (422: empty, longer than five minutes, or too hard to decode).
         """
         done = await self._programs.run(PROGRAM, str(source), str(target), str(MAX_RECORDING_S))
         code = done.exit_code

@@ -43,7 +43,7 @@ UploadsOf = Annotated[RecordingUploads, Depends(use_service(RecordingUploads))]
 Library = Annotated[RecordingLibrary, Depends(use_service(RecordingLibrary))]
 Users = Annotated[RecordingUsers, Depends(use_service(RecordingUsers))]
 Filter = Annotated[str | None, Query(max_length=128)]
-# a multipart body is its file and some words around it
+# a multipart body is the file and a little overhead
 _MAX_FORM_BYTES: Final = MAX_FILE_BYTES + 64 * 1024
 
 

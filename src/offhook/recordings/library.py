@@ -1,4 +1,4 @@
-"""The recordings of one process: samples for calls, read once and kept while they are used."""
+"""The recordings of one process: samples for calls, read once and kept while in use."""
 
 import asyncio
 import wave
@@ -21,7 +21,7 @@ MAX_CACHE_BYTES: Final = 32 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class LoadedRecording:
-    """``samples`` are int16 mono at the requested rate."""
+    """A loaded recording; ``samples`` are int16 mono at the requested rate."""
 
     transcript: str
     samples: Samples
@@ -38,7 +38,7 @@ class RecordingLibrary:
 
     async def delete_recording(self, caller: Caller, recording_id: str) -> None:
         """Deletes a recording and, after the commit, its file; raises ``RecordingNotFound`` (404)."""
-        # A file that is removed before the commit would be missed by a row that stays.
+        # Removing the file before the commit would break a row that stays after a rollback.
         async with self._db.transaction() as session:
             key = await service.delete_recording(session, caller, recording_id)
         if key is not None:

@@ -1,4 +1,4 @@
-"""What this domain asks of the workflows, which stand above it; they provide it to the root."""
+"""Ports that the workflows domain, which is above this one, provides to the root."""
 
 from typing import Protocol
 
@@ -6,10 +6,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 
 class RecordingUsers(Protocol):
-    """Those who name recordings in their definitions."""
+    """Domains whose definitions name recordings."""
 
     async def has_workflow(self, session: AsyncSession, organization_id: int, workflow_id: int) -> bool: ...
 
     async def rename_recording(self, session: AsyncSession, organization_id: int, old: str, new: str) -> int:
-        """Name it anew wherever it is used; how many versions were changed."""
+        """Renames a recording everywhere; returns the number of changed versions."""
         ...

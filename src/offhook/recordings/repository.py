@@ -1,4 +1,4 @@
-"""The queries on recordings; every read takes the organization."""
+"""The queries for recordings; every read takes the organization."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ async def find_by_recording_id(
 
 
 async def find_by_id(session: AsyncSession, organization_id: int, row_id: int) -> Row | None:
-    """Locked: who renames it does so alone."""
+    """Finds a recording, locked for an exclusive rename."""
     found = await session.execute(
         select(Row).where(Row.organization_id == organization_id, Row.id == row_id).with_for_update()
     )
@@ -29,7 +29,7 @@ async def find_by_id(session: AsyncSession, organization_id: int, row_id: int) -
 async def list_recordings(
     session: AsyncSession, organization_id: int, filters: Mapping[str, Any], *, limit: int | None, offset: int
 ) -> tuple[list[Row], int]:
-    """Newest first, and how many there are; a filter that is None lets everything through."""
+    """Returns recordings, newest first, and the total count; a filter that is None matches everything."""
     wanted = [Row.organization_id == organization_id]
     wanted += [getattr(Row, name) == value for name, value in filters.items() if value is not None]
     rows = await session.execute(select(Row).where(*wanted).order_by(Row.id.desc()).limit(limit).offset(offset))
@@ -45,7 +45,7 @@ async def known_ids(session: AsyncSession, organization_id: int, recording_ids: 
 
 
 async def of_workflow(session: AsyncSession, organization_id: int, workflow_id: int) -> list[Row]:
-    """Locked against deletion: who copies them shares their files."""
+    """Returns a workflow's recordings, locked against deletion: copies share their files."""
     found = await session.execute(
         select(Row)
         .where(Row.organization_id == organization_id, Row.workflow_id == workflow_id)
@@ -56,7 +56,7 @@ async def of_workflow(session: AsyncSession, organization_id: int, workflow_id: 
 
 
 async def lock_keys(session: AsyncSession, organization_id: int, keys: Collection[str]) -> None:
-    """Until the transaction ends nobody else writes, names or removes the files under these keys."""
+    """Locks the files under these keys against writing, naming and removal until the transaction ends."""
     for key in sorted(set(keys)):
         await session.execute(
             text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.recording:' || :key, :id))"),
@@ -65,7 +65,7 @@ async def lock_keys(session: AsyncSession, organization_id: int, keys: Collectio
 
 
 async def used_keys(session: AsyncSession, organization_id: int, keys: Collection[str]) -> set[str]:
-    """Those of the keys that recordings stand on."""
+    """Returns the keys that recordings use."""
     found = await session.execute(
         select(Row.storage_key).where(Row.organization_id == organization_id, Row.storage_key.in_(keys))
     )

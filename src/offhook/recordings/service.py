@@ -1,4 +1,4 @@
-"""The rules of recordings: creating them of uploads, renaming, deleting and copying them with workflows."""
+"""The rules of recordings: creation from uploads, renaming, deletion and copying with workflows."""
 
 import re
 import secrets
@@ -24,16 +24,16 @@ from offhook.recordings.ports import RecordingUsers
 from offhook.recordings.schemas import RecordingCreate
 from offhook.recordings.tables import WorkflowRecording
 
-# Under the storage's folder: files by organization, and what is being decoded.
+# Below the storage's folder: files by organization, and files being decoded.
 UPLOADS_FOLDER: Final = "fixed-speech"
 DRAFTS_FOLDER: Final = "uploads"
-# After this an upload is removed, if nobody has made a recording of it.
+# An upload without a recording is removed after this.
 UPLOAD_LIFETIME: Final = timedelta(days=1)
 _ID_CHARACTERS: Final = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
 def new_recording_id() -> str:
-    """Returns eight characters that are not mistaken for others."""
+    """Returns eight characters that are hard to confuse."""
     return "".join(secrets.choice(_ID_CHARACTERS) for _ in range(8))
 
 
@@ -46,8 +46,9 @@ def is_key_of(organization_id: int, key: str) -> bool:
 
 
 async def check_unused(session: AsyncSession, organization_id: int, key: str) -> None:
-    """Raises RecordingExists (409) when a recording uses this file, which must not change; none can start to use it until
-    the transaction ends."""
+    """Raises RecordingExists (409) when a recording uses this file, which must not change; locks it against use until
+    the transaction ends.
+    """
     await repository.lock_keys(session, organization_id, [key])
     if await repository.used_keys(session, organization_id, [key]):
         raise RecordingExists
@@ -64,8 +65,8 @@ async def create_recordings(
 ) -> list[WorkflowRecording]:
     """Creates recordings of uploaded files, all or none.
 
-    Raises RecordingUploadNotFound (404, also for keys of others and expired uploads), RecordingExists and RecordingIdTaken
-    (409), WorkflowOfRecordingNotFound (404).
+    Raises RecordingUploadNotFound (404, also for other organizations' keys and expired uploads), RecordingExists and
+    RecordingIdTaken (409), WorkflowOfRecordingNotFound (404).
     """
     organization_id = caller.organization_id
     ids, keys = [item.recording_id for item in wanted], [item.storage_key for item in wanted]
@@ -138,7 +139,7 @@ async def get_recording(session: AsyncSession, organization_id: int, recording_i
 
 
 async def known_ids(session: AsyncSession, organization_id: int, recording_ids: Collection[str]) -> set[str]:
-    """Returns those of the ids that are recordings of the organization."""
+    """Returns the ids that are recordings of the organization."""
     return await repository.known_ids(session, organization_id, recording_ids) if recording_ids else set()
 
 
@@ -164,9 +165,9 @@ async def rename_recording(
 
 
 async def delete_recording(session: AsyncSession, caller: Caller, recording_id: str) -> str | None:
-    """Deletes a recording; returns the key of its file if no copy uses it, to be deleted after the commit.
+    """Deletes a recording; returns the key of its file if no copy uses it, for deletion after the commit.
 
-    Raises RecordingNotFound (404), also for all but the first of several requests at once. Workflows that still name it
+    Raises RecordingNotFound (404), also for all but the first of concurrent requests. Workflows that still name it
     speak its text instead.
     """
     row = await repository.find_by_recording_id(session, caller.organization_id, recording_id, lock=True)
@@ -183,7 +184,7 @@ async def delete_recording(session: AsyncSession, caller: Caller, recording_id: 
 async def copy_for_workflow(
     session: AsyncSession, organization_id: int, from_workflow_id: int, to_workflow_id: int
 ) -> dict[str, str]:
-    """Copies the recordings of a workflow for its duplicate; returns old ids to new ones. Files are shared."""
+    """Copies a workflow's recordings for its duplicate; returns old ids to new ones. Files are shared."""
     copies: dict[str, str] = {}
     for row in await repository.of_workflow(session, organization_id, from_workflow_id):
         copies[row.recording_id] = new_recording_id()
@@ -207,7 +208,7 @@ async def copy_for_workflow(
 
 
 async def remove_file(session: AsyncSession, storage: FileStore, organization_id: int, key: str) -> None:
-    """Deletes a file whose recording is gone, unless another recording uses it by now."""
+    """Deletes the file of a deleted recording unless another recording uses it by now."""
     await repository.lock_keys(session, organization_id, [key])
     if not await repository.used_keys(session, organization_id, [key]):
         await storage.delete(key)

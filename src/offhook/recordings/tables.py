@@ -1,4 +1,4 @@
-"""Recordings of an organization: files that agents play instead of speaking."""
+"""An organization's recordings: files that agents play instead of speaking."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -11,9 +11,9 @@ from offhook.kit.json_values import JsonObject
 
 
 class WorkflowRecording(Base):
-    """``recording_id`` is what definitions name; the voice (``tts_*``) is the one that it goes with, for people to know.
+    """A recording. Definitions name ``recording_id``; ``tts_*`` is the matching voice, for information only.
 
-    ``storage_key`` is a WAV of our own making; copies of a recording share it.
+    ``storage_key`` is a WAV that we made; copies of a recording share it.
     """
 
     __tablename__ = "workflow_recordings"

@@ -1,4 +1,4 @@
-"""The job that removes files that no recording stands on: uploads that were never named, and what a crash left."""
+"""The job that removes files without a recording: unclaimed uploads, and leftovers of a crash."""
 
 import asyncio
 from datetime import timedelta
@@ -13,7 +13,7 @@ from offhook.recordings import repository, service
 from offhook.root import Root
 
 SWEEP_INTERVAL_S: Final = 86_400.0
-# Who named an upload in its last minute has long committed an hour later.
+# An hour later, the transaction that claimed an upload in its last minute has long committed.
 UPLOAD_RETENTION: Final = service.UPLOAD_LIFETIME + timedelta(hours=1)
 log = structlog.get_logger(__name__)
 
@@ -32,7 +32,7 @@ def sweep_handler(root: Root) -> JobHandler:
 
 
 async def _remove_unclaimed(root: Root, keys: list[str]) -> int:
-    """Removes those of these files that no recording stands on and returns their number."""
+    """Removes the files without a recording and returns their number."""
     by_organization: dict[int, list[str]] = {}
     for key in keys:
         owner = key.split("/")[1]
@@ -49,7 +49,7 @@ async def _remove_unclaimed(root: Root, keys: list[str]) -> int:
 
 
 def _files_older_than(folder: Path, before: float) -> list[Path]:
-    """The files of a folder that were last written before then (seconds since the epoch)."""
+    """Returns the files of a folder that were last written before then (seconds since the epoch)."""
     return [entry for entry in _list_folder(folder) if entry.is_file() and entry.stat().st_mtime < before]
 
 

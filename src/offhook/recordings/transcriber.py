@@ -1,4 +1,4 @@
-"""What is said in a recording, by the organization's speech-to-text vendor."""
+"""Transcribes a recording with the organization's speech-to-text vendor."""
 
 import asyncio
 import wave
@@ -10,17 +10,18 @@ from offhook.recordings.errors import AudioUnusable, CannotTranscribe, Transcrip
 
 MAX_TRANSCRIBED_S: Final = 60.0
 CHUNK_S: Final = 0.1
-# Silence that lets a vendor's endpointing come to its end, and how long its last words may then take.
+# Silence that lets a vendor's endpointing finish, and the time limit for its last words.
 TAIL_S: Final = 1.0
 LAST_WORDS_TIMEOUT_S: Final = 3.0
-# Streaming vendors refuse what comes faster than somebody could say it.
+# Streaming vendors refuse audio much faster than real time.
 PACE: Final = 1.0
 
 
 async def transcribe_file(stt: Stt, path: Path, language: str, *, pace: float = PACE) -> tuple[str, float]:
-    """The text and the length in seconds of a WAV of ours. It takes as long as the recording, divided by ``pace``.
+    """Returns the text and the length in seconds of a WAV that we made. Takes the recording's length divided by
+    ``pace``.
 
-    CannotTranscribe (409), AudioUnusable (422, longer than a minute), TranscriptionFailed (502).
+    Raises CannotTranscribe (409), AudioUnusable (422, longer than a minute), TranscriptionFailed (502).
     """
     if stt.model_ref.provider == "builtin":
         raise CannotTranscribe

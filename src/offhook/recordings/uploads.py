@@ -31,7 +31,7 @@ class UploadSlot:
 
 
 class RecordingUploads:
-    """Takes uploads and decodes them."""
+    """Receives uploads and decodes them."""
 
     def __init__(self, *, db: Database, storage: FileStore, keyring: Keyring, clock: Clock) -> None:
         self._db = db
@@ -59,7 +59,7 @@ class RecordingUploads:
         async with self._db.transaction() as session:
             await service.check_unused(session, int(organization_id), key)
         async with self.decode_upload(await read_body(body)) as (draft, length_s), self._db.transaction() as session:
-            # Again, because a recording of an earlier upload may have been created in the meantime.
+            # Checked again: a recording of an earlier upload may have been created in the meantime.
             await service.check_unused(session, int(organization_id), key)
             draft.replace(self._storage.path_for(key))
             await self._storage.keep(key)

@@ -34,16 +34,16 @@ log = structlog.get_logger(__name__)
 
 # A dial that has not begun this long after its commit never begins. A pause and the check after a crash rely on that.
 FENCE_S: Final = 3.0
-# One organization's pass makes room for the others' after this many calls, and continues right away.
+# After this many calls an organization's pass yields to others, then continues right away.
 MAX_CALLS_PER_PASS: Final = 25
-# Contacts that a pass may set aside (refused, or closed where they are) before it makes room for others.
+# Contacts that a pass may skip (refused, or outside calling hours) before it yields to others.
 MAX_CONTACTS_EXAMINED: Final = 400
 BREAKER_SAMPLE_SIZE: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class DialHold:
-    """Why a campaign does not dial now. ``until``: when to look again; None: an event will wake it."""
+    """The reason why a campaign does not dial now. ``until``: when to check again; None: an event will wake it."""
 
     reason: str
     until: datetime | None = None
@@ -109,7 +109,7 @@ class CampaignDialer:
         limit, free = await tx.slot_capacity(organization_id)
         refusal = await tx.credit_refusal(organization_id)
         if refusal is not None:
-            return []  # the tick looks again
+            return []  # the tick checks again
         ready: list[ReadyCampaign] = []
         wake_at: list[datetime] = []
         for plan in plans:
@@ -193,7 +193,7 @@ class CampaignDialer:
             chosen, again_at = chosen[:taken], next_at or again_at
         if not chosen:
             return [], again_at
-        # Read after the calls were counted, so that no call that had ended by then seems to overlap with these.
+        # Read after counting calls, so that calls that had ended by then do not seem to overlap with these.
         now = self._time.now()
         until = now + timedelta(seconds=FENCE_S)
         until = min(until, closes_at) if closes_at is not None else until
@@ -255,7 +255,7 @@ class CampaignDialer:
 async def _count_free_numbers(
     tx: CampaignTransaction, organization_id: int, ready: Sequence[ReadyCampaign]
 ) -> dict[str, int]:
-    """Returns how many more calls the numbers of each carrier account take, where numbers limit it."""
+    """Returns the spare capacity of each carrier account's numbers, where numbers limit it."""
     free: dict[str, int] = {}
     for route in (campaign.route for campaign in ready):
         if route.numbers is not None and route.account not in free:
@@ -266,7 +266,7 @@ async def _count_free_numbers(
 def _contact_refusal(
     contact: ClaimedContact, found: DestinationCheck, listed: set[str], its: CallingWindow
 ) -> ContactRefusal | None:
-    """Returns why this contact may not be called, for good or until its window opens."""
+    """Returns the reason why this contact may not be called, permanently or until its window opens."""
     if found.refusal == INVALID_NUMBER:
         return ContactRefusal(contact.id, INVALID_NUMBER, outcome=INVALID_NUMBER)
     if found.refusal is not None:

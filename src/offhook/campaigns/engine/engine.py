@@ -1,4 +1,4 @@
-"""The engine's three entry points: dial (a slot may be free), settle (a run has ended), and the slow tick behind both."""
+"""The engine's entry points: dial (a slot may be free), settle (a run has ended), and the slow tick behind both."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -13,7 +13,7 @@ from offhook.campaigns.engine.settlement import AttemptSettler
 
 STALE_ATTEMPT_BATCH: Final = 200
 PLACING_POLL_INTERVAL_S: Final = 0.02
-# More than many workers begin at the same time, and far fewer than a night of crashes.
+# More than workers that begin at the same time, and far fewer than a night of crashes.
 MAX_UNFINISHED_PASSES: Final = 20
 WORKER_LOST_REASON: Final = (
     f"worker_lost: {MAX_UNFINISHED_PASSES} workers in a row crashed while they dialed."
@@ -34,14 +34,14 @@ log = structlog.get_logger(__name__)
 class CampaignEngine:
     """Dials and settles campaigns. Any number of engines share one database, and each may crash at any step.
 
-    ``patience_s``: how long to wait for a carrier that reports nothing about a dial; 1.5 times as long as phones ring.
+    ``patience_s``: the wait for a carrier that reports nothing about a dial; 1.5 times as long as phones ring.
     """
 
     def __init__(self, store: CampaignStore, carrier: CampaignCarrier, time: EngineTime, *, patience_s: float) -> None:
         self._store = store
         self._time = time
         self._backoff = ErrorBackoff()
-        # A third of it by the clock in the database, the rest by that of the process that looks into it.
+        # A third by the clock in the database, the rest by the clock of the investigating process.
         self.settler = AttemptSettler(store, carrier, time, doubt_s=patience_s * 2 / 3)
         self.dialer = CampaignDialer(store, carrier, time, self.settler, check_after_s=patience_s / 3)
 
@@ -58,9 +58,9 @@ class CampaignEngine:
         return len(reserved.placings)
 
     async def begin_job(self, organization_id: int) -> bool:
-        """Notes that a dialing job begins; :meth:`end_job` notes its end.
+        """Records the start of a dialing job; :meth:`end_job` records its end.
 
-        Returns False when too many jobs before it never ended: then every running campaign of the organization is paused.
+        Returns False when too many earlier jobs never ended; then it pauses every running campaign of the organization.
         """
         async with self._store.transaction() as tx:
             if await tx.begin_pass(organization_id) <= MAX_UNFINISHED_PASSES:
@@ -75,10 +75,10 @@ class CampaignEngine:
             await tx.end_pass(organization_id)
 
     async def dial_one_by_one(self, organization_id: int) -> bool:
-        """Dials each running campaign by itself after a pass that raised, so that one does not block the others.
+        """Dials each running campaign on its own after a pass that raised, so that one does not block the others.
 
-        Pauses a campaign whose pass raises ``MAX_CONSECUTIVE_ERRORS`` times in a row. Returns False while some campaign
-        fails and is not paused yet.
+        Pauses a campaign whose pass raises ``MAX_CONSECUTIVE_ERRORS`` times in a row. Returns False while a failing
+        campaign is not yet paused.
         """
         async with self._store.transaction() as tx:
             campaign_ids = await tx.list_running_ids(organization_id)
@@ -110,9 +110,9 @@ class CampaignEngine:
         await self.settler.settle_ended_runs(runs)
 
     async def wait_for_committed_dials(self, organization_id: int, campaign_id: int) -> None:
-        """Waits, after a pause was committed, until no dial that was committed before it can begin.
+        """Waits, after a pause was committed, until no dial committed before it can begin.
 
-        The carrier has answered for each of them, or they are too old to begin.
+        Each of them has the carrier's answer, or is too old to begin.
         """
         began = self._time.monotonic()
         while self._time.monotonic() - began < FENCE_S:
@@ -122,7 +122,7 @@ class CampaignEngine:
             await self._time.sleep(PLACING_POLL_INTERVAL_S)
 
     async def tick(self) -> None:
-        """Runs the job ``campaign.tick``: settles what crashed processes left, and wakes campaigns that were missed."""
+        """Runs the job ``campaign.tick``: settles leftovers of crashed processes and wakes missed campaigns."""
         async with self._store.transaction() as tx:
             silent = await tx.find_stale_attempts(self._time.now(), STALE_ATTEMPT_BATCH + len(self._backoff))
             await tx.cancel_pending_of_failed(self._time.now())
@@ -134,13 +134,15 @@ class CampaignEngine:
             raise errors[0]
 
     async def _settle_stale_attempt(self, attempt: StaleAttempt) -> Exception | None:
-        """Returns what settling raised. An attempt that raises every time backs off, so that others get their turn."""
+        """Returns the settlement's error. An attempt that raises every time backs off, so that
+        others get their turn.
+        """
         key = ("attempt", attempt.attempt_id)
         if self._backoff.is_backing_off(key, self._time.monotonic()):
             return None
         try:
             await self.settler.investigate_silence(attempt.organization_id, attempt.run_id)
-        except Exception as error:  # the job loop: raised after every other attempt was looked into
+        except Exception as error:  # the job loop: raised after every other attempt was checked
             log.exception(
                 "campaign_attempt_settlement_failed", attempt_id=attempt.attempt_id, campaign_id=attempt.campaign_id
             )

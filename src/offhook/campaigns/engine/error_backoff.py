@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Final
 
-# An error that heals, as a lock that two waited for, does not come so often in a row.
+# A transient error, such as a deadlock, does not repeat this often in a row.
 MAX_CONSECUTIVE_ERRORS: Final = 5
 INITIAL_BACKOFF_S: Final = 1.0
 MAX_BACKOFF_S: Final = 600.0
@@ -18,7 +18,7 @@ class _FailureCount:
 
 
 class ErrorBackoff:
-    """Failures that this process saw. Times are monotonic seconds."""
+    """Failures seen by this process. Times are monotonic seconds."""
 
     def __init__(self) -> None:
         self._errors: dict[Hashable, _FailureCount] = {}
@@ -31,7 +31,7 @@ class ErrorBackoff:
         return found is not None and now < found.again_at
 
     def record_failure(self, what: Hashable, now: float) -> bool:
-        """Notes an error, and returns whether it was one too many."""
+        """Records an error; returns True when it was one too many."""
         before = self._errors.get(what)
         count = before.count + 1 if before is not None else 1
         if len(self._errors) >= MAX_TRACKED_KEYS:

@@ -1,4 +1,4 @@
-"""Corrects a contact that counted as reached when the carrier says, after the call, that a machine answered it."""
+"""Corrects a contact counted as reached when the carrier reports a machine after the call."""
 
 from typing import Final
 
@@ -9,12 +9,12 @@ from offhook.campaigns.rules.retry import retry_at, retry_policy
 from offhook.kit.clock import Clock
 from offhook.telephony import OutcomeCorrected
 
-# In these the contact is called again as after any voicemail; a campaign that is over stays over.
+# In these the contact is called again as after any voicemail; an ended campaign stays ended.
 _RETRYABLE_STATUSES: Final = frozenset({"running", "paused"})
 
 
 class LateVoicemailCorrection:
-    """Idempotent: of two events that say the same, one changes the attempt."""
+    """Corrects contacts. Idempotent: of two equal events, one changes the attempt."""
 
     def __init__(self, store: PostgresCampaignStore, clock: Clock) -> None:
         self._store = store

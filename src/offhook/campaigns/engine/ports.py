@@ -1,8 +1,8 @@
 """The ports of the engine. ``store`` implements them on PostgreSQL, the simulator in memory.
 
-A transaction has PostgreSQL's semantics at READ COMMITTED: reads see what was committed when they ran, a write waits for
-whoever has locked the row and then looks again, and what was not committed never happened. The engine never holds a
-transaction while it asks the carrier.
+A transaction has PostgreSQL's semantics at READ COMMITTED: a read sees the commits before it, a write waits for the
+row's lock and then reads it again, and uncommitted changes never happened. The engine never holds a transaction while
+it asks the carrier.
 """
 
 from collections.abc import Coroutine, Mapping, Sequence
@@ -42,7 +42,7 @@ class CampaignPlan:
 
 @dataclass(frozen=True, slots=True)
 class DialRoute:
-    """How a campaign's calls leave. ``token`` is the store's own; ``account`` names the token bucket."""
+    """The route of a campaign's calls. ``token`` is the store's own; ``account`` names the token bucket."""
 
     account: str
     numbers: int | None
@@ -52,7 +52,7 @@ class DialRoute:
 
 @dataclass(frozen=True, slots=True)
 class NoRoute:
-    """Why no call of the campaign can be placed. ``is_fatal``: neither time nor the user can fix it."""
+    """The reason why no call of the campaign can be placed. ``is_fatal``: neither time nor the user can fix it."""
 
     code: str
     message: str
@@ -103,7 +103,7 @@ class OpenAttempt:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRunState:
-    """The state of an attempt's run; ``status`` None: it is not over. ``is_carried``: a live call carries it now."""
+    """The state of an attempt's run; ``status`` None: not over. ``is_carried``: a live call carries it now."""
 
     status: str | None
     outcome: str | None = None
@@ -113,7 +113,7 @@ class AttemptRunState:
 
 @dataclass(frozen=True, slots=True)
 class StaleAttempt:
-    """An attempt that has been silent for too long, or whose run ended unnoticed."""
+    """An attempt that has been silent too long, or whose run ended unnoticed."""
 
     attempt_id: int
     organization_id: int
@@ -123,7 +123,7 @@ class StaleAttempt:
 
 @dataclass(frozen=True, slots=True)
 class RemainingWork:
-    """What is left of a campaign: when the first pending contact is due (None: none pends), and open attempts."""
+    """The rest of a campaign: when the first pending contact is due (None: none is pending), and open attempts."""
 
     next_due: datetime | None
     open_attempts: int
@@ -154,9 +154,9 @@ class CallLookup:
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """How an attempt ends and what that means for its contact: done with this outcome, or due again at ``again_at``.
+    """The end of an attempt and its contact's next state: done with this outcome, or due again at ``again_at``.
 
-    ``retry_reason``: why it is called again. ``was_dialled`` False: the phone did not ring, so the dial does not count.
+    ``retry_reason``: why it is called again. ``was_dialled`` False: the phone did not ring; the dial does not count.
     """
 
     attempt_id: int
@@ -180,7 +180,7 @@ class ContactRefusal:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedCall:
-    """A call that the carrier took, under its own id."""
+    """A call that the carrier accepted, under its own id."""
 
     attempt_id: int
     organization_id: int
@@ -211,7 +211,7 @@ class CampaignTransaction(Protocol):
         ...
 
     async def credit_refusal(self, organization_id: int) -> str | None:
-        """Returns why the organization may not place calls now, if so."""
+        """Returns the reason why the organization may not place calls now, if any."""
         ...
 
     async def remaining_work(self, plan: CampaignPlan) -> RemainingWork: ...
@@ -219,7 +219,7 @@ class CampaignTransaction(Protocol):
     async def find_route(self, plan: CampaignPlan) -> DialRoute | NoRoute: ...
 
     async def count_account_calls(self, organization_id: int, route: DialRoute) -> int:
-        """Counts the calls that the route's carrier account has now, of any campaign."""
+        """Counts the current calls of the route's carrier account, of any campaign."""
         ...
 
     async def recent_outcomes(self, campaign_id: int, since: datetime, limit: int) -> list[str]:
@@ -239,7 +239,9 @@ class CampaignTransaction(Protocol):
     async def take_tokens(
         self, organization_id: int, account: str, wanted: int, per_second: float, now: datetime
     ) -> tuple[int, datetime | None]:
-        """Takes tokens of the account's bucket, which all workers share; returns how many, and when the next is available."""
+        """Takes tokens of the account's bucket, which all workers share; returns the count and the time of the next
+        token.
+        """
         ...
 
     async def create_attempts(
@@ -291,8 +293,9 @@ class CampaignTransaction(Protocol):
         ...
 
     async def finalize_attempts(self, settled: Sequence[AttemptResult], now: datetime) -> None:
-        """Moves attempts to final by compare-and-swap from any other state, and the contact of each attempt that moved from
-        calling to its new state. No attempt is named twice."""
+        """Moves attempts from any other state to final by compare-and-swap, and the contact of each changed attempt
+        from calling to its new state. Each attempt appears once.
+        """
         ...
 
     async def postpone_check(self, attempt_id: int, check_at: datetime) -> None: ...
@@ -304,7 +307,7 @@ class CampaignTransaction(Protocol):
     async def has_running_campaign(self, organization_id: int) -> bool: ...
 
     async def begin_pass(self, organization_id: int) -> int:
-        """Returns how many dialing jobs of the organization have begun since one last ended, including this one."""
+        """Returns how many dialing jobs of the organization have begun since the last one ended, including this one."""
         ...
 
     async def end_pass(self, organization_id: int) -> None: ...
@@ -328,7 +331,7 @@ class CampaignStore(Protocol):
     def transaction(self) -> AbstractAsyncContextManager[CampaignTransaction]: ...
 
     async def mark_placed(self, taken: AcceptedCall, now: datetime) -> None:
-        """Marks a call as placed, in a transaction that calls accepted at the same time may share."""
+        """Marks a call as placed, in a transaction that concurrently accepted calls may share."""
         ...
 
 
@@ -346,11 +349,11 @@ class CampaignCarrier(Protocol):
         ...
 
     async def report_status(self, organization_id: int, run_id: int, found: CallLookup) -> None:
-        """Reports what the carrier said when it was asked, as if it had called back."""
+        """Reports the carrier's answer to our question as if it were a callback."""
         ...
 
     async def publish_call_ended(self, organization_id: int, run_id: int, status: str) -> None:
-        """Publishes that this run, which the engine ended, is over."""
+        """Publishes the end of this run, which the engine ended."""
         ...
 
 

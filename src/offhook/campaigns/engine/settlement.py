@@ -18,25 +18,25 @@ from offhook.campaigns.engine.ports import (
 from offhook.campaigns.rules.outcomes import CANCELED, FAILED, outcome_of_run
 from offhook.campaigns.rules.retry import NOT_PLACED, retry_at
 
-# Reasons of attempts that rang no phone, so that the contact is called as if they had not been.
+# Reasons of attempts without a ringing phone; the contact is called as if they had not happened.
 NEVER_DIALED: Final = "not_dialled"
 NEVER_REACHED: Final = "never_reached_carrier"
 # A dial with an unknown result: the phone may have rung.
 FATE_UNKNOWN: Final = "fate_unknown"
 CARRIER_SILENT: Final = "carrier_silent"
-# A contact that our own crashes kept from being dialled this often is given up, with the reason.
+# A contact whose dial our own crashes prevented this often is abandoned, with the reason.
 MAX_FREE_TRIES: Final = 10
-# A live call is looked after by its run; this is only how often we look again.
+# A live call's run watches over it; this is only the interval between our checks.
 RECHECK_INTERVAL: Final = timedelta(seconds=60)
-# A carrier that neither says what it did nor hangs up is not waited for any longer than this.
+# Longest wait for a carrier that neither reports a result nor hangs up.
 MAX_DOUBT: Final = timedelta(minutes=15)
 
 
 class AttemptSettler:
-    """Settles attempts. Every method is idempotent: of two that report the same, one changes the attempt.
+    """Settles attempts. Every method is idempotent: of two equal reports, one changes the attempt.
 
-    ``doubt_s``: how long this process watches a silent attempt before it believes the silence. The time in the database
-    is a wall clock's, which may jump; the phone that may be ringing goes by its own.
+    ``doubt_s``: how long this process watches a silent attempt before it trusts the silence. The database holds
+    wall-clock time, which may jump; a ringing phone does not follow it.
     """
 
     def __init__(self, store: CampaignStore, carrier: CampaignCarrier, time: EngineTime, *, doubt_s: float) -> None:
@@ -110,7 +110,7 @@ class AttemptSettler:
     async def _find_silent_attempt(
         self, tx: CampaignTransaction, organization_id: int, run_id: int
     ) -> OpenAttempt | None:
-        """Returns the attempt if the carrier must be asked; settles what can be settled without asking."""
+        """Returns the attempt if the carrier must be asked; settles it if no question is needed."""
         now = self._time.now()
         dial = await _find_open_attempt(tx, organization_id, run_id)
         if dial is None:
@@ -133,7 +133,7 @@ class AttemptSettler:
         first = self._first_seen.setdefault(attempt_id, now)
         if now - first < self._doubt_s:
             return False
-        # Forgotten long after the last look at any of them, so that the memory of a process stays small.
+        # Dropped long after the last check, so that the memory of a process stays small.
         self._first_seen = {one: at for one, at in self._first_seen.items() if now - at < 10 * self._doubt_s + 3600}
         return True
 
@@ -144,7 +144,7 @@ class AttemptSettler:
                 await tx.postpone_check(dial.id, self._time.now() + RECHECK_INTERVAL)
 
     async def _give_up(self, organization_id: int, run_id: int) -> None:
-        """Gives up on a call without media or report. A contact whose phone may have rung is not called again blindly."""
+        """Abandons a call without media or report. A contact whose phone may have rung is not called again blindly."""
         is_quiet = await self._carrier.hang_up(organization_id, run_id)
         async with self._store.transaction() as tx:
             dial = await self._find_silent_attempt(tx, organization_id, run_id)

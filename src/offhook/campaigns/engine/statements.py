@@ -65,8 +65,8 @@ LOCK_OPEN_ATTEMPTS: Final = _bind_arrays(
     "run_ids",
     "organization_ids",
 )
-# What is lost of these two by a crash of the database is found out again (the run is final, the carrier can be asked), so
-# that their commits do not wait for the disk. The next reservation does, and takes everything before it along.
+# Writes lost in a database crash are recovered (the run is final, the carrier can be asked), so their commits do not
+# wait for the disk. The next reservation does, and persists everything before it.
 FINALIZE_ATTEMPTS: Final = text(
     "WITH said AS ("
     "  SELECT * FROM unnest(:attempt_ids, :contact_ids, :outcomes, :reasons, :again_at, :because, :were_dialled)"

@@ -52,9 +52,9 @@ from offhook.telephony.errors import CarrierCannotDial, ConfigurationNotFound
 from offhook.usage import service as usage
 
 DIAL_JOB: Final = "campaign.dial"
-# A later pass is scheduled to a tenth of a second, so that a hundred requests are one job.
+# Later passes are scheduled to a tenth of a second, so that a hundred requests share one job.
 WAKES_PER_S: Final = 10
-# When a job looks for free slots in place of a process that may have crashed before it dialed them.
+# Delay before a job looks for free slots in place of a process that may have crashed before dialing them.
 CRASH_RECOVERY_DELAY: Final = timedelta(seconds=1)
 MAX_OPEN_ATTEMPTS: Final = 5000
 
@@ -277,7 +277,7 @@ class PostgresTransaction:
     async def schedule_dialing(self, organization_id: int, at: datetime | None) -> None:
         now = self.clock.now()
         if self.is_dialling_here and (at is None or at <= now):
-            # This process dials itself, right away; the job covers a crash before that.
+            # This process dials right away; the job covers a crash before that.
             self.organizations_to_wake.add(organization_id)
             await enqueue_dial_job(self.session, organization_id, now + CRASH_RECOVERY_DELAY, now, per_s=1)
             return

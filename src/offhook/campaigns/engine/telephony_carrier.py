@@ -35,7 +35,7 @@ class TelephonyCarrier:
             if failure.is_fate_unknown:
                 raise FateUnknown from failure
             raise NotPlaced(failure.code, is_retryable=failure.retryable) from failure
-        except Exception as error:  # the vendor edge: the phone may ring in any case, so the call is investigated later
+        except Exception as error:  # vendor boundary: the phone may ring anyway, so the call is investigated later
             log.exception("carrier_failed", run_id=placing.run_id)
             raise FateUnknown from error
 
@@ -45,7 +45,7 @@ class TelephonyCarrier:
         except (CarrierFailed, DomainError, OSError) as error:
             log.info("carrier_cannot_say", run_id=run_id, error=str(error))
             return CallLookup(is_known=False)
-        except Exception:  # the vendor edge: an unreadable answer says nothing
+        except Exception:  # vendor boundary: an unreadable answer says nothing
             log.exception("carrier_failed", run_id=run_id)
             return CallLookup(is_known=False)
         if update is None:
@@ -58,7 +58,7 @@ class TelephonyCarrier:
         except (CarrierFailed, DomainError, OSError) as error:
             log.warning("hangup_failed", run_id=run_id, error=str(error))
             return False
-        except Exception:  # the vendor edge: without a confirmation the call may not have ended
+        except Exception:  # vendor boundary: an unconfirmed call may not have ended
             log.exception("carrier_failed", run_id=run_id)
             return False
         return True
@@ -88,7 +88,7 @@ class ProcessTime:
         await asyncio.sleep(seconds)
 
     async def gather(self, work: Sequence[Coroutine[Any, Any, None]]) -> None:
-        """Waits until all of it is done, then raises the first error."""
+        """Waits until all are done, then raises the first error."""
         done = await asyncio.gather(*work, return_exceptions=True)
         for one in done:
             if isinstance(one, BaseException):

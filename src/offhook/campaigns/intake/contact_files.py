@@ -23,7 +23,7 @@ from offhook.kit.json_values import JsonObject
 
 MAX_FILE_BYTES: Final = 50 * 1024 * 1024
 LINK_TTL_S: Final = 900
-# A file that no campaign uses after this time is removed.
+# A file without a campaign is removed after this.
 UNUSED_FILE_TTL_S: Final = 24 * 3600
 _UPLOAD: Final = "campaign-upload"
 _DOWNLOAD: Final = "campaign-download"
@@ -33,7 +33,7 @@ _MAX_NAME: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class ContactUpload:
-    """The key of an upload; ``token`` is the right to send it."""
+    """The key of an upload; ``token`` is the permission to send it."""
 
     key: str
     token: str
@@ -49,7 +49,7 @@ class ContactFiles:
         self._clock = clock
 
     def create_upload(self, organization_id: int, file_name: str, file_size: int) -> ContactUpload:
-        """Returns the key and token of an upload. ContactFileTooLarge (413), NotCsv (415)."""
+        """Returns the key and token of an upload. Raises ContactFileTooLarge (413), NotCsv (415)."""
         if file_size > MAX_FILE_BYTES:
             raise ContactFileTooLarge
         if not file_name.lower().endswith(".csv"):
@@ -61,7 +61,7 @@ class ContactFiles:
     async def store_upload(self, token: str, body: AsyncIterator[bytes]) -> tuple[str, int]:
         """Stores the body as it arrives and returns the key and the size. A second upload replaces the first.
 
-        LinkRefused (401), ContactFileTooLarge (413).
+        Raises LinkRefused (401), ContactFileTooLarge (413).
         """
         key = self._verify_link(token, _UPLOAD)
         draft = self._storage.path_for(f"uploads/{secrets.token_hex(8)}.csv")
@@ -81,8 +81,9 @@ class ContactFiles:
 
     @asynccontextmanager
     async def open_file(self, organization_id: int, key: str) -> AsyncIterator[Path]:
-        """The file on this machine for as long as the block lasts. ContactFileNotFound (404), also for a key of another
-        organization and for one that was never sent."""
+        """Yields the file on this machine for the duration of the block. Raises ContactFileNotFound (404), also for
+        another organization's key and for one without an upload.
+        """
         _check_owner(organization_id, key)
         async with AsyncExitStack() as stack:
             try:
@@ -92,11 +93,11 @@ class ContactFiles:
             yield path
 
     def scratch_path(self) -> Path:
-        """Returns a path for the lines of one file, which the caller removes."""
+        """Returns a path for the lines of one file; the caller removes it."""
         return self._storage.path_for(f"uploads/{secrets.token_hex(8)}.lines")
 
     async def download_token(self, organization_id: int, key: str) -> str:
-        """Returns the right to read a file for 15 minutes. ContactFileNotFound (404)."""
+        """Returns the right to read a file for 15 minutes. Raises ContactFileNotFound (404)."""
         _check_owner(organization_id, key)
         try:
             await self._storage.find_file(key)
@@ -105,7 +106,7 @@ class ContactFiles:
         return self._sign_link(_DOWNLOAD, key)
 
     async def download_response(self, token: str, range_header: str | None) -> Response:
-        """Returns the file behind a signed link. LinkRefused (401), ContactFileNotFound (404)."""
+        """Returns the file behind a signed link. Raises LinkRefused (401), ContactFileNotFound (404)."""
         key = self._verify_link(token, _DOWNLOAD)
         name = original_file_name(key)
         try:

@@ -15,7 +15,7 @@ from offhook.campaigns.intake.repository import CheckedContacts
 from offhook.kit.processes.limited_programs import ProcessLimits, SandboxedProcessRunner
 
 PROGRAM: Final = Path(__file__).with_name("contact_reader_program.py")
-# A million contacts take a minute; the answer names 200 columns and 20 errors at most.
+# A million contacts take a minute; the answer has at most 200 columns and 20 errors.
 LIMITS: Final = ProcessLimits(
     timeout_s=180.0, cpu_s=120, memory_bytes=1 << 30, file_bytes=2 << 30, output_bytes=1 << 20
 )
@@ -31,7 +31,7 @@ class ContactReader:
         self._programs = SandboxedProcessRunner(limits, max_concurrent=MAX_CONCURRENT)
 
     async def check_file(self, source: Path, lines: Path, required: Sequence[str]) -> CheckedContacts:
-        """Reads ``source`` and writes ``lines``. ContactsInvalid (422) lists what is wrong and where."""
+        """Reads ``source`` and writes ``lines``. Raises ContactsInvalid (422) with the errors and their places."""
         done = await self._programs.run(PROGRAM, str(source), str(lines), json.dumps(list(required)))
         if done.exit_code != 0:
             log.warning("contact_file_unreadable", code=done.exit_code)

@@ -25,22 +25,22 @@ MAX_COLUMNS: Final = 200
 MAX_COLUMN_NAME: Final = 100
 MAX_LINE: Final = 1 << 20
 MAX_CELL: Final = 16 * 1024
-# What a run's context may hold.
+# The limit of a run's context.
 MAX_ROW: Final = 60 * 1024
 MAX_ROWS: Final = 1_000_000
 MAX_ERRORS: Final = 20
 _WIDE: Final = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
-# What is left of bytes that are not UTF-8.
+# The replacement for bytes that are not UTF-8.
 _UNDECODED: Final = re.compile("[\udc80-\udcff]")
 _EMPTY: Final = '""'
 
 
 class StopReading(Exception):
-    """Reading on would only find what follows from this."""
+    """Reading on would only report consequences of this error."""
 
 
 class UnreadableLine(StopReading):
-    """So is the row that would have been the next."""
+    """The row that follows is unreadable too."""
 
 
 class ErrorList:
@@ -57,7 +57,7 @@ class ErrorList:
 
 
 class CsvLines:
-    """The lines of a file; each may be a part of a row whose quoted cells hold line breaks."""
+    """The lines of a file; each may be part of a row whose quoted cells contain line breaks."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
@@ -74,7 +74,9 @@ class CsvLines:
 
 
 def detect_delimiter(source: Path) -> str:
-    """Returns comma or semicolon: the one that makes a ``phone_number`` column of the first line, or the more frequent one."""
+    """Returns comma or semicolon: the one that gives the first line a ``phone_number`` column, or the more frequent
+    one.
+    """
     with source.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         line = file.readline(MAX_LINE)
         while line and not line.strip():
@@ -87,7 +89,7 @@ def detect_delimiter(source: Path) -> str:
 
 
 def read_header(cells: Sequence[str], row: int, wanted: Sequence[str], errors: ErrorList) -> list[str]:
-    """Returns the names of the columns. StopReading when no row can be read with them."""
+    """Returns the column names. Raises StopReading when no row can be read with them."""
     columns = [cell.strip() for cell in cells]
     while columns and not columns[-1]:
         columns.pop()
@@ -158,13 +160,13 @@ class ContactWriter:
         if len(encoded) > MAX_ROW:
             self._errors.add(row, None, f"Rows are limited to {MAX_ROW} characters.")
         elif not self._errors.total:
-            # JSON has no control characters of its own, so that a backslash is all that COPY would take for something else.
+            # JSON has no raw control characters, so a backslash is the only character that COPY would misread.
             encoded = encoded.replace("\\", "\\\\")
             self._target.write(f"{row}\t{phone}\t{{{encoded}}}\n")
 
 
 def read_contacts(source: Path, target: Path, wanted: Sequence[str]) -> dict[str, Any]:
-    """Reads ``source``, writes ``target`` and returns the report that is printed."""
+    """Reads ``source``, writes ``target`` and returns the report for printing."""
     errors, columns, row, count = ErrorList(), list[str](), 0, 0
     contacts: ContactWriter | None = None
     with (

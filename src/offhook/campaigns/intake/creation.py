@@ -1,4 +1,4 @@
-"""Creates a draft and its contacts from an uploaded file: everything is checked first, then all of it is stored or nothing."""
+"""Creates a draft and its contacts from an uploaded file: checks everything, then stores all or nothing."""
 
 from collections.abc import Mapping
 
@@ -41,7 +41,7 @@ class CampaignCreation:
     async def create(
         self, caller: Caller, body: CreateCampaignRequest, idempotency_key: str | None
     ) -> CampaignResponse:
-        """Creates a draft once per key and returns it; the errors are those of :meth:`create_draft`."""
+        """Creates a draft once per key and returns it; raises the errors of :meth:`create_draft`."""
 
         async def create_and_render() -> JsonObject:
             campaign_id = await self.create_draft(caller, body)
@@ -62,7 +62,8 @@ class CampaignCreation:
     async def create_draft(self, caller: Caller, body: CreateCampaignRequest) -> int:
         """Creates a draft with the contacts of a file, all of them or none, and returns its id.
 
-        Workflow, configuration or file unknown (404), archived or unpublished workflow (409), ContactsInvalid (422).
+        Raises for an unknown workflow, configuration or file (404), an archived or unpublished workflow (409), and
+        ContactsInvalid (422).
         """
         organization_id = caller.organization_id
         async with self._db.transaction() as session:
@@ -107,12 +108,14 @@ class CampaignCreation:
 
 
 def select_rules(given: Mapping[str, JsonValue]) -> JsonObject:
-    """Returns the columns of the rules that a body names."""
+    """Returns the columns of the rules that a body contains."""
     return {name: given[name] for name in (*RULE_COLUMNS, "spend_cap_cents") if name in given}
 
 
 async def get_runnable_version(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:
-    """Returns the version that calls run. workflow_not_found (404), WorkflowNotRunnable, workflow_not_published (409)."""
+    """Returns the production version. Raises workflow_not_found (404), WorkflowNotRunnable, workflow_not_published
+    (409).
+    """
     try:
         return await workflows.get_published_version(session, organization_id, workflow_id)
     except WorkflowArchived:

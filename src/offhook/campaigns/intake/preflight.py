@@ -1,4 +1,4 @@
-"""Predicts what a campaign does when it is started now: whom it reaches, whom it does not, and how long it takes."""
+"""Predicts a campaign that starts now: contacts that it reaches and misses, and its duration."""
 
 import json
 from collections import Counter
@@ -32,7 +32,7 @@ PROGRAM: Final = Path(__file__).with_name("preflight_program.py")
 # A million numbers take half a minute; there are some thousand kinds of them.
 LIMITS: Final = ProcessLimits(timeout_s=120.0, cpu_s=90, memory_bytes=1 << 30, file_bytes=0, output_bytes=4 << 20)
 MAX_CONCURRENT: Final = 2
-# Ringing until the callee answers, and a typical call before the agent has had any.
+# Ringing until the callee answers, and a typical call for an agent without any yet.
 RINGING_S: Final = 10.0
 TALKING_S: Final = 60.0
 _BATCH: Final = 5000
@@ -47,7 +47,7 @@ class PreflightFailed(NotReady):
     code = "preflight_failed"
 
 
-# Time zones, country, line type, and how many numbers are of this kind.
+# Time zones, country, line type, and the count of numbers of this kind.
 NumberKind = tuple[tuple[str, ...], str | None, str, int]
 
 
@@ -70,7 +70,9 @@ class CampaignPreflight:
         self._programs = SandboxedProcessRunner(limits, max_concurrent=MAX_CONCURRENT)
 
     async def build_report(self, organization_id: int, campaign_id: int) -> PreflightResponse:
-        """Returns what a start would do now. CampaignNotFound, workflow_not_found (404); an archived or unpublished workflow (409)."""
+        """Returns the effects of a start now. Raises CampaignNotFound, workflow_not_found (404); 409 for an archived or
+        unpublished workflow.
+        """
         numbers_file = self._files.scratch_path()
         try:
             async with self._db.transaction() as session:
@@ -159,7 +161,7 @@ def _render_report(
 
 
 def estimate_end(hours: CallingSchedule | None, now: datetime, dialing_s: float) -> datetime | None:
-    """Returns when so much open time (in the campaign's own zone) has passed; None if it never opens that long."""
+    """Returns when this much open time (in the campaign's own zone) has passed; None if it never opens that long."""
     at, left = now, timedelta(seconds=dialing_s)
     own = None if hours is None else CallingSchedule(hours.zone, hours.slots, hours.holidays)
     for _ in range(_MAX_WINDOWS):

@@ -1,8 +1,8 @@
-"""Where the numbers of a list may be, worked out in a process of its own with limits: see ``preflight``.
+"""Finds the possible places of a list's numbers, in a process of its own with limits: see ``preflight``.
 
-    preflight_program.py NUMBERS
+preflight_program.py NUMBERS
 
-NUMBERS is a file with one number a line. Prints a JSON array of ``[time zones, country, line type, how many]``.
+NUMBERS is a file with one number per line. Prints a JSON array of ``[time zones, country, line type, count]``.
 """
 
 import json
@@ -16,7 +16,7 @@ Kind = tuple[tuple[str, ...], str | None, str]
 
 
 def classify_numbers(numbers: Path) -> list[tuple[tuple[str, ...], str | None, str, int]]:
-    """A number that cannot be dialled is of line type ``invalid``."""
+    """Classifies the numbers; one that cannot be dialed has line type ``invalid``."""
     kinds: Counter[Kind] = Counter()
     with numbers.open(encoding="utf-8") as file:
         for line in file:

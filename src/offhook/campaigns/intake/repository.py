@@ -1,4 +1,4 @@
-"""Bulk inserts of contacts: PostgreSQL's COPY in the session's transaction, read piece by piece."""
+"""Bulk inserts of contacts: PostgreSQL's COPY in the session's transaction, read in batches."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ class NewContact:
 
 @dataclass(frozen=True, slots=True)
 class CheckedContacts:
-    """A file without errors: ``lines`` is what PostgreSQL reads (``row, number, variables``)."""
+    """A file without errors: ``lines`` is in PostgreSQL's COPY format (``row, number, variables``)."""
 
     lines: Path
     columns: tuple[str, ...]
@@ -43,7 +43,7 @@ async def insert_contacts(
 ) -> int:
     """Inserts contacts and returns how many. ``contacts`` may be a generator: it is read in batches and never kept.
 
-    A number that the campaign already has raises IntegrityError.
+    Raises IntegrityError for a number that the campaign already has.
     """
     rows, total = iter(contacts), 0
     driver = await _driver_connection(session)
@@ -60,7 +60,7 @@ async def insert_contacts(
 async def insert_checked_file(
     session: AsyncSession, organization_id: int, campaign_id: int, checked: CheckedContacts, now: datetime
 ) -> None:
-    """Inserts the contacts of a file that was checked."""
+    """Inserts the contacts of a checked file."""
     prefix = f"{campaign_id}\t{organization_id}\t{now.isoformat()}\t".encode()
     driver = await _driver_connection(session)
     await driver.copy_to_table("campaign_contacts", source=_prefix_lines(checked.lines, prefix), columns=_LINE_COLUMNS)

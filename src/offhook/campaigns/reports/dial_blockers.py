@@ -12,7 +12,7 @@ from offhook.campaigns.rules.slots import effective_cap
 
 @dataclass(frozen=True, slots=True)
 class ContactFacts:
-    """A contact and everything that can hold it back. ``free_slots`` are the organization's."""
+    """A contact and everything that can block it. ``free_slots`` are the organization's."""
 
     plan: CampaignPlan
     status: str
@@ -36,7 +36,7 @@ class ContactFacts:
 
 @dataclass(frozen=True, slots=True)
 class WhyNotNow:
-    """The rule that holds a contact back; None when it is next in line. ``until``: when the rule lifts, if known."""
+    """The rule that blocks a contact; None when it is next in line. ``until``: when the rule lifts, if known."""
 
     can_be_called: bool
     rule: str | None
@@ -53,7 +53,7 @@ _STATUS = {
 
 
 def why_not_now(facts: ContactFacts, now: datetime) -> WhyNotNow:
-    """Returns the first rule that holds the contact back."""
+    """Returns the first rule that blocks the contact."""
     for rule in (_check_contact, _check_campaign, _check_number, _check_time, _check_capacity):
         held = rule(facts, now)
         if held is not None:

@@ -20,7 +20,7 @@ from offhook.telephony.carriers import count_recorded_calls
 
 ATTEMPT_BATCH: Final = 5000
 MAX_EVIDENCE: Final = 20
-# The engine settles within a tick or two; what is younger than this may be under way.
+# The engine settles within a tick or two; younger rows may be in progress.
 SETTLED_AFTER: Final = timedelta(minutes=1)
 
 
@@ -47,7 +47,7 @@ class CampaignAudit:
 async def audit_campaign(session: AsyncSession, campaign: Campaign, now: datetime) -> CampaignAudit:
     """Checks every invariant of one campaign. Hours and caps are judged by its current settings.
 
-    ``session`` is a :meth:`Database.snapshot`: counts of a running campaign would not add up otherwise.
+    ``session`` is a :meth:`Database.snapshot_transaction`: counts of a running campaign would not add up otherwise.
     """
     found: list[InvariantViolation] = []
     for rule, (query, sentence) in INVARIANT_QUERIES.items():

@@ -40,7 +40,7 @@ class CampaignPresenter:
     async def present_many(
         self, session: AsyncSession, organization_id: int, campaigns: Sequence[Campaign]
     ) -> list[CampaignResponse]:
-        """Returns campaigns as the answers show them, in a handful of queries however many there are."""
+        """Returns campaigns as the answers show them, in a handful of queries regardless of their number."""
         names = await workflows.names_of(session, organization_id, {campaign.workflow_id for campaign in campaigns})
         counted = await load_progress_by_campaign(session, organization_id, [campaign.id for campaign in campaigns])
         limit = (await call_capacity(session, organization_id)).limit
@@ -92,7 +92,7 @@ class CampaignPresenter:
     async def load_capacity(
         self, session: AsyncSession, organization_id: int, configuration_id: int | None
     ) -> CarrierCapacity:
-        """Returns the limits of a carrier account; none while there is no such account, since then nothing is dialed."""
+        """Returns the limits of a carrier account; none for a missing account, which places no calls."""
         try:
             return CarrierCapacity(*await self._outbound.load_capacity(session, organization_id, configuration_id))
         except DomainError:
@@ -100,7 +100,7 @@ class CampaignPresenter:
 
 
 def _compat_state(status: str) -> str:
-    """Returns the name that Dograh's clients know a status by."""
+    """Returns a status by the name that Dograh's clients know."""
     return "created" if status == "draft" else status
 
 

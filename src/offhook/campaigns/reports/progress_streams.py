@@ -1,4 +1,4 @@
-"""Live progress: one reader per campaign and process counts, however many people watch."""
+"""Live progress: one reader per campaign and process counts for all watchers."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from offhook.campaigns.schemas import ProgressRecord
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import ReadableJsonObject
 
-# A count of 200,000 contacts takes some 30 ms of the database: it must stay a small part of its time.
+# A count of 200,000 contacts takes the database some 30 ms: it must stay a small share of its time.
 POLL_INTERVAL_S: Final = 1.0
 KEEP_ALIVE_S: Final = 15.0
 _OVER: Final = frozenset({"completed", "failed"})
@@ -43,13 +43,13 @@ class ProgressStreams:
         self._watched: dict[tuple[int, int], _WatchedCampaign] = {}
 
     async def open_event_stream(self, organization_id: int, campaign_id: int) -> AsyncIterator[str]:
-        """Returns the text of a server-sent event stream. CampaignNotFound (404)."""
+        """Returns the text of a server-sent event stream. Raises CampaignNotFound (404)."""
         async with self._db.transaction() as session:
             await service.get_campaign(session, organization_id, campaign_id)
         return _format_events(self.follow(organization_id, campaign_id))
 
     async def follow(self, organization_id: int, campaign_id: int) -> AsyncIterator[ProgressRecord | None]:
-        """Yields the progress record at once and after every change, and None when there was none for a while.
+        """Yields the progress record at once and after every change, and None when idle for a while.
 
         Ends with the campaign's last call, or when the campaign is deleted.
         """
@@ -107,7 +107,7 @@ class ProgressStreams:
                     return
                 await asyncio.sleep(self._every_s)
         finally:
-            # However it ends: watchers must not wait forever; they ask again.
+            # In any case: watchers must not wait forever; they ask again.
             watched.is_over = True
             self._watched.pop(key, None)
             watched.notify_watchers()

@@ -1,4 +1,4 @@
-"""The report: a row for each call session, read in pages of one transaction each, so that its length costs no memory."""
+"""The report: one row per call session, read in pages of one transaction each, so that its length costs no memory."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class ReportPeriod:
 
 
 class CampaignReport:
-    """The report of one campaign; ``extracted`` are the variables that any of its calls has extracted."""
+    """The report of one campaign; ``extracted`` are the variables that any of its calls extracted."""
 
     def __init__(
         self, db: Database, links: RunLinks, campaign: Campaign, period: ReportPeriod, extracted: Sequence[str]
@@ -90,7 +90,7 @@ class CampaignReports:
     async def open_report(
         self, links: RunLinks, organization_id: int, campaign_id: int, period: ReportPeriod
     ) -> CampaignReport:
-        """Returns the report of a campaign, whose rows are read as they are sent. CampaignNotFound (404)."""
+        """Returns the report of a campaign; its rows are read while they are sent. Raises CampaignNotFound (404)."""
         async with self._db.transaction() as session:
             campaign = await service.get_campaign(session, organization_id, campaign_id)
             names = await call_summaries.campaign_extracted_names(

@@ -7,7 +7,9 @@ from offhook.kit.filters.criteria import FilterInvalid
 
 
 def parse_period(start: str | None, end: str | None) -> ReportPeriod:
-    """Returns the period; times without a zone are UTC. FilterInvalid (422) names the invalid parameter."""
+    """Returns the period; times without a zone are UTC. Raises FilterInvalid (422), which
+    names the invalid parameter.
+    """
     return ReportPeriod(_parse_instant("start_date", start, is_end=False), _parse_instant("end_date", end, is_end=True))
 
 
@@ -18,7 +20,7 @@ def _parse_instant(name: str, text: str | None, *, is_end: bool) -> datetime | N
         if len(text) == len("2026-01-31"):
             day = datetime.combine(date.fromisoformat(text), datetime.min.time(), UTC)
             return day + timedelta(days=1) if is_end else day
-        # a plus sign that was not escaped in the address arrives as a space
+        # an unescaped plus sign in the address arrives as a space
         moment = datetime.fromisoformat(text.replace(" ", "+") if "T" in text else text)
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         return moment.astimezone(UTC) + timedelta(microseconds=1 if is_end else 0)

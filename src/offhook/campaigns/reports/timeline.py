@@ -1,4 +1,4 @@
-"""Counts how a campaign's contacts ended over time, in as many steps as a chart has room for."""
+"""Counts how a campaign's contacts ended over time, in as many steps as fit a chart."""
 
 from collections import defaultdict
 from datetime import UTC, datetime

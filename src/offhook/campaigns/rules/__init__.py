@@ -1,1 +1,1 @@
-"""The rules of dialling, one a file: pure functions over values, so that each can be tried at every hour and clock."""
+"""The rules of dialing, one per file: pure functions over values, testable at every hour and clock."""

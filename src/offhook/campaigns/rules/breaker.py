@@ -1,4 +1,4 @@
-"""The circuit breaker: pauses a campaign when too many recent calls failed, before the rest of the list is used up."""
+"""The circuit breaker: pauses a campaign when too many recent calls failed, before it uses up the list."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ def parse_breaker_config(stored: Mapping[str, Any] | None) -> BreakerConfig:
 
 
 def trip_reason(config: BreakerConfig, outcomes: Sequence[str]) -> str | None:
-    """Returns why the campaign pauses when the calls that ended within the window (newest first) fail too often."""
+    """Returns the reason for a pause when the calls that ended within the window (newest first) fail too often."""
     failed = sum(outcome in FAILURES for outcome in outcomes)
     if not config.is_enabled or len(outcomes) < config.min_calls or not failed:
         return None

@@ -1,4 +1,4 @@
-"""Checks whether a number may be called at all: invalid numbers, premium lines and excluded countries."""
+"""Decides if a number may be called at all: invalid numbers, premium lines and excluded countries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class DestinationPolicy:
 
 @dataclass(frozen=True, slots=True)
 class DestinationCheck:
-    """``refusal`` is None, :data:`INVALID` or :data:`BLOCKED`; ``zones`` as of ``kit.phone``."""
+    """``refusal`` is None, :data:`INVALID` or :data:`BLOCKED`; ``zones`` as in ``kit.phone``."""
 
     refusal: str | None
     zones: tuple[str, ...] = ()

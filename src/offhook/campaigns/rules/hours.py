@@ -1,7 +1,7 @@
 """Calling hours: weekly slots in the campaign's time zone and, if configured, in the callee's own.
 
-Where clocks change, the narrower reading wins: a slot begins at the later and ends at the earlier of the two
-instants that a repeated or skipped time may mean.
+Where clocks change, the narrower reading wins: a slot begins at the later and ends at the earlier of the two instants
+that a repeated or skipped time may mean.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from offhook.kit.time_zones import find_zone
 
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 DAY: Final = timedelta(days=1)
-# A weekly plan opens within a week, unless holidays cover it: after this we say that it never does.
+# A weekly plan opens within a week, unless holidays cover it: beyond this it counts as never.
 HORIZON_DAYS: Final = 400
 _MAX_HOPS: Final = 2000
 UNKNOWN_ZONE: Final = "unknown_zone"
@@ -34,7 +34,9 @@ class WeeklySlot:
 
 @dataclass(frozen=True, slots=True)
 class CallingSchedule:
-    """Weekly calling hours. ``holidays`` are local dates without calls, also in a slot that began the evening before."""
+    """Weekly calling hours. ``holidays`` are local dates without calls, also in a slot that
+    began the evening before.
+    """
 
     zone: str
     slots: tuple[WeeklySlot, ...]
@@ -46,7 +48,7 @@ class CallingSchedule:
         object.__setattr__(self, "_hash", hash((self.zone, self.slots, self.holidays, self.in_callee_zone)))
 
     def __hash__(self) -> int:
-        """Computed once: a window asks its cache for every day that it looks at."""
+        """Returns a precomputed hash: a window looks up its cache for every day."""
         return self._hash
 
 
@@ -63,7 +65,7 @@ ALWAYS: Final = CallingWindow(True, None)
 
 
 def parse_calling_hours(stored: Mapping[str, Any] | None) -> CallingSchedule | None:
-    """Reads ``campaigns.calling_hours`` as stored, which was validated when it was saved; None: at any time."""
+    """Reads ``campaigns.calling_hours`` as stored, which was validated when saved; None: at any time."""
     if stored is None:
         return None
     return CallingSchedule(
@@ -78,14 +80,14 @@ def parse_calling_hours(stored: Mapping[str, Any] | None) -> CallingSchedule | N
 
 
 def is_zone(name: str) -> bool:
-    """Returns whether this is an IANA time zone that is available here."""
+    """Returns True for an IANA time zone that is available here."""
     return find_zone(name) is not None
 
 
 def calling_window(hours: CallingSchedule | None, now: datetime, callee_zones: Sequence[str] = ()) -> CallingWindow:
-    """Returns whether a call may be placed at ``now`` (aware), and until when.
+    """Returns the state of the calling window at ``now`` (aware), and until when it holds.
 
-    ``callee_zones`` are all zones that the number may be in. With ``in_callee_zone``, calling hours must be open in all of
+    ``callee_zones`` are all possible zones of the number. With ``in_callee_zone``, calling hours must be open in all of
     them; without a known zone they count as closed.
     """
     if hours is None:
@@ -135,7 +137,7 @@ def _window_in_zone(hours: CallingSchedule, now: datetime, zone: str) -> Calling
 
 @lru_cache(maxsize=4096)
 def _open_spans(hours: CallingSchedule, zone: str, day: date) -> tuple[tuple[datetime, datetime], ...]:
-    """The open spans of one local date in UTC, merged and in order."""
+    """Returns the open spans of one local date in UTC, merged and in order."""
     if day in hours.holidays:
         return ()
     spans = []
@@ -147,7 +149,7 @@ def _open_spans(hours: CallingSchedule, zone: str, day: date) -> tuple[tuple[dat
 
 
 def _open_minutes(slots: Iterable[WeeklySlot], weekday: int) -> Iterator[tuple[int, int]]:
-    """Minutes of this weekday that are open; a slot that crosses midnight is two pieces."""
+    """Yields the open minutes of this weekday; a slot that crosses midnight is two pieces."""
     for slot in slots:
         crosses = slot.end <= slot.start
         if slot.day == weekday:

@@ -18,7 +18,7 @@ _BY_STATUS: Final = {"busy": "busy", "no_answer": "no_answer", "canceled": CANCE
 
 
 def outcome_of_run(status: str, outcome: str | None) -> str:
-    """Returns the contact's outcome for a run that is over. A callee who talked was reached, however the call ended."""
+    """Returns the contact's outcome for a finished run. A callee who talked was reached, however the call ended."""
     if outcome in _BY_OUTCOME:
         return _BY_OUTCOME[outcome]
     if status in _BY_STATUS:

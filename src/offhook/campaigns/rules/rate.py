@@ -14,7 +14,7 @@ class TokenBucket:
 
 @dataclass(frozen=True, slots=True)
 class TokenGrant:
-    """``taken`` calls may start; when that is fewer than requested, ``next_at`` is when the next may."""
+    """The number of calls that may start; if fewer than requested, ``next_at`` is the time of the next one."""
 
     taken: int
     bucket: TokenBucket

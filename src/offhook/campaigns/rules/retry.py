@@ -1,4 +1,4 @@
-"""Decides whether and when a contact that was not reached is called again."""
+"""Decides if and when an unreached contact is called again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class RetryPolicy:
 
 
 def retry_policy(stored: Mapping[str, Any]) -> RetryPolicy:
-    """Reads ``campaigns.retry_config`` as stored, with defaults for what it does not name."""
+    """Reads ``campaigns.retry_config`` as stored, with defaults for missing values."""
     wanted = {
         outcome for outcome in ("busy", "no_answer", "voicemail") if stored.get(f"retry_on_{outcome}", True) is True
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SlotDemand:
-    """A campaign's live calls, its cap, how many more it could use now, and the carrier account that places them."""
+    """A campaign's live calls, its cap, its demand for more calls now, and the carrier account that places them."""
 
     campaign_id: int
     live: int
@@ -25,7 +25,7 @@ def share_slots(
 ) -> Mapping[int, int]:
     """Gives free slots one by one to the campaign that has the fewest calls; ties go to the older campaign.
 
-    ``numbers``: how many more calls an account's numbers carry; other accounts have no such limit.
+    ``numbers``: the spare capacity of an account's numbers; other accounts have no such limit.
     """
     given = {demand.campaign_id: 0 for demand in demands}
     left = dict(numbers or {})

@@ -1,4 +1,4 @@
-"""The voicemail settings that a campaign gives its calls; ``retry`` decides whether the contact is called again."""
+"""The voicemail settings of a campaign's calls; ``retry`` decides if the contact is called again."""
 
 from collections.abc import Mapping
 from typing import Any

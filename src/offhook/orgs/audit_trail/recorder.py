@@ -15,7 +15,7 @@ from offhook.orgs.caller import Caller
 from offhook.orgs.tables import AuditEntry
 
 CHANGING_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-# operation_id: why its requests are not recorded although they write.
+# operation_id: the reason why its requests are not recorded although they write.
 UNRECORDED_OPERATIONS: Final[dict[str, str]] = {
     "send_text_chat_message": "a turn of a conversation: the run's own events have it",
     "rewind_text_chat": "a turn of a conversation: the run's own events have it",
@@ -34,9 +34,9 @@ async def write_audit_entry(
     data: Mapping[str, object] | None = None,
     ip: str | None = None,
 ) -> None:
-    """Writes one entry in the caller's transaction, so that a change and its entry live or die together.
+    """Writes one entry in the caller's transaction, so that a change and its entry commit together.
 
-    ``action`` is ``"noun.verb"`` (``"workflow.published"``), ``target`` names the thing (``"workflow:12"``), ``data``
+    ``action`` is ``"noun.verb"`` (``"workflow.published"``), ``target`` names the object (``"workflow:12"``), ``data``
     holds no secret. ``ip`` is the caller's own address unless given.
     """
     session.add(
@@ -66,14 +66,14 @@ async def record_request(session: AsyncSession, connection: HTTPConnection, call
     if session.info.get(_IS_RECORDED) or operation_id in UNRECORDED_OPERATIONS:
         return
     await session.flush()
-    if not await repository.has_written(session):  # a search by POST leaves nothing behind
+    if not await repository.has_written(session):  # a search by POST changes nothing
         return
     # ``create_tool`` → ``tool.create``
     verb, _, noun = operation_id.partition("_")
     action = f"{noun}.{verb}" if noun else verb
     target = None
     if connection.path_params:
-        # ``{"workflow_id": 3, "run_id": 4}`` → ``run:4``: the last part of the path is what is acted on.
+        # ``{"workflow_id": 3, "run_id": 4}`` → ``run:4``: the last part of the path is the target.
         name, value = list(connection.path_params.items())[-1]
         target = f"{name.removesuffix('_id').removesuffix('_uuid')}:{value}"[:_MAX_TARGET_CHARS]
     await write_audit_entry(session, caller, action[:_MAX_ACTION_CHARS], target)

@@ -1,4 +1,4 @@
-"""The do-not-call list: numbers that an organization must not dial, whatever asks for the call."""
+"""The do-not-call list: numbers that an organization must not dial, regardless of the request's origin."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
@@ -16,7 +16,7 @@ from offhook.orgs.tables import DoNotCallEntry
 SOURCE_MANUAL: Final = "manual"
 SOURCE_IMPORT: Final = "import"
 SOURCE_CALL: Final = "call"
-# Enough to see the pattern of what is wrong with a list, as for contact files.
+# Enough to see a pattern in an invalid list, as for contact files.
 _MAX_SHOWN_PROBLEMS: Final = 20
 _INSERT_BATCH: Final = 1000
 
@@ -35,7 +35,7 @@ class _NumberProblem(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class DoNotCallOrigin:
-    """Why and by whom numbers are listed. ``run_id`` is the call on which the caller asked for it."""
+    """The reason for a listing and its author. ``run_id`` is the call on which the caller asked for it."""
 
     source: str = SOURCE_MANUAL
     reason: str | None = None
@@ -44,15 +44,15 @@ class DoNotCallOrigin:
 
 
 async def listed_numbers(session: AsyncSession, organization_id: int, numbers: Collection[str]) -> set[str]:
-    """Returns those of ``numbers`` (E.164) that must not be dialed, with one indexed read for any count."""
+    """Returns the ``numbers`` (E.164) that must not be dialed, with one indexed read for any count."""
     return await repository.find_listed(session, organization_id, numbers) if numbers else set()
 
 
 async def add_numbers(
     session: AsyncSession, organization_id: int, numbers: Iterable[str], origin: DoNotCallOrigin
 ) -> Sequence[DoNotCallEntry]:
-    """Lists ``numbers`` (E.164) and returns the new entries. A number that is listed keeps its first entry."""
-    # Sorted, so that two requests with the same numbers wait for each other and never lock each other out.
+    """Lists ``numbers`` (E.164) and returns the new entries. A listed number keeps its first entry."""
+    # Sorted, so that two requests with the same numbers wait for each other instead of deadlocking.
     rows = [
         {
             "phone_number": number,
@@ -80,11 +80,11 @@ async def remove_entry(
 
 
 async def normalize_numbers(texts: Sequence[str]) -> list[str]:
-    """Returns numbers as people write them (with a country code) in E.164 form, in order and each once.
+    """Converts numbers as people write them (with a country code) to E.164, in order and without duplicates.
 
     Raises :class:`NumbersInvalid` (422) with the first invalid ones; then none of them is usable.
     """
-    # 16 µs each: a long list would hold up the voices of this process.
+    # 16 µs each: a long list would delay this process's audio.
     return await asyncio.to_thread(_normalize_numbers, texts)
 
 

@@ -11,7 +11,7 @@ from offhook.orgs.tables import DoNotCallEntry
 
 
 async def find_listed(session: AsyncSession, organization_id: int, numbers: Collection[str]) -> set[str]:
-    """Returns those of ``numbers`` (E.164) that are on the list."""
+    """Returns the ``numbers`` (E.164) that are on the list."""
     listed = await session.scalars(
         select(DoNotCallEntry.phone_number).where(
             DoNotCallEntry.organization_id == organization_id, DoNotCallEntry.phone_number.in_(set(numbers))

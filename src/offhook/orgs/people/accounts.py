@@ -13,7 +13,7 @@ from offhook.orgs.tables import User
 
 
 async def get_user(session: AsyncSession, user_id: int) -> User:
-    """Raises :class:`UserNotFound` (404)."""
+    """Returns the user; raises :class:`UserNotFound` (404)."""
     user = await people.find_user(session, user_id)
     if user is None:
         raise UserNotFound

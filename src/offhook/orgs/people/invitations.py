@@ -1,4 +1,4 @@
-"""Invitations: a link that lets one person join an organization once, with or without an account."""
+"""Invitations: a link lets one person join an organization once, with or without an account."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ INVITATION_LIFETIME: Final = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class NewInvitation:
-    """``token`` is the secret of the link: shown now and never again."""
+    """A new invitation; ``token`` is the link's secret, which is shown only now."""
 
     record: Invitation
     token: str
@@ -26,7 +26,7 @@ class NewInvitation:
 
 @dataclass(frozen=True, slots=True)
 class InvitationPreview:
-    """Holds what the holder of a link may know before they accept."""
+    """The details of an invitation that its link shows before acceptance."""
 
     organization_id: int
     organization_name: str
@@ -67,7 +67,7 @@ async def create_invitation(
 async def revoke_invitation(
     session: AsyncSession, organization_id: int, invitation_id: int, now: datetime
 ) -> tuple[Invitation, bool]:
-    """Revokes an invitation; returns it and whether that changed anything. 404 when there is none."""
+    """Revokes an invitation; returns it and True if that changed it. Raises 404 when there is none."""
     invitation = await repository.lock_invitation(session, organization_id, invitation_id)
     if invitation is None:
         raise InvitationNotFound
@@ -77,7 +77,7 @@ async def revoke_invitation(
 
 
 async def preview_invitation(session: AsyncSession, token: str, now: datetime) -> InvitationPreview:
-    """Raises :class:`InvitationRefused` (401) when the link is unknown, used, revoked or expired."""
+    """Returns the preview; raises :class:`InvitationRefused` (401) for an unknown, used, revoked or expired link."""
     row = await repository.find_invitation_by_token(session, hash_token(token), now)
     if row is None:
         raise InvitationRefused
@@ -94,7 +94,7 @@ async def preview_invitation(session: AsyncSession, token: str, now: datetime) -
 
 
 async def mark_accepted(session: AsyncSession, token: str, now: datetime) -> Invitation:
-    """Accepts the invitation; of two requests at once, one gets it and the other :class:`InvitationRefused`."""
+    """Accepts the invitation; of concurrent requests, one succeeds and the others get :class:`InvitationRefused`."""
     accepted = await repository.accept_invitation(session, hash_token(token), now)
     if accepted is None:
         raise InvitationRefused

@@ -14,13 +14,13 @@ OWNER: Final = "owner"
 
 
 def check_may_grant(caller: Caller, role: str) -> None:
-    """Raises :class:`OwnerOnly` (403) unless the caller may give and take this role: only owners may for owners."""
+    """Raises :class:`OwnerOnly` (403) unless the caller may grant and revoke this role: only owners handle owners."""
     if role == OWNER and caller.role != OWNER:
         raise OwnerOnly
 
 
 async def change_role(session: AsyncSession, caller: Caller, user_id: int, role: str) -> tuple[Row[User, Member], str]:
-    """Sets a member's role from the next request on; returns the member and the role before."""
+    """Sets a member's role from the next request on; returns the member and the previous role."""
     await repository.lock_organization(session, caller.organization_id)
     row = await repository.find_member(session, caller.organization_id, user_id)
     if row is None:
@@ -36,9 +36,9 @@ async def change_role(session: AsyncSession, caller: Caller, user_id: int, role:
 
 
 async def remove_member(session: AsyncSession, caller: Caller, user_id: int) -> Row[User, Member]:
-    """Removes a member, whose sessions and open invitations end at once; what they created stays.
+    """Removes a member and ends their sessions and open invitations at once; objects that they created stay.
 
-    Anyone may leave; admins remove others, owners are removed by an owner.
+    Members may leave; admins remove others; only owners remove owners.
     """
     await repository.lock_organization(session, caller.organization_id)
     row = await repository.find_member(session, caller.organization_id, user_id)

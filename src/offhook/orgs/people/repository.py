@@ -14,7 +14,7 @@ _IS_OPEN: Final = (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(N
 
 
 async def list_members(session: AsyncSession, organization_id: int) -> list[Row[User, Member]]:
-    """Returns everyone, in the order in which they joined."""
+    """Returns all members in the order in which they joined."""
     statement = (
         select(User, Member)
         .join(Member, Member.user_id == User.id)
@@ -42,7 +42,7 @@ async def delete_member(session: AsyncSession, organization_id: int, user_id: in
         .where(UserSession.revoked_at.is_(None))
         .values(revoked_at=func.now())
     )
-    # A link that they kept for themselves would let them in again.
+    # A link that they kept would let them in again.
     await session.execute(
         update(Invitation)
         .where(Invitation.organization_id == organization_id, Invitation.invited_by == user_id, *_IS_OPEN)
@@ -51,7 +51,7 @@ async def delete_member(session: AsyncSession, organization_id: int, user_id: in
 
 
 async def lock_organization(session: AsyncSession, organization_id: int) -> None:
-    """Serializes changes of owners: of two who leave at the same time, the second one sees that the first is gone."""
+    """Serializes changes of owners: when two leave concurrently, the second sees that the first is gone."""
     await session.execute(select(Organization.id).where(Organization.id == organization_id).with_for_update())
 
 
@@ -90,7 +90,7 @@ async def list_open_invitations(session: AsyncSession, organization_id: int, now
 
 
 async def lock_invitation(session: AsyncSession, organization_id: int, invitation_id: int) -> Invitation | None:
-    """Returns an invitation that was not accepted, locked until the transaction ends."""
+    """Returns an unaccepted invitation, locked until the transaction ends."""
     return await session.scalar(
         select(Invitation)
         .where(Invitation.organization_id == organization_id, Invitation.id == invitation_id)
@@ -99,7 +99,7 @@ async def lock_invitation(session: AsyncSession, organization_id: int, invitatio
     )
 
 
-# Below: reads and writes across organizations, by a link's secret or for a person, who belongs to several.
+# Below: reads and writes across organizations, by a link's secret or for a person, who may belong to several.
 
 
 def _acceptable(token_sha256: bytes, now: datetime) -> tuple[ColumnElement[bool], ...]:
@@ -127,7 +127,7 @@ async def accept_invitation(session: AsyncSession, token_sha256: bytes, now: dat
 
 
 async def organizations_of(session: AsyncSession, user_id: int) -> list[Row[Organization, str]]:
-    """Returns every organization of a person with the role there, in the order in which they were joined."""
+    """Returns a person's organizations with the role in each, in the order of joining."""
     statement = (
         select(Organization, Member.role)
         .join(Member, Member.organization_id == Organization.id)
@@ -146,7 +146,7 @@ async def set_password(session: AsyncSession, user_id: int, password_hash: str) 
 
 
 async def list_sessions(session: AsyncSession, user_id: int, now: datetime) -> Sequence[UserSession]:
-    """Returns the valid sessions, newest first, including those with which a superuser acts for this person."""
+    """Returns the valid sessions, newest first, including superusers' impersonations of this person."""
     sessions = await session.scalars(
         select(UserSession)
         .where(UserSession.user_id == user_id, UserSession.revoked_at.is_(None), UserSession.expires_at > now)

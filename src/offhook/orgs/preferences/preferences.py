@@ -28,7 +28,7 @@ TimeZoneName = Annotated[str, StringConstraints(min_length=1, max_length=64), Af
 
 @dataclass(frozen=True, slots=True)
 class OrganizationLimits:
-    """``concurrent_calls`` limits the live calls; ``source`` says where the limit was set."""
+    """``concurrent_calls`` limits the live calls; ``source`` names the level that sets the limit."""
 
     concurrent_calls: int
     source: str
@@ -37,7 +37,7 @@ class OrganizationLimits:
 async def change_organization(
     session: AsyncSession, caller: Caller, values: Mapping[str, str | None], action: str
 ) -> Organization:
-    """Sets these columns and records in the audit log, as ``action``, the names of those that were different."""
+    """Sets these columns and records the names of the changed ones in the audit log as ``action``."""
     organization = await service.get_organization(session, caller.organization_id)
     changed = [name for name, value in values.items() if getattr(organization, name) != value]
     for name in changed:

@@ -21,7 +21,7 @@ from offhook.orgs.sign_in import repository
 log = structlog.get_logger(__name__)
 
 LATE_TOUCH_S = 30.0
-# A client with a stale key may retry hard: what is limited is the load and the log, 256 random bits cannot be guessed.
+# A client with a stale key may retry hard: this limits the load and the log; 256 random bits cannot be guessed.
 MAX_UNKNOWN_CREDENTIALS_PER_MINUTE = 300
 MAX_CREDENTIAL_LENGTH = 512
 
@@ -30,7 +30,7 @@ class Authenticator:
     """Resolves credentials to callers without a cache, so that every process refuses a revoked one at the next request."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        # Autocommit: the touch is one statement.
+        # Autocommit: the update is one statement.
         self._engine: AsyncEngine = database.engine.execution_options(isolation_level="AUTOCOMMIT")
         self._reads = DirectReadPool(database.url)
         self._tasks = TaskTracker()
@@ -93,8 +93,9 @@ class Authenticator:
         )
 
     async def _mark_used(self, key_id: int, now: datetime) -> None:
-        """Sets ``last_used_at``. The request does not wait for a row that another transaction holds; a task does, one for
-        each key, so that a key that is archived and reactivated all the time is seen to be used nevertheless."""
+        """Sets ``last_used_at``. When another transaction holds the row, the request does not wait: a task does, one
+        per key, so that a key that is archived and reactivated constantly still shows its use.
+        """
         try:
             is_written = await repository.mark_key_used(self._engine, key_id, now, skip_locked=True)
         except SQLAlchemyError:

@@ -19,7 +19,9 @@ IMPERSONATION_TTL: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class ImpersonationTarget:
-    """Identifies the user to act for by the first of the three that is set; ``organization_id`` chooses among theirs."""
+    """The user to impersonate, by the first of the three fields that is set;
+    ``organization_id`` selects one of theirs.
+    """
 
     provider_user_id: str | None
     user_id: int | None
@@ -80,7 +82,7 @@ async def start_impersonation(
 async def _find_target(session: AsyncSession, target: ImpersonationTarget) -> User:
     user_id = target.user_id
     if target.provider_user_id is not None:
-        # People sign in with us: the identity provider's identifier is our own id.
+        # Users sign in with Offhook itself: the identity provider's identifier is our own id.
         user_id = int(target.provider_user_id) if re.fullmatch(r"[0-9]{1,9}", target.provider_user_id) else 0
     if user_id is not None:
         user = await people.find_user(session, user_id)

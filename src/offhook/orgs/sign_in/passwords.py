@@ -1,4 +1,4 @@
-"""Passwords: argon2id with the OWASP parameters, in a few threads so that neither the loop nor the memory suffers."""
+"""Passwords: argon2id with the OWASP parameters, in a few threads to protect the loop and the memory."""
 
 import anyio
 import anyio.to_thread
@@ -19,7 +19,7 @@ class PasswordService:
         return await anyio.to_thread.run_sync(_HASHER.hash, _encode_password(password), limiter=self._limiter)
 
     async def verify_password(self, password_hash: str | None, password: str) -> bool:
-        """Returns whether the password matches; takes as long without a hash, so that timing does not reveal accounts."""
+        """Verifies a password; takes as long without a hash, so that timing does not reveal accounts."""
         if self._dummy_hash is None:
             self._dummy_hash = await self.hash_password("no account has this password")
         verified = await anyio.to_thread.run_sync(

@@ -1,4 +1,4 @@
-"""Statements of authentication: credentials by their hash, and when an API key was last used."""
+"""Statements of authentication: credentials by hash, and the last use of API keys."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -33,9 +33,9 @@ async def find_session(reads: DirectReadPool, token_sha256: bytes, now: datetime
 
 
 async def mark_key_used(engine: AsyncEngine, key_id: int, now: datetime, *, skip_locked: bool) -> bool:
-    """Sets ``last_used_at`` if it is older than a minute; ``engine`` commits by itself.
+    """Sets ``last_used_at`` if it is older than a minute; ``engine`` autocommits. Returns True if it wrote the row.
 
-    With ``skip_locked`` a row that another transaction holds is left alone. Returns whether the row was written.
+    With ``skip_locked``, skips a row that another transaction holds.
     """
     is_due = (ApiKey.id == key_id, or_(ApiKey.last_used_at.is_(None), ApiKey.last_used_at <= now - TOUCH_AFTER))
     free = select(ApiKey.id).where(*is_due).with_for_update(skip_locked=True).scalar_subquery()

@@ -24,13 +24,13 @@ from offhook.orgs.sign_in.passwords import PasswordService
 from offhook.orgs.tables import User
 from offhook.settings import Settings
 
-# A person mistypes a few times; behind one address there may be an office.
+# Typing errors are few per person; one address may serve a whole office.
 ACCOUNT_ATTEMPTS, ACCOUNT_WINDOW_S = 10, 300
 ADDRESS_ATTEMPTS, ADDRESS_WINDOW_S = 100, 300
 
 
 class SignIn:
-    """Signs people in and up. Hashing is slow, so no transaction is open during it: each one opens before or after."""
+    """Signs people in and up. Hashing is slow, so no transaction is open during it; each opens before or after."""
 
     def __init__(self, database: Database, clock: Clock, settings: Settings) -> None:
         self._db = database
@@ -86,7 +86,7 @@ class SignIn:
         return signed_in
 
     async def look_at_invitation(self, token: str, ip: str | None) -> InvitationPreview:
-        """Returns what the link is for; raises ``InvitationRefused`` (401)."""
+        """Returns the link's preview; raises ``InvitationRefused`` (401)."""
         address = ip or ""
         self._per_address.spend(address)
         async with self._db.transaction() as session:
@@ -99,8 +99,8 @@ class SignIn:
     ) -> SignInResult:
         """Joins the organization and signs in to it.
 
-        The holder of an account proves it by being signed in (``caller``) or by its password; anyone else gets an account
-        with ``password``. Works with sign-up disabled: the invitation is the permission.
+        The holder of an account proves it by being signed in (``caller``) or by its password; other people get an
+        account with ``password``. Works with sign-up disabled: the invitation is the permission.
         """
         invited = await self.look_at_invitation(token, ip)
         async with self._db.transaction() as session:
