@@ -15,9 +15,9 @@ from offhook.root import Root
 
 
 def create_app(root: Root) -> FastAPI:
-    """The ASGI application over an already built root; its lifespan opens and closes what the domains hold.
+    """Returns the ASGI application of a built root; its lifespan opens and closes the domains' resources.
 
-    Routes, checks and the lifespan find the root in ``app.state``, where it may be exchanged between two lifespans.
+    Routes, checks and the lifespan find the root in ``app.state``, where tests may replace it between two lifespans.
     """
     app = FastAPI(lifespan=_lifespan, openapi_url=None)  # install_http serves the description, without a CDN's page
     app.state.root = root
@@ -36,6 +36,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def run_api(root: Root, listening: socket, on_ready: Callable[[], None]) -> None:
-    """Serve until a signal comes; the domains end their calls before connections are cut."""
+    """Serves until a signal arrives; the domains end their calls before connections are cut."""
     config = server_config(create_app(root), max_socket_message_bytes=root.settings.max_socket_message_bytes)
     await HttpServer(config, on_ready=on_ready, before_shutdown=partial(stop_domains, root)).serve(sockets=[listening])

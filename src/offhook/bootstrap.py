@@ -1,4 +1,4 @@
-"""The composition root: settings and a database address become the parts of one process."""
+"""The composition root: builds the parts of one process from settings and a database address."""
 
 from functools import partial
 
@@ -43,7 +43,7 @@ from offhook.kit.files.file_store import FileStore
 from offhook.root import Root, remember_settings
 from offhook.settings import Settings, SettingsError
 
-# Lower domains first: an upper one may ask the root for their services.
+# Lower domains first: an upper one may get their services from the root.
 DOMAINS = (
     orgs,
     webhooks,
@@ -88,7 +88,7 @@ def build_root(
 ) -> Root:
     """Builds the parts and lets every domain add its own. ``database_url`` is ``postgresql+asyncpg://…``; no I/O.
 
-    ``egress`` replaces the client for addresses that users type in (a test's, with its own resolver), ``clock`` the
+    ``egress`` replaces the client for addresses that users enter (a test's, with its own resolver), ``clock`` the
     system's.
     """
     root = Root(
@@ -116,6 +116,6 @@ def _egress(settings: Settings) -> EgressClient:
 
 
 async def stop_domains(root: Root) -> None:
-    """Let every domain end what it holds, last registered first. Calling it again does nothing."""
+    """Stops every domain, last registered first. Repeated calls do nothing."""
     while root.on_stop:
         await root.on_stop.pop()()

@@ -1,4 +1,4 @@
-"""``offhook``: every module in ``commands`` that has ``register(app)`` is the command of its name."""
+"""``offhook``: every module in ``commands`` with ``register(app)`` is the command of its name."""
 
 import sys
 from importlib import import_module
@@ -10,7 +10,9 @@ from offhook import commands
 
 
 def build_cli(wanted: str | None = None) -> typer.Typer:
-    """The command line; with only the command ``wanted`` where there is one, as the others cost a second to import."""
+    """Returns the command line; with only the command ``wanted`` if it exists, as the others
+    cost a second to import.
+    """
     app = typer.Typer(
         name="offhook",
         help="Voice agents that answer and place phone calls. Settings are OFFHOOK_* variables.",
@@ -21,7 +23,7 @@ def build_cli(wanted: str | None = None) -> typer.Typer:
 
     @app.callback()
     def group() -> None:
-        """Without it a command line of one command would not take that command's name."""
+        """Makes Typer keep the command's name in a command line of one command."""
 
     names = [module.name for module in iter_modules(commands.__path__)]
     for name in [wanted] if wanted in names else names:

@@ -1,4 +1,4 @@
-"""The one error that services raise: it carries its own stable code and HTTP status."""
+"""The base error of services: it carries its own stable code and HTTP status."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""What one process is made of; ``bootstrap`` fills it and every domain's ``register(root)`` adds to it."""
+"""The parts of one process; ``bootstrap`` builds it and every domain's ``register(root)`` adds to it."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from offhook.settings import Settings
 T = TypeVar("T")
 Hook = Callable[[], Awaitable[None]]
 
-# A session knows its engine and nothing else of its process, and what the installation has set is in the settings.
+# A session knows only its engine; the installation's configuration is in the settings.
 _settings: WeakKeyDictionary[Engine, Settings] = WeakKeyDictionary()
 
 
@@ -29,8 +29,7 @@ class Root:
     """The parts of one process. ``api`` is mounted under ``/api/v1``; ``services`` are found by their type.
 
     ``on_start`` runs in the API process before it takes connections, ``on_work`` in a job process before it takes jobs;
-    ``on_stop`` runs in every process, last added
-    first, while the database is still there.
+    ``on_stop`` runs in every process, last added first, while the database is still there.
     """
 
     settings: Settings
@@ -53,7 +52,7 @@ class Root:
 
 
 def base_url(connection: HTTPConnection) -> str:
-    """Where clients reach this server: the configured public address, or else the one they used, without a slash."""
+    """Returns the server's address for clients: the configured public one, or the one they used, without a slash."""
     root: Root = connection.app.state.root
     if root.settings.public_url:
         return root.settings.public_url.rstrip("/")
@@ -62,9 +61,11 @@ def base_url(connection: HTTPConnection) -> str:
 
 
 def use_service(kind: type[T]) -> Any:
-    """A FastAPI dependency that finds the process's service of this type: ``runs: Annotated[LiveCallRegistry, Depends(use_service(LiveCallRegistry))]``."""
+    """Returns a FastAPI dependency on the process's service of this type: ``runs: Annotated[LiveCallRegistry,
+    Depends(use_service(LiveCallRegistry))]``.
+    """
 
-    # async, although it awaits nothing: the framework sends plain functions through a thread
+    # async without an await: the framework runs plain functions in a thread
     async def find_service(connection: HTTPConnection) -> T:
         return cast(Root, connection.app.state.root).get(kind)
 
@@ -72,15 +73,15 @@ def use_service(kind: type[T]) -> Any:
 
 
 def remember_settings(root: Root) -> None:
-    """Let the sessions of this process find its settings."""
+    """Stores this process's settings for its sessions."""
     _settings[root.db.engine.sync_engine] = root.settings
 
 
 def settings_of(session: AsyncSession) -> Settings:
-    """The settings of the process that this session belongs to; the environment's, where nobody remembered any."""
+    """Returns the settings of this session's process; the environment's, if none were stored."""
     return _settings.get(session.get_bind().engine) or Settings.load()
 
 
 async def database_of(connection: HTTPConnection) -> Database:
-    """A FastAPI dependency: for endpoints whose work is more than one transaction."""
+    """Returns the database. A FastAPI dependency for endpoints whose work is more than one transaction."""
     return cast(Root, connection.app.state.root).db

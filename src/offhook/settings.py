@@ -1,4 +1,4 @@
-"""One typed class for everything that the environment may set (``OFFHOOK_*``)."""
+"""The settings: one typed class for all environment variables (``OFFHOOK_*``)."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -23,18 +23,18 @@ class Settings(BaseSettings):
     host: str = "127.0.0.1"
     port: int = Field(default=8480, ge=0, le=65535)
     public_url: str | None = None
-    # Where the simulated phones of a job process reach the server; else the one on this data folder, else public_url.
+    # Address of the server for a job process's simulated phones; else the one on this data folder, else public_url.
     server_url: str | None = None
-    # Whose X-Forwarded-* headers are believed: addresses and networks with commas between.
+    # Trusted senders of X-Forwarded-* headers: addresses and networks, comma-separated.
     trusted_proxies: str = "127.0.0.1,::1"
     # Other REST addresses of carriers, by name, as JSON: {"twilio": "http://127.0.0.1:9001"} (an emulator's).
     carrier_urls: dict[str, str] = Field(default_factory=dict)
-    # Whose numbers quick-connect buys: a carrier that sells numbers, else the simulated one; the account's fields as JSON.
+    # The account of quick-connect: a carrier that sells numbers, else the simulated one; its fields as JSON.
     platform_carrier: str | None = None
     platform_carrier_account: SecretStr | None = None
     signup_enabled: bool = True
     secret_key: SecretStr | None = None
-    # Where documents are kept: a bucket that every machine reaches (s3://bucket/prefix, gs://…, az://…) or the data folder.
+    # Storage of documents: a bucket that every machine reaches (s3://bucket/prefix, gs://…, az://…) or the data folder.
     storage_url: str | None = Field(default=None, pattern=r"^(s3|gs|az|azure|file|memory)://")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["text", "json"] = "text"
@@ -63,15 +63,15 @@ class Settings(BaseSettings):
     org_concurrency_limit: int = Field(default=10, ge=1)
     max_calls_per_process: int = Field(default=120, ge=1)
     run_lease_s: float = Field(default=10.0, ge=2)
-    # Campaigns: how long a carrier's silence about a dial is waited out (longer than phones ring), and the safety tick.
+    # Campaigns: the wait for a carrier that is silent about a dial (longer than phones ring), and the safety tick.
     campaign_patience_s: float = Field(default=120.0, ge=1)
     campaign_tick_s: float = Field(default=5.0, ge=0.2)
     sweep_interval_s: float = Field(default=5.0, ge=0.2)
-    # Names (``crm.internal``, ``localhost:11434``) and networks that tools, webhooks and models may call though they are
-    # not public, with commas between.
+    # Names (``crm.internal``, ``localhost:11434``) and networks, comma-separated, that tools, webhooks and models may
+    # call even though they are not public.
     egress_allow: str = ""
     local_models: Literal["auto", "on", "off"] = "auto"
-    # Turns of one text chat, those that were taken back included: each is stored with it.
+    # Turns of one text chat, including undone ones: each is stored with it.
     max_chat_turns: int = Field(default=200, ge=2)
     max_socket_message_bytes: int = Field(default=65536, ge=4096)
 

@@ -9,7 +9,7 @@ from offhook.root import Root
 
 
 async def run_job_process(root: Root) -> None:
-    """Run jobs until a signal comes; those under way then have their time to end."""
+    """Runs jobs until a signal arrives; jobs in progress have time to end."""
     stopping = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

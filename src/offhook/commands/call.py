@@ -19,7 +19,7 @@ from offhook.kit.phone_numbers import is_e164
 from offhook.orgs.service import DEFAULT_ORGANIZATION
 from offhook.telephony.media.sound_files import SoundFileError, read_as_mulaw
 
-# A run without an outcome below has failed as far as a script is concerned.
+# For scripts, a run without one of these outcomes has failed.
 EXIT_FAILED: Final = 6
 EXIT_CODES: Final = {
     "answered": 0, "transferred": 0, "completed": 0, "busy": 3, "no_answer": 4, "voicemail": 5,

@@ -1,4 +1,4 @@
-"""A call as a client of the API sees it: place it, follow its events, read what came of it, end it."""
+"""A call through an API client: place it, follow its events, read its record, end it."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ from offhook.telephony.providers.twilio.api import NAME
 from offhook.telephony.providers.twilio.peer import TwilioPeer
 
 READY_TIMEOUT_S: Final = 30.0
-# A caller who was not greeted begins to talk all the same.
+# A caller who is not greeted begins to talk after this.
 GREETING_TIMEOUT_S: Final = 8.0
 PAUSE_S: Final = 0.9
 SETTLE_TIMEOUT_S: Final = 10.0
@@ -29,7 +29,7 @@ CONNECT_TIMEOUT_S: Final = 10.0
 
 
 async def wait_ready(url: str) -> None:
-    """Until the server answers; it announces itself a moment before its database is migrated and it listens."""
+    """Waits until the server answers; it announces itself shortly before it migrates its database and listens."""
     until = asyncio.get_running_loop().time() + READY_TIMEOUT_S
     async with httpx2.AsyncClient(trust_env=False) as http:
         while asyncio.get_running_loop().time() < until:
@@ -68,7 +68,7 @@ class CallClient:
         return run
 
     async def finished_run(self, workflow_id: int, run_id: int) -> ReportedCall:
-        """Returns the final record: a moment may pass between a hang-up and its bookkeeping."""
+        """Returns the final record: bookkeeping may take a moment after a hang-up."""
         run = await self.get_run(workflow_id, run_id)
         with suppress(TimeoutError):
             async with asyncio.timeout(SETTLE_TIMEOUT_S):
@@ -94,7 +94,7 @@ class CallClient:
                     yield event
 
     async def save_recording(self, workflow_id: int, run_id: int, path: Path) -> None:
-        """Writes the WAV file; an unanswered call has none, which is reported and does not fail the command."""
+        """Saves the WAV file; an unanswered call has none, which is reported and does not fail the command."""
         answer = await self._http.get(f"/workflow/{workflow_id}/runs/{run_id}/recording")
         if answer.status_code == 404:
             typer.echo("offhook: This call has no recording.", err=True)
@@ -121,7 +121,7 @@ class CallClient:
 
 
 class _CallerInput:
-    """Gives what the agent sends to the caller's line. Implements ``MessageReceiver``."""
+    """Feeds the agent's messages to the caller's line. Implements ``MessageReceiver``."""
 
     def __init__(self) -> None:
         self.line: SimulatedPhone | None = None
@@ -132,7 +132,7 @@ class _CallerInput:
             self.line.on_message(text)
 
     def on_binary(self, payload: bytes) -> None:
-        """This carrier's messages are text."""
+        """Ignores binary: this carrier's messages are text."""
 
     def on_closed(self, code: int, reason: str) -> None:
         if self.line is not None:
@@ -173,7 +173,7 @@ async def play_caller(
 
 
 async def _wait_first(task: "asyncio.Task[Any]", event: asyncio.Event) -> None:
-    """Until the task is done or the event is set."""
+    """Waits until the task is done or the event is set."""
     waiting = asyncio.create_task(event.wait())
     try:
         await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)

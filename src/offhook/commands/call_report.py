@@ -44,7 +44,7 @@ class ReportedLine(TypedDict):
 
 
 class ReportedCall(TypedDict):
-    """A run as the API returns it; the fields that are shown here."""
+    """A run as the API returns it; only the displayed fields."""
 
     workflow_run_id: int
     status: str

@@ -1,4 +1,4 @@
-"""The server that `offhook call` talks to: the one that runs on this data folder, or one of its own for the call."""
+"""The server for `offhook call`: the one that runs on this data folder, or one started for the call."""
 
 import os
 import subprocess
@@ -23,14 +23,16 @@ STOP_TIMEOUT_S: Final = 25.0
 
 @contextmanager
 def any_server(settings: Settings) -> Iterator[tuple[str, str]]:
-    """``(url, database url)`` of a server that is up. One that is started here listens on loopback and ends with us."""
+    """Yields ``(url, database url)`` of a running server. One that is started here listens on loopback and ends with
+    us.
+    """
     folder = DataFolder(settings.data_dir)
     folder.prepare()
     running = folder.running_server()
     if running is not None and running.url is not None:
         yield _server_address(_await_database(folder, running))
         return
-    # A file and not a pipe: nobody reads along, and a full pipe would stop the server.
+    # A file, not a pipe: without a reader, a full pipe would stop the server.
     with TemporaryFile() as log:
         process = _start_server(log)
         try:
@@ -45,7 +47,7 @@ def any_server(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def _start_server(log: IO[bytes]) -> "subprocess.Popen[bytes]":
-    # A public address would send our own requests around the world; the log of a call's server is nobody's reading.
+    # A public address would send our own requests around the world; the log of a call's server is not displayed.
     environment = {name: value for name, value in os.environ.items() if name != "OFFHOOK_PUBLIC_URL"}
     return subprocess.Popen(
         [sys.executable, "-m", "offhook.cli", "serve", "--host", "127.0.0.1", "--port", "0", "--no-worker"],
@@ -91,7 +93,7 @@ def _server_address(info: ServerInfo) -> tuple[str, str]:
 
 @asynccontextmanager
 async def short_lived_key(database_url: str, organization: str) -> AsyncIterator[str]:
-    """An API key of role member for the length of the call; archived afterwards, whatever happened."""
+    """Yields an API key of role member for the length of the call; always archived afterwards."""
     database = Database(database_url, pool_size=1)
     try:
         async with database.transaction() as session:

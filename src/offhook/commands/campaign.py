@@ -1,4 +1,4 @@
-"""``offhook campaign``: looking after campaigns from the command line."""
+"""``offhook campaign``: campaigns from the command line."""
 
 import json
 from dataclasses import asdict
@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
     @campaign.callback()
     def campaign_group() -> None:
-        """Without it a group of one command would not take that command's name."""
+        """Makes Typer keep the command's name in a group of one command."""
 
     @campaign.command()
     def verify(

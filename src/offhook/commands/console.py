@@ -1,4 +1,4 @@
-"""How a command ends: its answer on stdout, or one sentence on stderr and an exit code."""
+"""The end of a command: its answer on stdout, or one sentence on stderr and an exit code."""
 
 import asyncio
 from collections.abc import Coroutine, Iterator
@@ -28,7 +28,7 @@ class CommandError(Exception):
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Errors that we know end the command with their sentence, without a traceback."""
+    """Ends the command with a known error's sentence, without a traceback."""
     try:
         yield
     except SettingsError as error:
@@ -40,7 +40,7 @@ def report_errors() -> Iterator[None]:
 
 
 def load_settings(**overrides: object) -> Settings:
-    """The settings of this command, with the log set up for them."""
+    """Returns the settings of this command, with logging configured."""
     settings = Settings.load(**overrides)
     logging.configure_logging(settings.log_level, settings.log_format)
     return settings

@@ -1,4 +1,4 @@
-"""``offhook credits``: money for an organization, for whoever runs the installation."""
+"""``offhook credits``: money for an organization, for the operator of the installation."""
 
 import json
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""The database of a command: the one named in the settings, the running server's, or the embedded one started here."""
+"""The database of a command: the configured one, the running server's, or the embedded one started here."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ _SCHEMES = ("postgresql+asyncpg://", "postgresql://", "postgres://")
 
 
 def configured_url(settings: Settings) -> str | None:
-    """``OFFHOOK_DATABASE_URL`` as SQLAlchemy wants it; None when the embedded database is used."""
+    """Returns ``OFFHOOK_DATABASE_URL`` for SQLAlchemy; None for the embedded database."""
     if settings.database_url is None:
         return None
     scheme = next((scheme for scheme in _SCHEMES if settings.database_url.startswith(scheme)), None)
@@ -32,7 +32,7 @@ def configured_url(settings: Settings) -> str | None:
     try:
         make_url(url)
     except (ValueError, ArgumentError):
-        # without the value: it holds a password
+        # without the value: it contains a password
         raise SettingsError(
             "OFFHOOK_DATABASE_URL cannot be read: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE."
         ) from None
@@ -41,15 +41,15 @@ def configured_url(settings: Settings) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class OwnedDatabase:
-    """``server`` is None where the database is somebody else's."""
+    """A database; ``server`` is None when this process did not start it."""
 
     url: str
     server: EmbeddedPostgres | None = None
 
     async def keep_running(self) -> None:
-        """Until cancelled, start the embedded server again when it ends (out of memory, an operator's mistake).
+        """Restarts the embedded server whenever it ends (out of memory, an operator's mistake), until canceled.
 
-        Use it on the loop of the main thread: the server is told to end when the thread that started it does.
+        Use it on the loop of the main thread: the server ends with the thread that started it.
         """
         while self.server is not None:
             await asyncio.sleep(WATCH_INTERVAL_S)
@@ -59,7 +59,7 @@ class OwnedDatabase:
 
 @contextmanager
 def owned_database(settings: Settings) -> Iterator[OwnedDatabase]:
-    """The database of a process that may have started it; the caller owns the data folder."""
+    """Yields the database of a process that may start it; the caller owns the data folder."""
     configured = configured_url(settings)
     if configured is not None:
         yield OwnedDatabase(configured)
@@ -73,7 +73,7 @@ def owned_database(settings: Settings) -> Iterator[OwnedDatabase]:
 
 @contextmanager
 def any_database(settings: Settings, *, wait_s: float = 15) -> Iterator[str]:
-    """The database for a command beside a running server, or without one. Call it from the main thread."""
+    """Yields the database for a command with or without a running server. Call it from the main thread."""
     configured = configured_url(settings)
     if configured is not None:
         yield configured

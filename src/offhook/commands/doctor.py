@@ -1,4 +1,4 @@
-"""``offhook doctor``: checks what is configured and what works, and says how to fix the rest."""
+"""``offhook doctor``: checks configuration and operation, and says how to fix problems."""
 
 import asyncio
 import ctypes.util
@@ -41,7 +41,7 @@ _MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
 
 @dataclass(frozen=True, slots=True)
 class DoctorCheck:
-    """A ``warning`` means that something is missing but Offhook runs; ``failed`` that it does not."""
+    """``warning``: something is missing but Offhook runs; ``failed``: Offhook does not run."""
 
     name: str
     status: Status
@@ -66,7 +66,7 @@ def register(app: typer.Typer) -> None:
 
 
 def run_checks(settings: Settings) -> list[DoctorCheck]:
-    """Runs every check, in the order in which a start needs them. Call it from the main thread."""
+    """Runs every check in the order in which a start needs them. Call it from the main thread."""
     checks = [_check_data_folder(settings), _check_server(settings)]
     if checks[0].status != "failed" or settings.database_url:
         checks += _check_database(settings)
@@ -191,7 +191,7 @@ def _check_offline_recognition() -> DoctorCheck:
 
 
 async def check_models(settings: Settings) -> list[DoctorCheck]:
-    """Checks the models that the settings choose for all organizations with their vendors."""
+    """Checks the installation's default models with their vendors."""
     registry = ModelRegistry(settings)
     try:
         chosen = registry.installed_models()
@@ -205,7 +205,7 @@ async def check_models(settings: Settings) -> list[DoctorCheck]:
 
 
 def _model_check(choice: ModelChoice, result: AccessCheckResult) -> DoctorCheck | None:
-    """Returns None for an offline voice and recognizer, which have checks of their own."""
+    """Returns None for an offline voice and recognizer, which have their own checks."""
     if choice.provider == BUILTIN:
         is_llm = choice.kind == "llm"
         return (

@@ -1,4 +1,4 @@
-"""``offhook import FILE``: an organization's model configuration from a file, in any format that there was."""
+"""``offhook import FILE``: imports an organization's model configuration, in any past or present format."""
 
 import json
 from pathlib import Path

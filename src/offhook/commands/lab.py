@@ -1,4 +1,4 @@
-"""``offhook lab``: the emulators, where the distribution ``offhook-lab`` is installed."""
+"""``offhook lab``: the emulators, available when the distribution ``offhook-lab`` is installed."""
 
 from importlib.metadata import entry_points
 

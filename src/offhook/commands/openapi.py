@@ -1,4 +1,4 @@
-"""``python -m offhook.commands.openapi [--check]``: writes docs/openapi.json, or says whether it is up to date."""
+"""``python -m offhook.commands.openapi [--check]``: writes docs/openapi.json, or checks that it is up to date."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ SNAPSHOT = Path(__file__).parents[3] / "docs" / "openapi.json"
 
 
 def describe_interface() -> str:
-    """The interface description as the snapshot holds it. Nothing is connected to."""
+    """Returns the interface description as stored in the snapshot. Connects to nothing."""
     root = build_root(Settings(), "postgresql+asyncpg://nobody@localhost/none")
     return json.dumps(create_app(root).openapi(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 

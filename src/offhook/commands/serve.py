@@ -1,4 +1,4 @@
-"""``offhook serve``: the API and the voice loop, a worker beside them, the embedded database under them."""
+"""``offhook serve``: the API and the voice loop, with a worker and the embedded database."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ from offhook.orgs import service as orgs
 from offhook.settings import Settings
 from offhook.workflows.demo import ensure_demo
 
-# Two starts at once: the first look of another command at the lock must not stop a server.
+# Two starts at once: another command's first look at the lock must not stop a server.
 LOCK_WAIT_S = 0.3
 
 
@@ -76,7 +76,7 @@ def _worker(url: str) -> SupervisedProcess:
 
 
 def base_url(settings: Settings) -> str:
-    """Where a browser on this machine, or on the network when ``public_url`` is set, finds the server."""
+    """Returns the server's address for browsers on this machine, or on the network when ``public_url`` is set."""
     if settings.public_url:
         return settings.public_url.rstrip("/")
     host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)  # noqa: S104 - compared, not bound

@@ -1,4 +1,4 @@
-"""``offhook superuser``: who may look after the whole installation."""
+"""``offhook superuser``: superusers of the whole installation."""
 
 from typing import Annotated
 

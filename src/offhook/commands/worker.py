@@ -1,4 +1,4 @@
-"""``offhook worker``: one more process for background jobs, on this machine or another."""
+"""``offhook worker``: an additional process for background jobs, on this machine or another."""
 
 import asyncio
 
