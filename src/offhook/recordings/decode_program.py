@@ -1,9 +1,9 @@
-"""Decodes one sound file that a stranger sent, in a process of its own with limits: see ``decoder`` and ``kit.limited``.
+"""Decodes one untrusted sound file in its own process with limits: see ``decoder`` and ``kit.processes``.
 
     decode_program.py IN OUT MAX_SECONDS
 
-Writes OUT as WAV, PCM16, mono, 16 kHz, prints its length in seconds and exits with 0; 3: no sound file of a kind that is
-read, 4: longer than MAX_SECONDS, 5: it holds no sound.
+Writes OUT as WAV, PCM16, mono, 16 kHz, prints its length in seconds and exits with 0; 3: not a supported
+sound file, 4: longer than MAX_SECONDS, 5: no sound in it.
 """
 
 import sys

@@ -1,8 +1,8 @@
-"""Reads one untrusted contact CSV in a process of its own with limits: see ``contact_import``.
+"""Reads one untrusted contact CSV in its own process with limits: see ``contact_import``.
 
     contact_reader_program.py SOURCE TARGET WANTED
 
-WANTED is a JSON array of the columns that must be there beside ``phone_number``. Prints one JSON object
+WANTED is a JSON array of the columns required beside ``phone_number``. Prints one JSON object
 ``{columns, rows, errors: [{row, column, message}], total_errors}`` and, when there are no errors, has written TARGET:
 a line for each contact in PostgreSQL's COPY text format, ``row_number<TAB>phone_number<TAB>variables``.
 

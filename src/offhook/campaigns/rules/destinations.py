@@ -20,7 +20,7 @@ class DestinationPolicy:
 
 @dataclass(frozen=True, slots=True)
 class DestinationCheck:
-    """``refusal`` is None, :data:`INVALID` or :data:`BLOCKED`; ``zones`` as in ``kit.phone``."""
+    """``refusal`` is None, :data:`INVALID` or :data:`BLOCKED`; ``zones`` as in ``kit.phone_numbers``."""
 
     refusal: str | None
     zones: tuple[str, ...] = ()

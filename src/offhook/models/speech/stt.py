@@ -76,7 +76,7 @@ class SttWire(Protocol):
 
     @property
     def replay_speed(self) -> float | None:
-        """Returns how many times faster than real time the vendor accepts audio; None: any speed."""
+        """Returns the fastest audio that the vendor accepts, as a multiple of real time; None: any speed."""
         ...
 
     @property

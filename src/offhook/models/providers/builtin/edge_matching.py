@@ -349,7 +349,7 @@ def _negates_value(text: str) -> bool:
 
 
 def _others_name_numbers(edge: EdgeHint, edges: Sequence[EdgeHint]) -> bool:
-    """Returns True when every number on a scale has its own edge: a number without one is no answer."""
+    """Returns True when labels are numbers: on a scale, a number without its own edge is no answer."""
     return any(spoken_values.first_number(other.label) is not None for other in edges if other is not edge) or (
         spoken_values.first_number(edge.label) is not None
     )

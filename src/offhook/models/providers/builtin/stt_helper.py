@@ -1,13 +1,13 @@
 """The recognizer program: pocketsphinx behind a pipe, its own process, started by ``recognizer_process.py``.
 
 It decodes while the caller speaks, so that the answer is ready at the pause. Two decoders follow each speaker: one the
-grammar, one a loop of free phones; how far the first stays behind the second says whether the words were really said.
-A pair takes about 10 MB and is used again by the next speaker. Wire, both ways little-endian:
+grammar, one a loop of free phones; the score margin between them tells if the words were really said. A pair takes about
+10 MB and is reused for the next speaker. Wire, both ways little-endian:
 
 request   ``<IBI`` id, op, length + payload.  op 1 begin: JSON {rate, grammar, jsgf} · 2 audio: PCM16 mono ·
           3 finish · 4 forget the caller · 5 words: JSON [word …] · 6 pronounce: JSON {word: phones}
 answer    ``<IBI`` id, kind, length + payload.  kind 1 JSON · 3 error: UTF-8 sentence, to 3, 5 and 6 only.
-          finish → {text, margin, speech_margin, covered, error?}; words → those that have no pronunciation.
+          finish → {text, margin, speech_margin, covered, error?}; words → the ones without a pronunciation.
           The first answer has id 0 and kind 1: {model}
 The id of 1 to 4 is a caller's: the program keeps the properties of their voice until op 4.
 """

@@ -1,10 +1,10 @@
 """The speech program: espeak-ng behind a pipe, its own process, started by ``synthesizer_process.py``.
 
-espeak-ng is GPL, so it is loaded by this program alone; the server imports nothing of this file but the numbers of the
-wire. The program uses the standard library alone and ends when its standard input does. Wire, little-endian:
+espeak-ng is GPL, so only this program loads it; the server imports only the wire's constants from this file. The
+program uses only the standard library and ends with its standard input. Wire, little-endian:
 
 request   ``<IBI`` id, op, length + payload.  op 1 speak: JSON {text, voice, wpm} · 2 cancel · 3 phonemes: JSON
-          {words, voice} · 4 stop reading: finish what waits, then end
+          {words, voice} · 4 stop reading: finish pending work, then end
 answer    ``<IBI`` id, kind, length + payload.  kind 1 PCM16 mono · 2 end · 3 error: UTF-8 sentence · 4 JSON.
           The first answer has id 0 and kind 4: {sample_rate, library}
 """

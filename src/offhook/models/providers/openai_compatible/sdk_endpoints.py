@@ -22,7 +22,7 @@ EndpointKey = tuple[str | None, str, EgressClient | None]
 
 @dataclass(slots=True)
 class SdkEndpoint:
-    """One client. ``refused`` remembers, by model, which optional parts of a request the server does not take."""
+    """One client. ``refused`` holds, by model, the optional parts of a request that the server refuses."""
 
     client: "AsyncOpenAI"
     refused: dict[str, set[str]] = field(default_factory=dict)
@@ -35,7 +35,7 @@ _endpoints: WeakKeyDictionary[asyncio.AbstractEventLoop, OrderedDict[EndpointKey
 async def endpoint_for(
     base_url: str | None, api_key: str, *, connect_s: float, egress: EgressClient | None = None
 ) -> SdkEndpoint:
-    """The client of an address (None: the vendor's own) and a key; with ``egress`` behind its guard.
+    """Returns the client for an address (None: the vendor's own) and a key; with ``egress``, behind its guard.
 
     The first call loads the SDK in a thread.
     """
@@ -53,7 +53,7 @@ async def endpoint_for(
 
 
 async def close_endpoints() -> None:
-    """Close every connection of the running loop."""
+    """Closes every connection of the running loop."""
     _endpoints.pop(asyncio.get_running_loop(), None)
     await close_http_clients()
 
