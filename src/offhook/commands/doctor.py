@@ -41,7 +41,7 @@ _MARKS = {"ok": "✓", "warning": "!", "failed": "✗"}
 
 @dataclass(frozen=True, slots=True)
 class DoctorCheck:
-    """``warning``: something is missing but Offhook runs; ``failed``: Offhook does not run."""
+    """The result of one check. ``warning``: something is missing but Offhook runs; ``failed``: Offhook does not run."""
 
     name: str
     status: Status

@@ -30,7 +30,7 @@ class StoredFile:
 
 
 class DocumentIntake:
-    """One per process. ``drafts`` is a folder on this machine; every worker can reach ``objects``."""
+    """Takes in uploads; one per process. ``drafts`` is a local folder; every worker can reach ``objects``."""
 
     def __init__(self, objects: FileStore, drafts: Path) -> None:
         self._objects = objects

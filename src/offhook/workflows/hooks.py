@@ -26,7 +26,7 @@ Eraser = Callable[[int, int], Awaitable[bool]]
 
 
 class WorkflowHooks:
-    """One instance per process, found at the root; a domain adds its hooks in its ``register``."""
+    """The hooks of domains above, one instance per process at the root; a domain adds its own in its ``register``."""
 
     def __init__(self) -> None:
         self.deletion_checks: list[DeletionCheck] = []

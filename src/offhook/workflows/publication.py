@@ -131,7 +131,7 @@ async def _validate_version(
 async def _check_models(
     session: AsyncSession, models: ModelConfigurationStore, version: WorkflowVersion
 ) -> list[ValidationIssue]:
-    """Checks the models again: they fitted when saved, but the organization may have changed its own since."""
+    """Checks the models again: they fit when saved, but the organization may have changed its own since."""
     try:
         await models.check_override(session, version.organization_id, version.configurations)
     except UnknownModel as error:

@@ -45,7 +45,7 @@ class Workflow(Base):
 
 
 class WorkflowVersion(Base):
-    """``status``: draft, published or archived; partial indexes allow one draft and one published version."""
+    """One version, draft, published or archived; partial indexes allow one draft and one published version."""
 
     __tablename__ = "workflow_versions"
     __table_args__ = (

@@ -13,7 +13,7 @@ from offhook.campaigns.engine.settlement import AttemptSettler
 
 STALE_ATTEMPT_BATCH: Final = 200
 PLACING_POLL_INTERVAL_S: Final = 0.02
-# More than workers that begin at the same time, and far fewer than a night of crashes.
+# More than the workers that begin at once, and far fewer than the crashes of one night.
 MAX_UNFINISHED_PASSES: Final = 20
 WORKER_LOST_REASON: Final = (
     f"worker_lost: {MAX_UNFINISHED_PASSES} workers in a row crashed while they dialed."

@@ -144,7 +144,7 @@ class FateUnknown(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CallLookup:
-    """``is_known`` False: the carrier cannot say. ``status`` None: it never received the call."""
+    """A lookup's result. ``is_known`` False: the carrier cannot say. ``status`` None: it never got the call."""
 
     is_known: bool
     status: str | None = None

@@ -36,7 +36,7 @@ class AttemptSettler:
     """Settles attempts. Every method is idempotent: of two equal reports, one changes the attempt.
 
     ``doubt_s``: how long this process watches a silent attempt before it trusts the silence. The database holds
-    wall-clock time, which may jump; a ringing phone does not follow it.
+    wall-clock time, which may jump; a phone rings by elapsed time.
     """
 
     def __init__(self, store: CampaignStore, carrier: CampaignCarrier, time: EngineTime, *, doubt_s: float) -> None:

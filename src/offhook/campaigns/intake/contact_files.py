@@ -40,7 +40,7 @@ class ContactUpload:
 
 
 class ContactFiles:
-    """One per process."""
+    """Uploads, storage and downloads of contact files. One per process."""
 
     def __init__(self, *, db: Database, storage: FileStore, keyring: Keyring, clock: Clock) -> None:
         self._db = db

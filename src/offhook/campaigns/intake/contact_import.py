@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 
 class ContactReader:
-    """One per process."""
+    """Checks contact files in limited child processes. One per process."""
 
     def __init__(self, limits: ProcessLimits = LIMITS) -> None:
         self._programs = SandboxedProcessRunner(limits, max_concurrent=MAX_CONCURRENT)

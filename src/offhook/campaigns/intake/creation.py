@@ -26,7 +26,7 @@ RULE_COLUMNS = ("calling_hours", "retry_config", "circuit_breaker", "destination
 
 
 class CampaignCreation:
-    """One per process."""
+    """Creates campaigns with their contacts. One per process."""
 
     def __init__(
         self, db: Database, files: ContactFiles, outbound: OutboundCalls, presenter: CampaignPresenter, clock: Clock

@@ -52,7 +52,7 @@ NumberKind = tuple[tuple[str, ...], str | None, str, int]
 
 
 class CampaignPreflight:
-    """One per process."""
+    """Builds preflight reports. One per process."""
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ _RECORD_COLUMNS: Final = ("campaign_id", "organization_id", "row_number", "phone
 
 @dataclass(frozen=True, slots=True)
 class NewContact:
-    """``phone_number`` is E.164; ``variables`` are the row's other columns; ``row_number`` is the CSV's, from 1."""
+    """A contact: ``phone_number`` in E.164, ``variables`` the other columns, ``row_number`` the CSV's, from 1."""
 
     row_number: int
     phone_number: str

@@ -27,7 +27,7 @@ class CarrierCapacity:
 
 
 class CampaignPresenter:
-    """One per process."""
+    """Renders campaigns for answers. One per process."""
 
     def __init__(self, outbound: OutboundCalls, clock: Clock) -> None:
         self._outbound = outbound

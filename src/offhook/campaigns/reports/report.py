@@ -82,7 +82,7 @@ class CampaignReport:
 
 
 class CampaignReports:
-    """One per process."""
+    """Opens campaign reports. One per process."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

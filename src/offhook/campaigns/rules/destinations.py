@@ -12,7 +12,7 @@ BLOCKED: Final = "destination_blocked"
 
 @dataclass(frozen=True, slots=True)
 class DestinationPolicy:
-    """``countries``: ISO 3166-1 alpha-2, None for every country."""
+    """The allowed destinations. ``countries``: ISO 3166-1 alpha-2, None for every country."""
 
     countries: frozenset[str] | None = None
     allows_premium: bool = False
@@ -20,7 +20,7 @@ class DestinationPolicy:
 
 @dataclass(frozen=True, slots=True)
 class DestinationCheck:
-    """``refusal`` is None, :data:`INVALID` or :data:`BLOCKED`; ``zones`` as in ``kit.phone_numbers``."""
+    """A result. ``refusal`` is None, :data:`INVALID` or :data:`BLOCKED`; ``zones`` as in ``kit.phone_numbers``."""
 
     refusal: str | None
     zones: tuple[str, ...] = ()

@@ -25,7 +25,7 @@ OUTSIDE_CALLEE_HOURS: Final = "outside_callee_hours"
 
 @dataclass(frozen=True, slots=True)
 class WeeklySlot:
-    """``day`` 0 is Monday; minutes since local midnight. ``end`` at or before ``start`` is on the next day."""
+    """A slot in minutes since local midnight; ``day`` 0 is Monday. ``end`` up to ``start`` is on the next day."""
 
     day: int
     start: int
@@ -54,7 +54,7 @@ class CallingSchedule:
 
 @dataclass(frozen=True, slots=True)
 class CallingWindow:
-    """``until``: when an open window closes, or when a closed one opens (None: never, as far as we can see)."""
+    """A window's state. ``until``: when an open one closes or a closed one opens (None: never, as far as we see)."""
 
     is_open: bool
     until: datetime | None

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True, slots=True)
 class TokenBucket:
-    """``tokens`` at the time ``at``."""
+    """A bucket with ``tokens`` at the time ``at``."""
 
     tokens: float
     at: datetime

@@ -12,7 +12,7 @@ NOT_PLACED: Final = "not_placed"
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """``delays`` replaces ``delay_s`` for an outcome; each further retry waits ``backoff_factor`` times longer."""
+    """Retry settings. ``delays`` replaces ``delay_s`` by outcome; each retry waits ``backoff_factor`` times longer."""
 
     is_enabled: bool = True
     max_retries: int = 2

@@ -28,7 +28,7 @@ MAX_PREVIEWS_PER_MINUTE: Final = 20
 
 
 class ModelSettingsService:
-    """One instance per process. ``configurations`` is the part that needs a session."""
+    """Vendors' offers, live checks and previews. One per process; only ``configurations`` needs a session."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from offhook.kit.database.database import Base
 
 
 class OwnPrice(Base):
-    """``dollars`` holds amounts as text by price key. In force from ``valid_from`` until the model's next own price."""
+    """An own price. ``dollars``: amounts as text by price key. Valid from ``valid_from`` to the model's next one."""
 
     __tablename__ = "own_prices"
 

@@ -20,7 +20,7 @@ def route_for(choice: ModelChoice, parts: VendorContext) -> NetworkRoute:
 
 
 class SocketTtsVendor:
-    """``build``, ``check`` and ``close`` of a vendor whose voices speak over a WebSocket."""
+    """A vendor whose voices speak over a WebSocket: its ``build``, ``check`` and ``close``."""
 
     def __init__(
         self, wire: Callable[[ModelChoice], TtsWire], parts: VendorContext, limits: TtsLimits | None = None
@@ -53,7 +53,7 @@ class SocketTtsVendor:
 
 
 class SocketSttVendor:
-    """``build`` and ``check`` of a vendor that listens over a WebSocket. Streams end with their calls."""
+    """A vendor that listens over a WebSocket: its ``build`` and ``check``. Streams end with their calls."""
 
     def __init__(
         self, wire: Callable[[ModelChoice], SttWire], parts: VendorContext, limits: SttLimits | None = None

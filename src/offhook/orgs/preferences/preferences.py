@@ -28,7 +28,7 @@ TimeZoneName = Annotated[str, StringConstraints(min_length=1, max_length=64), Af
 
 @dataclass(frozen=True, slots=True)
 class OrganizationLimits:
-    """``concurrent_calls`` limits the live calls; ``source`` names the level that sets the limit."""
+    """The limits. ``concurrent_calls`` limits live calls; ``source`` names the level that sets the limit."""
 
     concurrent_calls: int
     source: str

@@ -36,9 +36,10 @@ def program_died() -> ModelError:
 
 
 class RecognizerProcess:
-    """``send_request`` writes without waiting; ``request_answer`` awaits an answer. Answers keep the order of requests.
+    """The client of the recognizer program. Answers keep the order of requests.
 
-    ``generation`` counts started processes: state sent to an earlier one is lost.
+    ``send_request`` writes without waiting; ``request_answer`` awaits an answer. ``generation`` counts started
+    processes: state sent to an earlier one is lost.
     """
 
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
