@@ -1,4 +1,4 @@
-"""Telephone calls: carriers by capability, the media path that they share, and placing calls."""
+"""Telephone calls: the carriers by capability, the media path that they share, and placing calls."""
 
 from typing import Final
 

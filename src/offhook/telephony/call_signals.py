@@ -1,4 +1,5 @@
-"""Signals to the process that holds a call, from any process that a carrier's callback reached: LISTEN and NOTIFY."""
+"""Signals to the process that holds a call, from any process that a carrier's callback reached, over LISTEN and
+NOTIFY."""
 
 import json
 from collections import defaultdict
@@ -10,7 +11,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.database.postgres_listener import PostgresListener
 from offhook.telephony.signal_statements import CHANNEL
 
-# Kinds of signals: of a transfer by its id, of a call by its run.
+# Kinds of signals: for a transfer by its id, for a call by its run.
 TRANSFER: Final = "transfer"
 MACHINE: Final = "machine"
 CALL_OVER: Final = "over"
@@ -18,7 +19,7 @@ Handler = Callable[[str], None]
 
 
 class CallSignals:
-    """Calls the handlers that wait in this process; the first subscription opens its connection."""
+    """Calls the handlers registered in this process. The first subscription opens its connection."""
 
     def __init__(self, db: Database) -> None:
         self._handlers: dict[tuple[str, str], set[Handler]] = defaultdict(set)
@@ -26,7 +27,8 @@ class CallSignals:
 
     @contextmanager
     def subscribe(self, kind: str, key: object, handler: Handler) -> Iterator[None]:
-        """Calls ``handler`` with each signal; an empty text means that some may have been missed: look at the database."""
+        """Calls ``handler`` with each signal. An empty text means that signals may have been missed: check the
+        database."""
         name = (kind, str(key))
         self._handlers[name].add(handler)
         self._listener.start()
@@ -38,7 +40,7 @@ class CallSignals:
                 del self._handlers[name]
 
     async def wait_ready(self) -> None:
-        """Waits until signals of other processes come in, so that none falls between asking and listening."""
+        """Waits until signals of other processes arrive, so that none is lost between asking and listening."""
         await self._listener.wait_until_ready()
 
     async def close(self) -> None:

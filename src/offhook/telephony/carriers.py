@@ -1,4 +1,4 @@
-"""The carriers that there are: a new one is a folder under ``providers`` and a line here."""
+"""The list of carriers: a new one is a folder under ``providers`` and a line here."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -32,11 +32,11 @@ def build_remote_carriers(http: CarrierHttp) -> CarrierRegistry:
 def register_in_process_carriers(
     root: Root, carriers: CarrierRegistry, admission: MediaAdmission, reports: CallReports
 ) -> None:
-    """Adds the carriers that are made of the platform's own parts."""
+    """Adds the carriers that are built from the platform's own parts."""
     for register in _IN_PROCESS:
         register(root, carriers, admission, reports)
 
 
 async def count_recorded_calls(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, int]:
-    """Returns how many calls of each run stand in the records of carriers in this process, without runs that have none."""
+    """Returns the number of recorded calls per run at carriers in this process, leaving out runs without any."""
     return await count_sandbox_calls(session, organization_id, run_ids)

@@ -1,11 +1,11 @@
-"""News of this domain for the domains above it."""
+"""Domain events of telephony for the domains above it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class CallEnded:
-    """A carrier says that the telephone leg of a run is over; ``status`` is the run's final state."""
+    """A carrier reports that the telephone leg of a run has ended; ``status`` is the run's final state."""
 
     organization_id: int
     run_id: int
@@ -15,7 +15,8 @@ class CallEnded:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCorrected:
-    """A carrier says after the end of a call that a machine took it: the run that counted as answered is a voicemail."""
+    """A carrier reports after the end of a call that a machine answered: the run that counted as answered is a
+    voicemail."""
 
     organization_id: int
     run_id: int

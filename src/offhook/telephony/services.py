@@ -1,4 +1,4 @@
-"""The services of telephony, built once a process by ``register`` and handed to requests by one dependency."""
+"""The services of telephony, built once per process by ``register`` and passed to requests by one dependency."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -24,7 +24,7 @@ from offhook.telephony.webhooks.verification import ReplayGuard
 
 @dataclass(frozen=True, slots=True)
 class TelephonyServices:
-    """What endpoints and jobs of telephony call."""
+    """The services that telephony's endpoints and jobs use."""
 
     outbound: OutboundCalls
     call_requests: CallRequests

@@ -1,4 +1,4 @@
-"""Carrier accounts and their numbers, refused calls, transfers under way, and what carriers said once already."""
+"""Tables of carrier accounts and their numbers, refused calls, pending transfers, and webhooks already seen."""
 
 from datetime import datetime
 
@@ -19,9 +19,9 @@ from offhook.kit.json_values import JsonObject
 
 
 class TelephonyConfiguration(Base):
-    """``config`` holds what is not secret (for sandbox: ``{"mix": {"talks": 0.7, …}}``), ``secrets`` the rest, sealed.
+    """``config`` holds the plain fields (for sandbox: ``{"mix": {"talks": 0.7, …}}``), ``secrets`` the rest, encrypted.
 
-    ``account_reference``: what the carrier's webhooks call this account. ``is_managed``: the platform's own account,
+    ``account_reference``: this account's name in the carrier's webhooks. ``is_managed``: the platform's own account,
     whose credentials are the installation's settings.
     """
 
@@ -95,7 +95,8 @@ class PhoneNumber(Base):
 
 
 class RefusedCall(Base):
-    """A call to one of our numbers that no agent took. ``reason`` is a stable word, ``message`` what the caller heard."""
+    """A call to one of our numbers that no agent took. ``reason`` is a stable code, ``message`` the text that the
+    caller heard."""
 
     __tablename__ = "refused_calls"
     __table_args__ = (
@@ -119,7 +120,8 @@ class RefusedCall(Base):
 
 
 class SeenWebhook(Base):
-    """A signed request that came: the same nonce again is a duplicate with the same body and a forgery with another."""
+    """A signed request that arrived: the same nonce again is a duplicate with the same body and a forgery with
+    another."""
 
     __tablename__ = "seen_webhooks"
 
@@ -151,7 +153,7 @@ class PendingTransfer(Base):
 class NumberPurchase(Base):
     """A number that the platform buys for an organization. ``state``: buying, bought, done, failed or released.
 
-    Written before the carrier is asked: what it charged for is found by its number and finished or given back.
+    Written before the carrier is asked: a charged purchase is found by its number and completed or returned.
     """
 
     __tablename__ = "number_purchases"

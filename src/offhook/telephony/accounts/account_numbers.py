@@ -1,4 +1,4 @@
-"""Phone numbers of carrier accounts: the agent that answers each, and the one that calls come from."""
+"""Manages the phone numbers of carrier accounts: the agent that answers each, and the default caller ID."""
 
 import asyncio
 from collections.abc import Mapping
@@ -59,7 +59,8 @@ class NewNumber:
 
 
 class AccountNumbers:
-    """ConfigurationNotFound and NumberNotFound (404) for another organization's. Changes are in the audit log."""
+    """Manages the numbers of an organization's carrier accounts and records every change in the audit log. Raises
+    ConfigurationNotFound and NumberNotFound (404) for another organization's."""
 
     def __init__(
         self,
@@ -90,8 +91,8 @@ class AccountNumbers:
             )
 
     async def add(self, caller: Caller, configuration_id: int, new: NewNumber, *, verify: bool) -> NumberView:
-        """AddressInvalid (422), NumberTaken or NumberRoutedElsewhere (409); with ``verify`` NumberNotOwned (400) and
-        CarrierUnavailable (502)."""
+        """Adds a number. Raises AddressInvalid (422), NumberTaken or NumberRoutedElsewhere (409); with ``verify``
+        also NumberNotOwned (400) and CarrierUnavailable (502)."""
         address, kind, country = normalize_address(new.address, new.country_code)
         async with self._db.transaction() as session:
             row = await self._get_configuration(session, caller.organization_id, configuration_id)
@@ -133,8 +134,8 @@ class AccountNumbers:
     async def update(
         self, caller: Caller, configuration_id: int, number_id: int, changes: Mapping[str, Any]
     ) -> NumberView:
-        """``changes`` of label, country_code, inbound_workflow_id (None clears it), is_active, is_default_caller_id and
-        extra_metadata."""
+        """Applies ``changes`` of label, country_code, inbound_workflow_id (None clears it), is_active,
+        is_default_caller_id and extra_metadata."""
         async with self._db.transaction() as session:
             row = await self._get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
             number = await self._get_row(session, caller.organization_id, configuration_id, number_id)
@@ -153,7 +154,8 @@ class AccountNumbers:
         return await self._sync_route(account, view) if changes.get("inbound_workflow_id") is not None else view
 
     async def remove(self, caller: Caller, configuration_id: int, number_id: int) -> None:
-        """NumberIsManaged (409): such a number is released; 409 while a campaign runs with the account."""
+        """Removes a number. Raises NumberIsManaged (409), because a managed number has to be released instead, and
+        409 while a campaign uses the account."""
         async with self._db.transaction() as session:
             number = await self._get_row(session, caller.organization_id, configuration_id, number_id)
             if number.is_managed:
@@ -169,7 +171,7 @@ class AccountNumbers:
             )
 
     async def route_number(self, account: CarrierAccount, address: str) -> ProviderSync | None:
-        """Routes calls to this number to us; None where the carrier's addresses are set by hand."""
+        """Routes calls to this number to us. Returns None where the carrier's addresses are set by hand."""
         spec = self._carriers.find(account.provider)
         if spec is None or spec.numbers.routing is None:
             return None
@@ -184,7 +186,7 @@ class AccountNumbers:
             return ProviderSync(False, "The carrier took too long to answer.")
         return ProviderSync(True, "Calls to this number are routed here.")
 
-    # parts
+    # helpers
 
     async def _sync_route(self, account: CarrierAccount, view: NumberView) -> NumberView:
         if view.row.address_type != PSTN:

@@ -1,4 +1,4 @@
-"""Checks the fields of an account against those that its carrier names. Pure."""
+"""Validates the fields of an account against those that its carrier declares. Pure."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -11,13 +11,13 @@ MASKED: Final = "********"
 _VISIBLE: Final = 4
 _MAX_TEXT: Final = 8192
 _SECRETS: Final = frozenset({"secret", "multiline_secret"})
-# Of every carrier: how fast and how wide campaigns may dial, and a number to call from that is not managed here.
+# Fields that every carrier has: the rate and the concurrency of campaigns, and an unmanaged caller number.
 _LIMITS: Final = {"calls_per_second": (float, 0.01, 1000.0), "max_concurrent_calls": (int, 1, 100_000)}
 FROM_NUMBER: Final = "from_number"
 
 
 def mask_secret(secret: str) -> str:
-    """Returns the mask with the last characters, and with none of a short secret."""
+    """Returns the mask followed by the last characters; for a short secret, the mask alone."""
     return MASKED + (secret[-_VISIBLE:] if len(secret) > 2 * _VISIBLE else "")
 
 
@@ -28,9 +28,9 @@ def field_problem(name: str, message: str, kind: str = "value_error") -> JsonObj
 def read_fields(
     spec: ConfigSpec, raw: Mapping[str, Any], stored: Mapping[str, str]
 ) -> tuple[JsonObject, dict[str, str]]:
-    """Returns what is not secret, and the secrets. A secret that is left out or sent as its mask is the stored one.
+    """Returns the plain fields and the secrets. A secret that is missing or sent as its mask keeps its stored value.
 
-    ConfigurationInvalid (422) names every field that is wrong, and repeats no value.
+    Raises ConfigurationInvalid (422), which names every invalid field and repeats no value.
     """
     config: JsonObject = {}
     secrets: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Whose carrier account carries a call, with its secrets opened."""
+"""Finds the carrier account that carries a call and decrypts its secrets."""
 
 import json
 from dataclasses import replace
@@ -16,7 +16,7 @@ from offhook.telephony.tables import TelephonyConfiguration
 
 
 class CarrierAccounts:
-    """Carrier accounts of organizations; opened secrets live in a CarrierAccount and nowhere else."""
+    """The carrier accounts of organizations. Decrypted secrets exist only inside a CarrierAccount."""
 
     def __init__(self, keyring: Keyring, settings: Settings, carriers: CarrierRegistry) -> None:
         self._keyring = keyring
@@ -26,11 +26,11 @@ class CarrierAccounts:
 
     @property
     def platform_carrier(self) -> str:
-        """The carrier whose numbers quick-connect buys."""
+        """Returns the carrier whose numbers quick-connect buys."""
         return self._platform_carrier or self._carriers.built_in.name
 
     def require_platform_catalog(self) -> None:
-        """Raises SettingsError unless the platform's carrier is one that sells numbers."""
+        """Raises SettingsError unless the platform's carrier sells numbers."""
         sellers = [spec.name for spec in self._carriers.specs if spec.numbers.catalog is not None]
         if self.platform_carrier not in sellers:
             raise SettingsError(f"OFFHOOK_PLATFORM_CARRIER must be one of: {', '.join(sellers)}.")
@@ -43,9 +43,10 @@ class CarrierAccounts:
         configuration_id: int | None = None,
         provider: str | None = None,
     ) -> CarrierAccount:
-        """The account that places a call: the one that is named, else the default, else the built-in carrier's.
+        """Returns the account that places a call: the given one, else the default, else the built-in carrier's.
 
-        ``provider`` narrows it to one carrier (a run that was made for it). ConfigurationNotFound (404).
+        ``provider`` limits the choice to one carrier (for a run that was created for it). Raises ConfigurationNotFound
+        (404).
         """
         if configuration_id is not None:
             row = await repository.find_configuration(session, organization_id, configuration_id)
@@ -63,7 +64,8 @@ class CarrierAccounts:
         raise ConfigurationNotFound(f"Your organization has no account at {provider}.")
 
     async def account_of_run(self, session: AsyncSession, run: Run) -> CarrierAccount:
-        """The account that carries, or is to carry, this run. ConfigurationNotFound (404) when it was deleted."""
+        """Returns the account that carries, or will carry, this run. Raises ConfigurationNotFound (404) when it was
+        deleted."""
         configured = run.initial_context.get("telephony_configuration_id")
         named = configured if isinstance(configured, int) and not isinstance(configured, bool) else None
         return await self.account_for(session, run.organization_id, configuration_id=named or None, provider=run.mode)
@@ -71,7 +73,7 @@ class CarrierAccounts:
     async def with_caller_number(
         self, session: AsyncSession, account: CarrierAccount, number_id: int
     ) -> CarrierAccount:
-        """The account, calling from this number of it. PhoneNumberNotFound (404)."""
+        """Returns the account with this number of its own as the caller ID. Raises PhoneNumberNotFound (404)."""
         number = await repository.find_number(session, account.organization_id, number_id)
         if number is None or number.telephony_configuration_id != account.id or not number.is_active:
             raise PhoneNumberNotFound
@@ -80,7 +82,7 @@ class CarrierAccounts:
         return replace(account, caller_number=number.address_normalized)
 
     async def configuration_of_number(self, session: AsyncSession, organization_id: int, number_id: int) -> int:
-        """The account that has this number. PhoneNumberNotFound (404)."""
+        """Returns the account that has this number. Raises PhoneNumberNotFound (404)."""
         number = await repository.find_number(session, organization_id, number_id)
         if number is None:
             raise PhoneNumberNotFound
@@ -93,11 +95,11 @@ class CarrierAccounts:
         )
 
     def platform_account(self, organization_id: int) -> CarrierAccount:
-        """The installation's own account, acting for an organization."""
+        """Returns the installation's own account, acting for an organization."""
         return CarrierAccount(organization_id, self.platform_carrier, None, dict(self._platform_config))
 
     def open_config(self, row: TelephonyConfiguration) -> JsonObject:
-        """Everything that is stored of the account, secrets opened. AccountUnreadable (409)."""
+        """Returns all stored fields of the account with its secrets decrypted. Raises AccountUnreadable (409)."""
         if row.is_managed:
             return {**row.config, **self._platform_config}
         return {**row.config, **self.open_secrets(row)}

@@ -1,4 +1,4 @@
-"""Looks up whose network a phone number is on: at a carrier that can say, else in the numbering plan."""
+"""Looks up the network of a phone number: at a carrier that offers look-ups, else in the numbering plan."""
 
 from dataclasses import dataclass, replace
 
@@ -16,7 +16,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class NumberReport:
-    """``source``: the carrier that was asked, or ``offline`` for the numbering plan."""
+    """The result of a look-up. ``source`` is the carrier that answered, or ``offline`` for the numbering plan."""
 
     number: str
     e164: str
@@ -35,8 +35,8 @@ class CarrierLookup:
         self._accounts = accounts
 
     async def look_up(self, organization_id: int, number: str) -> NumberReport:
-        """Returns what a carrier knows of the number; the numbering plan answers where none can be asked, or it fails.
-        PhoneNumberInvalid (422) for an impossible number."""
+        """Returns the carrier's data on the number, or the numbering plan's when no carrier is available or the
+        look-up fails. Raises PhoneNumberInvalid (422) for an impossible number."""
         phone = parse_phone_number(number.strip())
         report = NumberReport(
             number=number,
@@ -61,7 +61,7 @@ class CarrierLookup:
         return replace(report, carrier=result.carrier, line_type=line_type, source=account.provider)
 
     async def _find_provider(self, organization_id: int) -> tuple[NumberLookup, CarrierAccount] | None:
-        """Prefers the organization's own accounts, its default before others, then the platform's."""
+        """Prefers the organization's own accounts, the default one first, then the platform's."""
         async with self._db.transaction() as session:
             rows = await repository.list_configurations(session, organization_id)
             for row in sorted(rows, key=lambda row: (not row.is_default_outbound, row.id)):

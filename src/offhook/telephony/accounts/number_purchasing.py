@@ -1,4 +1,4 @@
-"""Numbers that the platform buys for organizations with its own carrier account, and returns."""
+"""Buys numbers for organizations with the platform's own carrier account, and returns them."""
 
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -33,9 +33,9 @@ from offhook.workflows import service as workflows
 
 MAX_OFFERED: Final = 20
 ACCOUNT_NAME: Final = "Platform numbers"
-# What carriers' clients call a number that somebody else has.
+# Failure codes of carrier clients for a number that is already taken.
 NOT_FOR_SALE_CODES: Final = frozenset({"number_not_for_sale", "number_taken"})
-# No purchase takes this long: one that is older lost its process, or its carrier's answer.
+# No purchase takes this long: an older one lost its process or its carrier's response.
 PURCHASE_TIMEOUT: Final = timedelta(seconds=60)
 log = structlog.get_logger(__name__)
 
@@ -55,7 +55,7 @@ class PurchaseRequest:
 
 @dataclass(frozen=True, slots=True)
 class ConnectedNumber:
-    """A number that was bought. ``forward_to`` and ``instructions`` are for the mode forward."""
+    """A purchased number. ``forward_to`` and ``instructions`` apply to the mode forward."""
 
     phone_number_id: int
     phone_number: str
@@ -71,9 +71,10 @@ _CONNECTED_NUMBER: Final = TypeAdapter(ConnectedNumber)
 
 
 class ManagedNumbers:
-    """Writes each purchase before it asks the carrier. What fails after the charge is completed when it can be, else
-    returned: at once, or by the job ``telephony.settle_purchases`` when the process died or the carrier was away. A
-    number whose buyer got an error is always returned."""
+    """Buys numbers and returns them. Each purchase is recorded before the carrier is asked. A failure after the
+    charge is completed if possible, else the number is returned: at once, or by the job
+    ``telephony.settle_purchases`` when the process died or the carrier was unavailable. A number whose buyer got an
+    error is always returned."""
 
     def __init__(
         self,
@@ -92,12 +93,12 @@ class ManagedNumbers:
         self._clock = clock
 
     async def search_for_sale(self, organization_id: int, country: str, area_code: str | None) -> list[AvailableNumber]:
-        """CarrierUnavailable (502)."""
+        """Searches for numbers on sale. Raises CarrierUnavailable (502)."""
         return await self._search_catalog(self._accounts.platform_account(organization_id), country, area_code, None)
 
     async def quick_connect(self, caller: Caller, request: PurchaseRequest) -> ConnectedNumber:
-        """Buy a number and make it the organization's. WorkflowNotFound (404), NoNumberForSale (409), NumberNotBought
-        (502): then nothing is left."""
+        """Buys a number and assigns it to the organization. Raises WorkflowNotFound (404), NoNumberForSale (409) or
+        NumberNotBought (502), and then leaves nothing behind."""
         account = self._accounts.platform_account(caller.organization_id)
         if request.workflow_id is not None:
             async with self._db.transaction() as session:
@@ -116,7 +117,7 @@ class ManagedNumbers:
     async def quick_connect_once(
         self, caller: Caller, request: PurchaseRequest, idempotency_key: str | None, body: JsonObject
     ) -> ConnectedNumber:
-        """Buys as :meth:`quick_connect` does, once for the key. ``body`` is what came with it."""
+        """Buys a number like :meth:`quick_connect`, once per idempotency key. ``body`` is the request's body."""
 
         async def buy_and_connect() -> JsonObject:
             return asdict(await self.quick_connect(caller, request))
@@ -132,7 +133,8 @@ class ManagedNumbers:
         return _CONNECTED_NUMBER.validate_python(answer)
 
     async def release_number(self, caller: Caller, number_id: int) -> None:
-        """NumberNotFound (404), NumberNotManaged (409), 409 while a campaign runs with it, CarrierUnavailable (502)."""
+        """Releases a number. Raises NumberNotFound (404), NumberNotManaged (409), 409 while a campaign uses it, and
+        CarrierUnavailable (502)."""
         async with self._db.transaction() as session:
             number = await repository.find_number(session, caller.organization_id, number_id)
             if number is None:
@@ -153,7 +155,7 @@ class ManagedNumbers:
             await write_audit_entry(session, caller, "phone_number.released", f"phone_number:{number_id}", data)
 
     async def settle_purchases(self, _: JsonObject) -> None:
-        """Completes purchases that were left behind while they are wanted, else returns the numbers: the job."""
+        """Runs the job that completes abandoned purchases which are still wanted and returns the other numbers."""
         async with self._db.transaction() as session:
             left = await purchases.list_unfinished(session, self._clock.now() - PURCHASE_TIMEOUT)
         for purchase in left:
@@ -162,7 +164,8 @@ class ManagedNumbers:
                 await self._undo_purchase(account, purchase)
 
     async def _finish_purchase(self, account: CarrierAccount, purchase: NumberPurchase) -> bool:
-        """Returns False for what is to be undone; else the number became the organization's, or the carrier is away."""
+        """Returns False when the purchase has to be undone; otherwise the number was assigned or the carrier is
+        unavailable."""
         found = _parse_request(purchase)
         if found is None:
             return False
@@ -187,7 +190,7 @@ class ManagedNumbers:
         await self._route_number(number)
         return True
 
-    # parts
+    # helpers
 
     async def _search_catalog(
         self, account: CarrierAccount, country: str, area_code: str | None, number: str | None
@@ -244,15 +247,16 @@ class ManagedNumbers:
         purchase.carrier_id = carrier_id
 
     async def _find_bought_id(self, account: CarrierAccount, purchase: NumberPurchase) -> str | None:
-        """Returns the carrier's id of a number whose purchase got no response, when the carrier reports it as ours."""
+        """Returns the carrier's id of a number whose purchase got no response, if the carrier reports that we own
+        it."""
         try:
             return await self._get_catalog().find_owned(account, purchase.phone_number)
         except CarrierFailed:
             return None
 
     async def _assign_number(self, caller: Caller, request: PurchaseRequest, purchase: NumberPurchase) -> PhoneNumber:
-        """Makes the number the organization's in one transaction; NumberNotBought when it is assigned already, or the
-        purchase was settled elsewhere."""
+        """Assigns the number to the organization in one transaction. Raises NumberNotBought when it is already
+        assigned or the purchase was settled elsewhere."""
         async with self._db.transaction() as session:
             await purchases.lock_number(session, purchase.phone_number)
             if await purchases.is_assigned(session, purchase.phone_number):
@@ -289,7 +293,7 @@ class ManagedNumbers:
     async def _platform_configuration(
         self, session: AsyncSession, organization_id: int, provider: str
     ) -> TelephonyConfiguration:
-        """Returns the organization's row of the platform's own account, which its first number creates."""
+        """Returns the organization's row for the platform's own account, which its first number creates."""
         found = await repository.find_managed(session, organization_id)
         if found is not None:
             return found
@@ -321,7 +325,7 @@ class ManagedNumbers:
         return row
 
     async def _route_number(self, number: PhoneNumber) -> None:
-        """Routes its calls to us; where that fails now it is repeated when the number is saved."""
+        """Routes the number's calls to us. A failure is retried when the number is saved."""
         async with self._db.transaction() as session:
             row = await repository.find_configuration(
                 session, number.organization_id, number.telephony_configuration_id
@@ -331,13 +335,14 @@ class ManagedNumbers:
             await self._numbers.route_number(account, number.address_normalized)
 
     async def _undo_purchase(self, account: CarrierAccount, purchase: NumberPurchase) -> None:
-        """Returns to the carrier what it reports as ours; the job repeats what fails. The purchase is given up."""
+        """Returns the number to the carrier if it reports that we own it, and gives up the purchase. The job retries
+        failures."""
         async with self._db.transaction() as session:
             await purchases.mark_given_up(session, purchase)
         try:
             carrier_id = await self._get_catalog().find_owned(account, purchase.phone_number)
             async with self._db.transaction() as session:
-                # another organization's, or an earlier purchase of the same number, is not given back
+                # never return a number of another organization or of an earlier purchase
                 is_taken = await purchases.is_assigned(session, purchase.phone_number)
             if carrier_id is not None and not is_taken:
                 await self._get_catalog().release_number(account, purchase.phone_number, carrier_id)
@@ -347,7 +352,7 @@ class ManagedNumbers:
         await self._close_purchase(purchase, "released" if carrier_id is not None else "failed", None)
 
     async def _note_failure(self, purchase: NumberPurchase, failure: CarrierFailed) -> None:
-        """Leaves the purchase to the job, which tries again."""
+        """Leaves the purchase to the job, which retries it."""
         log.warning("purchase_settlement_failed", purchase_id=purchase.id, code=failure.code)
         async with self._db.transaction() as session:
             await purchases.note_attempt(session, purchase, failure.message[:500])
@@ -360,7 +365,7 @@ class ManagedNumbers:
 
 
 def _parse_request(purchase: NumberPurchase) -> tuple[Caller, PurchaseRequest] | None:
-    """Returns the buyer and the request; None for a purchase that was given up."""
+    """Returns the buyer and the request, or None for a purchase that was given up."""
     request: dict[str, Any] = dict(purchase.request)
     if not isinstance(request.get("wish"), dict) or request.get("is_given_up"):
         return None

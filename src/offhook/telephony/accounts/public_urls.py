@@ -1,4 +1,4 @@
-"""Public addresses: those that carriers are given, and the one that a carrier has called."""
+"""Public addresses: the ones given to carriers, and the one that a carrier has requested."""
 
 import json
 from typing import Final
@@ -21,14 +21,14 @@ class PublicAddressMissing(Conflict):
 
 
 class PublicAddress:
-    """Addresses of ours as strangers reach them. Everything but :attr:`base` raises PublicAddressMissing (409)."""
+    """Our addresses as the outside world reaches them. All but :attr:`base` raise PublicAddressMissing (409)."""
 
     def __init__(self, settings: Settings, keyring: Keyring) -> None:
         self.base = settings.public_url.rstrip("/") if settings.public_url else None
         self._keyring = keyring
 
     def url_for(self, path: str) -> str:
-        """``path`` begins with a slash and is relative to ``/api/v1/telephony``."""
+        """Returns the public URL of ``path``, which begins with a slash and is relative to ``/api/v1/telephony``."""
         if self.base is None:
             raise PublicAddressMissing
         return f"{self.base}{PREFIX}{path}"
@@ -56,22 +56,22 @@ class PublicAddress:
         return self._keyring.is_derived(f"callbacks of run {run_id}", token)
 
     def forward_url(self, provider: str, to_number: str, from_number: str, timeout_s: float, expires_at: int) -> str:
-        """Returns the signed address of the document that sends a caller to another number."""
+        """Returns the signed URL of the document that forwards a caller to another number."""
         payload = json.dumps([to_number, from_number, timeout_s])
         return self.url_for(f"/forward/{provider}/{self._keyring.sign_link(payload, expires_at)}")
 
     def parse_forward_token(self, token: str, now_s: float) -> tuple[str, str, float]:
-        """Returns the numbers and the seconds of :meth:`forward_url`. LinkRefused (401)."""
+        """Returns the numbers and the seconds encoded by :meth:`forward_url`. Raises LinkRefused (401)."""
         to_number, from_number, timeout_s = json.loads(self._keyring.verify_link(token, now_s))
         return str(to_number), str(from_number), float(timeout_s)
 
     def media_token(self, run_id: int) -> str:
-        """Returns the token of the stream that a run's answer document names: the same at every fetch."""
+        """Returns the token of the stream that a run's answer document names; it is the same at every fetch."""
         return self._keyring.derive_token(f"media of run {run_id}")
 
 
 def read_webhook(connection: HTTPConnection, method: str, body: bytes, *, has_secret: bool = False) -> CarrierWebhook:
-    """Returns the request as its sender signed it: the public address, the path byte for byte, the query as sent."""
+    """Returns the request as its sender signed it: the public URL with the path byte for byte and the query as sent."""
     scope = connection.scope
     raw = scope.get("raw_path") or scope["path"].encode()
     path = raw.partition(b"?")[0].decode("latin-1")

@@ -1,4 +1,4 @@
-"""The statements on purchases of numbers, which the installation makes for organizations."""
+"""Statements on number purchases, which the installation makes for organizations."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from offhook.telephony.tables import NumberPurchase, PhoneNumber
 
 
 async def list_unfinished(session: AsyncSession, before: datetime, limit: int = 50) -> Sequence[NumberPurchase]:
-    """Returns purchases that were left before their end, the longest untouched first."""
+    """Returns unfinished purchases, the longest untouched first."""
     found = await session.execute(
         select(NumberPurchase)
         .where(NumberPurchase.state.in_(("buying", "bought")), NumberPurchase.updated_at < before)
@@ -24,7 +24,7 @@ async def list_unfinished(session: AsyncSession, before: datetime, limit: int = 
 async def change_state(
     session: AsyncSession, purchase: NumberPurchase, sources: Collection[str], state: str, **known: Any
 ) -> bool:
-    """Compares and swaps: returns whether the purchase was in one of ``sources`` and now is in ``state``."""
+    """Moves the purchase to ``state`` if it is in one of ``sources`` (compare and swap). Returns True on success."""
     moved = await session.execute(
         update(NumberPurchase)
         .where(NumberPurchase.id == purchase.id, NumberPurchase.state.in_(sorted(sources)))
@@ -45,7 +45,7 @@ async def note_attempt(session: AsyncSession, purchase: NumberPurchase, error: s
 
 
 async def is_assigned(session: AsyncSession, number: str) -> bool:
-    """Returns whether any organization has this number of the platform's."""
+    """Returns True if any organization has this number of the platform's."""
     found = await session.execute(
         select(PhoneNumber.id).where(PhoneNumber.address_normalized == number, PhoneNumber.is_managed).limit(1)
     )
@@ -59,7 +59,7 @@ async def lock_number(session: AsyncSession, number: str) -> None:
 
 
 async def mark_given_up(session: AsyncSession, purchase: NumberPurchase) -> None:
-    """Marks a purchase that was reported as failed, so that it is not completed later."""
+    """Marks a purchase that was reported as failed so that it is not completed later."""
     await session.execute(
         update(NumberPurchase)
         .where(NumberPurchase.id == purchase.id, NumberPurchase.state.in_(("buying", "bought")))
@@ -69,7 +69,7 @@ async def mark_given_up(session: AsyncSession, purchase: NumberPurchase) -> None
 
 
 async def was_repeated(session: AsyncSession, purchase: NumberPurchase) -> bool:
-    """Returns whether the organization has since bought a number with the same request."""
+    """Returns True if the organization has since bought a number with the same request."""
     found = await session.execute(
         select(NumberPurchase.id)
         .where(NumberPurchase.organization_id == purchase.organization_id, NumberPurchase.id > purchase.id)

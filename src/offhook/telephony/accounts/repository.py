@@ -1,4 +1,5 @@
-"""The queries on carrier accounts and their numbers; every read takes the organization, and what has none says why."""
+"""Queries on carrier accounts and their numbers. Every read takes the organization; the exceptions state their
+reason."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ PSTN: Final = "pstn"
 
 @dataclass(frozen=True, slots=True)
 class NumberFacts:
-    """The active telephone numbers of an account, and the one that is its default caller id."""
+    """The active telephone numbers of an account and its default caller ID."""
 
     active: tuple[str, ...]
     default: str | None
@@ -41,13 +42,13 @@ async def list_configurations(session: AsyncSession, organization_id: int) -> Se
 
 
 async def lock_configurations(session: AsyncSession, organization_id: int) -> None:
-    """Lets one transaction at a time add the accounts that stand in every list."""
+    """Serializes the transactions that add the accounts which appear in every list."""
     key = func.hashtext("offhook.telephony.built_in")
     await session.execute(select(func.pg_advisory_xact_lock(key, organization_id)))
 
 
 async def default_for_dialing(session: AsyncSession, organization_id: int) -> TelephonyConfiguration | None:
-    """The account that is marked as default; the oldest when several are."""
+    """Returns the account marked as default; the oldest one when several are."""
     found = await session.execute(
         select(TelephonyConfiguration)
         .where(
@@ -92,7 +93,8 @@ async def unset_default(session: AsyncSession, organization_id: int, except_id: 
 
 
 async def accounts_at_carrier(session: AsyncSession, provider: str, reference: str) -> Sequence[TelephonyConfiguration]:
-    """Without an organization on purpose: a carrier's webhook names its account, and its signature is checked next."""
+    """Returns the accounts with this reference in every organization: a carrier's webhook names its account, and its
+    signature is verified next."""
     found = await session.execute(
         select(TelephonyConfiguration)
         .where(TelephonyConfiguration.provider == provider, TelephonyConfiguration.account_reference == reference)
@@ -106,7 +108,7 @@ async def accounts_at_carrier(session: AsyncSession, provider: str, reference: s
 
 
 async def number_facts(session: AsyncSession, organization_id: int, configuration_id: int) -> NumberFacts:
-    """One row, however many numbers there are."""
+    """Returns one row, regardless of how many numbers there are."""
     address = PhoneNumber.address_normalized
     found = await session.execute(
         select(
@@ -144,7 +146,7 @@ async def list_numbers(session: AsyncSession, organization_id: int, configuratio
 
 
 async def number_counts(session: AsyncSession, organization_id: int) -> dict[int, tuple[int, int]]:
-    """(all, those that can call) by account."""
+    """Returns ``(all numbers, numbers that can place calls)`` by account."""
     can_call = PhoneNumber.is_active & (PhoneNumber.address_type == PSTN)
     found = await session.execute(
         select(PhoneNumber.telephony_configuration_id, func.count(), func.count().filter(can_call))
@@ -175,9 +177,10 @@ async def unset_primary(session: AsyncSession, organization_id: int) -> None:
 
 
 async def is_routed_elsewhere(session: AsyncSession, account: TelephonyConfiguration, address: str) -> bool:
-    """Whether another row has this number at the same account of the carrier: a call could go to either.
+    """Returns True if another row has this number at the same account of the carrier, so that a call could go to
+    either.
 
-    Looks at all organizations on purpose; says nothing of whose it is.
+    Deliberately looks at all organizations, without disclosing which one it is.
     """
     if account.account_reference is None:
         return False
@@ -196,7 +199,7 @@ async def is_routed_elsewhere(session: AsyncSession, account: TelephonyConfigura
 
 
 async def number_countries(session: AsyncSession, configuration_ids: Collection[int]) -> set[str]:
-    """The countries that the numbers of these accounts are of; the accounts were found by a webhook's."""
+    """Returns the countries of the numbers of these accounts, which were found by a webhook's account reference."""
     found = await session.execute(
         select(PhoneNumber.country_code)
         .where(PhoneNumber.telephony_configuration_id.in_(configuration_ids), PhoneNumber.country_code.is_not(None))
@@ -209,7 +212,7 @@ async def number_countries(session: AsyncSession, configuration_ids: Collection[
 async def find_called_number(
     session: AsyncSession, configuration_ids: Collection[int], addresses: Collection[str]
 ) -> PhoneNumber | None:
-    """The active number that was called; the accounts were found by a webhook's and its signature was right."""
+    """Returns the active number that was called. The accounts were found by a webhook whose signature was verified."""
     found = await session.execute(
         select(PhoneNumber)
         .where(
@@ -224,7 +227,7 @@ async def find_called_number(
 
 
 async def find_refusal_message(session: AsyncSession, organization_id: int, provider: str, call_id: str) -> str | None:
-    """What the caller was told when this call came before."""
+    """Returns the message that the caller heard when this call was refused before."""
     found: str | None = await session.scalar(
         select(RefusedCall.message).where(
             RefusedCall.organization_id == organization_id,
@@ -251,7 +254,7 @@ async def write_refusal(session: AsyncSession, account: TelephonyConfiguration, 
 async def list_refused_calls(
     session: AsyncSession, organization_id: int, *, limit: int, offset: int
 ) -> tuple[Sequence[RefusedCall], int]:
-    """Newest first, and how many there are."""
+    """Returns the refused calls, newest first, and their total."""
     total = await session.scalar(
         select(func.count()).select_from(RefusedCall).where(RefusedCall.organization_id == organization_id)
     )

@@ -1,4 +1,4 @@
-"""What goes in and out of the endpoints of carrier accounts and their numbers."""
+"""Request and response models of the endpoints of carrier accounts and their numbers."""
 
 import json
 from datetime import datetime
@@ -131,7 +131,7 @@ class PhoneNumberUpdate(BaseModel):
     extra_metadata: Values | None = None
 
     def changed_fields(self) -> dict[str, Any]:
-        """What is to be written; None means "not sent" but for the label."""
+        """Returns the values to write; None means "not sent" except for the label."""
         sent = self.model_dump(exclude_unset=True, exclude={"clear_inbound_workflow"})
         changes = {name: value for name, value in sent.items() if value is not None or name == "label"}
         if self.clear_inbound_workflow:

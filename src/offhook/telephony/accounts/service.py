@@ -1,4 +1,4 @@
-"""Carrier accounts of an organization: what they consist of, their secrets, and whether the carrier takes them."""
+"""Manages an organization's carrier accounts: their fields, their secrets, and the check with the carrier."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ from offhook.telephony.errors import (
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, CarrierSpec
 from offhook.telephony.tables import TelephonyConfiguration
 
-# Raises a Conflict (409) while the account, by organization and id, may not be removed.
+# Raises a Conflict (409) while the account, given by organization and id, is in use and cannot be removed.
 RemovalCheck = Callable[[AsyncSession, int, int], Awaitable[None]]
 
 
@@ -81,7 +81,8 @@ class _CheckedFields:
 
 
 class CarrierConfigurations:
-    """Every change is written to the audit log. ConfigurationNotFound (404) for another organization's."""
+    """Manages carrier accounts and records every change in the audit log. Raises ConfigurationNotFound (404) for
+    another organization's."""
 
     def __init__(
         self,
@@ -98,11 +99,11 @@ class CarrierConfigurations:
         self._hooks = hooks
 
     def list_configurable(self) -> list[CarrierSpec]:
-        """Returns the carriers that an organization can have accounts of, by name."""
+        """Returns the carriers that an organization can have accounts with, by name."""
         return [spec for spec in self._carriers.specs if spec.account.config is not None]
 
     async def list_configurations(self, organization_id: int) -> list[ConfigurationView]:
-        """Returns the accounts, oldest first. Carriers that need no account of their own always stand among them."""
+        """Returns the accounts, oldest first. Carriers that need no account of their own are always included."""
         async with self._db.transaction() as session:
             rows = await repository.list_configurations(session, organization_id)
             if self._missing_built_in(rows):
@@ -128,7 +129,8 @@ class CarrierConfigurations:
     async def create(
         self, caller: Caller, name: str, raw: Mapping[str, Any], *, is_default: bool, verify: bool
     ) -> ConfigurationView:
-        """ConfigurationInvalid (422), CredentialsRefused (422), CarrierCheckFailed (502), ConfigurationNameTaken (409)."""
+        """Creates an account. Raises ConfigurationInvalid (422), CredentialsRefused (422), CarrierCheckFailed (502)
+        or ConfigurationNameTaken (409)."""
         provider = str(raw.get("provider") or "")
         spec = self._get_spec(provider)
         checked = await self._check_fields(spec, caller.organization_id, raw, {}, None, verify=verify)
@@ -161,7 +163,8 @@ class CarrierConfigurations:
         *,
         verify: bool,
     ) -> ConfigurationView:
-        """``raw`` replaces the fields; secrets that are left out or sent as their mask stay. ProviderChange (400)."""
+        """Updates an account. ``raw`` replaces the fields; secrets that are missing or sent as their mask stay.
+        Raises ProviderChange (400)."""
         async with self._db.transaction() as session:
             row = await self._get_row(session, caller.organization_id, configuration_id)
             _refuse_managed(row)
@@ -187,7 +190,8 @@ class CarrierConfigurations:
             return await self._load_view(session, row)
 
     async def delete(self, caller: Caller, configuration_id: int) -> None:
-        """Deletes the account and its numbers. 409 while a running campaign uses it, and for the platform's own."""
+        """Deletes the account and its numbers. Raises 409 while a running campaign uses it, and for the platform's
+        own account."""
         async with self._db.transaction() as session:
             row = await self._get_row(session, caller.organization_id, configuration_id, is_locked=True)
             _refuse_managed(row)
@@ -212,7 +216,7 @@ class CarrierConfigurations:
             return await self._load_view(session, row)
 
     async def reactivate(self, caller: Caller, configuration_id: int) -> ConfigurationView:
-        """Uses an account again that was switched off, if the carrier accepts its credentials."""
+        """Reactivates an account that was switched off, if the carrier accepts its credentials."""
         async with self._db.transaction() as session:
             row = await self._get_row(session, caller.organization_id, configuration_id)
             account = await self._accounts.open_account(session, row)
@@ -227,7 +231,7 @@ class CarrierConfigurations:
             return await self._load_view(session, row)
 
     async def count_missing_fields(self, organization_id: int) -> dict[str, int]:
-        """Returns ``<carrier>_missing_<field>_count`` for every field that a feature needs."""
+        """Returns ``<carrier>_missing_<field>_count`` for every field that a feature depends on."""
         found = {
             f"{spec.name}_missing_{one.name}_count": 0
             for spec in self.list_configurable()
@@ -247,7 +251,7 @@ class CarrierConfigurations:
                     found[f"{spec.name}_missing_{one.name}_count"] += 1
         return found
 
-    # parts
+    # helpers
 
     def _get_spec(self, provider: str) -> CarrierSpec:
         spec = self._carriers.find(provider)
@@ -332,7 +336,7 @@ class CarrierConfigurations:
         )
 
     def _outbound_blocker(self, row: TelephonyConfiguration, can_call: int) -> str | None:
-        """Returns a stable word for why calls cannot leave by this account."""
+        """Returns a stable code for the reason that this account cannot place calls."""
         spec = self._carriers.find(row.provider)
         if spec is None or spec.calls.dialer is None:
             return "carrier_cannot_dial"
@@ -350,7 +354,7 @@ def _refuse_managed(row: TelephonyConfiguration) -> None:
 
 
 def _names_for(spec: CarrierSpec) -> Iterator[str]:
-    """``Sandbox``, and what follows when an account has that name."""
+    """Yields the carrier's display name, then numbered variants for when that name is taken."""
     assert spec.account.config is not None
     yield spec.account.config.display_name
     yield from (f"{spec.account.config.display_name} {number}" for number in count(2))

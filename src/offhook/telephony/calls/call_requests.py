@@ -1,4 +1,4 @@
-"""Calls that the API is asked for, each placed once for its idempotency key."""
+"""Places the calls that the API requests, each once per idempotency key."""
 
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject
@@ -16,7 +16,7 @@ from offhook.workflows.errors import TriggerNotFound, WorkflowNotPublished
 
 
 class CallRequests:
-    """Raises what :meth:`OutboundCalls.place_call` raises."""
+    """Places calls requested over the API. Raises what :meth:`OutboundCalls.place_call` raises."""
 
     def __init__(self, db: Database, calls: OutboundCalls) -> None:
         self._db = db
@@ -25,7 +25,7 @@ class CallRequests:
     async def place_test_call(
         self, caller: Caller, request: InitiateCallRequest, idempotency_key: str | None
     ) -> InitiateCallResponse:
-        """Calls with the agent's draft when there is one."""
+        """Places a test call, with the agent's draft if there is one."""
         order = CallOrder(
             organization_id=caller.organization_id,
             workflow_id=request.workflow_id,
@@ -64,8 +64,8 @@ class CallRequests:
     async def trigger_agent(
         self, caller: Caller, path: str, request: PublicTriggerRequest, idempotency_key: str | None
     ) -> PublicTriggerResponse:
-        """Calls with the published version of the agent behind a trigger. TriggerNotFound (404), also for another
-        organization's: its existence is not disclosed."""
+        """Places a call with the published version of the agent behind a trigger. Raises TriggerNotFound (404), also
+        for another organization's trigger: its existence is not disclosed."""
 
         async def place_call() -> JsonObject:
             async with self._db.transaction() as session:

@@ -1,4 +1,5 @@
-"""Which of an account's numbers a call comes from: the one that was chosen, else its default, else one of its pool."""
+"""Chooses the caller ID of a call from an account's numbers: the requested one, else the default, else one of the
+pool."""
 
 import secrets
 from collections.abc import Mapping
@@ -11,16 +12,16 @@ from offhook.telephony.ports import CallCapabilities, CarrierAccount
 
 
 def call_capacity(carrier: CallCapabilities, account: CarrierAccount) -> int | None:
-    """Returns how many calls of campaigns the account carries at once: one for each number unless the account says
-    more, None where numbers do not limit."""
+    """Returns how many campaign calls the account carries at once: one for each number unless the account allows
+    more; None where numbers do not limit."""
     if not carrier.limits_by_number:
         return None
     return _calls_at_once(account) or max(1, len(account.numbers))
 
 
 async def choose_for_call(session: AsyncSession, carrier: CallCapabilities, account: CarrierAccount) -> str:
-    """Returns the number of a call by itself, which is never refused because numbers have calls. NoNumberToCallFrom
-    (409)."""
+    """Returns the number for a single call, which is never refused because of other calls on a number. Raises
+    NoNumberToCallFrom (409)."""
     only = account.caller_number or _single_number(carrier, account)
     if only is not None:
         return only
@@ -30,8 +31,8 @@ async def choose_for_call(session: AsyncSession, carrier: CallCapabilities, acco
 async def choose_for_campaign(
     session: AsyncSession, carrier: CallCapabilities, account: CarrierAccount, count: int
 ) -> list[str]:
-    """Returns a number for each of ``count`` calls of campaigns, which :func:`call_capacity` has room for: no number has
-    two at once unless the account says that it carries more. The caller holds the organization's call slots."""
+    """Returns a number for each of ``count`` campaign calls, for which :func:`call_capacity` has room. No number
+    gets two at once unless the account allows more. The function's caller holds the organization's call slots."""
     is_one_call_each = carrier.limits_by_number and _calls_at_once(account) is None
     only = (None if is_one_call_each else account.caller_number) or _single_number(carrier, account)
     if only is not None:
@@ -42,7 +43,7 @@ async def choose_for_campaign(
 
 
 def rotate_numbers(account: CarrierAccount, live: Mapping[str, int], count: int) -> list[str]:
-    """Returns the default where it has the fewest ``live`` calls, else any of those that have the fewest."""
+    """Returns the default if no number has fewer ``live`` calls, else a random one of those that have the fewest."""
     calls = {number: live.get(number, 0) for number in account.numbers}
     chosen = []
     for _ in range(count):
@@ -55,13 +56,13 @@ def rotate_numbers(account: CarrierAccount, live: Mapping[str, int], count: int)
 
 
 def require_number(carrier: CallCapabilities, account: CarrierAccount) -> None:
-    """Raises NoNumberToCallFrom (409) where calls cannot come from any number."""
+    """Raises NoNumberToCallFrom (409) where no number can place calls."""
     if not account.numbers:
         _single_number(carrier, account)
 
 
 def _single_number(carrier: CallCapabilities, account: CarrierAccount) -> str | None:
-    """Returns the number of an account that has one, or none but what its configuration names; None where there are
+    """Returns the only number of the account, or, if it has none, the one in its configuration; None where there are
     several."""
     if account.numbers:
         return account.numbers[0] if len(account.numbers) == 1 else None

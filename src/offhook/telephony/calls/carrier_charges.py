@@ -1,4 +1,4 @@
-"""What calls cost, asked of carriers that rate them after their end."""
+"""Reads call prices from carriers that rate calls after they end."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,8 +15,8 @@ from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.ports import CarrierFailed, CarrierRegistry
 
 JOB: Final = "telephony.read_bill"
-# After the end of a call, and after each time that the carrier did not know: it is rated within minutes, and an account
-# whose prices are not shown never is.
+# Delays after the end of a call and after each reply without a price. Calls are rated within minutes; an account whose
+# prices are hidden never reports one.
 POLL_SCHEDULE: Final = jobs.PollSchedule(JOB, (60.0, 600.0, 3600.0))
 log = structlog.get_logger(__name__)
 
@@ -35,7 +35,7 @@ class ChargeCollector:
                 await POLL_SCHEDULE.start(session, news.run_id, payload)
 
     async def read_bill(self, payload: Mapping[str, int]) -> None:
-        """The job: asks once; keeping the same twice changes nothing."""
+        """Runs the job that asks once. Storing the same price twice changes nothing."""
         organization_id, run_id = payload["organization_id"], payload["run_id"]
         try:
             async with self._db.transaction() as session:

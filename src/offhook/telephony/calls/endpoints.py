@@ -89,7 +89,7 @@ def _parse_run_id(text: str) -> int:
 
 
 async def _refuse_socket(websocket: WebSocket, error: DomainError) -> None:
-    with suppress(WebSocketDisconnect, OSError):  # who has gone needs no answer
+    with suppress(WebSocketDisconnect, OSError):  # the peer is gone and needs no answer
         if "websocket.http.response" in websocket.scope.get("extensions", {}):
             answer = JSONResponse({"detail": error.message, "code": error.code}, error.status)
             await websocket.send_denial_response(answer)

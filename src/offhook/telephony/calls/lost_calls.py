@@ -1,4 +1,4 @@
-"""Finds calls whose dial lost its response at their carrier and adopts them. They are never dialed again."""
+"""Finds calls whose dial request lost its response, and adopts them. They are never dialed again."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -21,9 +21,9 @@ from offhook.telephony.ports import CarrierFailed, CarrierRegistry, CarrierSpec,
 from offhook.telephony.transfers import repository
 
 JOB: Final = "telephony.find_lost_call"
-# A dial is answered within 20 s or never; what a carrier has taken is in its lists within seconds.
+# A dial is answered within 20 s or never; a call that a carrier accepted is in its lists within seconds.
 POLL_SCHEDULE: Final = jobs.PollSchedule(JOB, (30.0, 60.0, 300.0))
-# Before this, a call that is not there may still come to be.
+# Earlier than this, a call that is not listed may still appear.
 CERTAIN_AFTER: Final = timedelta(seconds=60)
 log = structlog.get_logger(__name__)
 
@@ -39,13 +39,14 @@ class LostCallFinder:
         self._clock = clock
 
     async def watch_dial(self, session: AsyncSession, spec: CarrierSpec, run: Run) -> None:
-        """In the transaction before a dial, so that a process that dies while it asks is made up for, too."""
+        """Schedules the search in the transaction before a dial, so that it also covers a process that dies while
+        dialing."""
         if spec.calls.finder is not None and not spec.is_in_process:
             await POLL_SCHEDULE.start(session, run.id, {"organization_id": run.organization_id, "run_id": run.id})
 
     async def find_call(self, organization_id: int, run_id: int) -> StatusUpdate | None:
-        """Returns what the carrier knows of a run's call, and gives the run its id; None when the carrier never got it.
-        CarrierFailed when it cannot say. RunNotFound (404)."""
+        """Returns the carrier's record of a run's call and stores its id on the run; None when the carrier never got
+        the call. Raises CarrierFailed when the carrier cannot tell, and RunNotFound (404)."""
         async with self._db.transaction() as session:
             run = await runs.get_run(session, organization_id, run_id)
             account = await self._accounts.account_of_run(session, run)
@@ -65,7 +66,7 @@ class LostCallFinder:
         return update
 
     async def _pick_unclaimed(self, session: AsyncSession, run: Run, found: list[StatusUpdate]) -> StatusUpdate | None:
-        """Returns the one call between the two numbers that no other run or transfer has."""
+        """Returns the only call between the two numbers that no other run or transfer has."""
         ids = [update.call_id for update in found if update.call_id is not None]
         others = await carrier_call_queries.call_ids_of_other_runs(session, run.mode, ids, except_run_id=run.id)
         others |= await repository.find_destination_legs(session, run.mode, ids)
@@ -75,7 +76,7 @@ class LostCallFinder:
         return mine[0] if mine else None
 
     async def run_search(self, payload: Mapping[str, int]) -> None:
-        """Searches for the call of a run that is still unknown: the job."""
+        """Runs the job that searches for the call of a run whose fate is still unknown."""
         organization_id, run_id = payload["organization_id"], payload["run_id"]
         try:
             async with self._db.transaction() as session:

@@ -47,7 +47,7 @@ from offhook.workflows.service import VersionToRun
 
 log = structlog.get_logger(__name__)
 
-# Set by the platform; what a caller of the public trigger sends under these names is dropped.
+# Set by the platform: values under these names in a public trigger's request are dropped.
 RESERVED_CONTEXT: Final = frozenset(
     {
         "provider", "runtime_configuration", "mps_correlation_id", "direction", "phone_number", "called_number",
@@ -58,8 +58,9 @@ RESERVED_CONTEXT: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CallOrder:
-    """A call to place. ``run_id`` names a run that exists and waits for it, else one is made. Numbers are E.164; without
-    ``to_number`` the waiting run's own is dialled, by a test (``use_draft``) at last the organization's test number."""
+    """A call to place. ``run_id`` names an existing run that waits for it; otherwise a run is created. Numbers are
+    E.164. Without ``to_number``, the waiting run's own number is dialed; a test (``use_draft``) falls back to the
+    organization's test number."""
 
     organization_id: int
     workflow_id: int
@@ -91,7 +92,7 @@ class _ReservedCall:
 
 @dataclass(frozen=True, slots=True)
 class CarrierRoute:
-    """How the calls of a campaign leave: the agent's published version and the carrier account, looked up once for many.
+    """The agent's published version and the carrier account for a campaign's calls, looked up once for many calls.
 
     ``numbers``: how many calls the account's numbers carry at once, None when they do not limit.
     """
@@ -116,7 +117,7 @@ class BatchCall:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCall:
-    """A call whose run exists; after the commit, :meth:`OutboundCalls.dial_prepared` rings the phone, once."""
+    """A call whose run exists. After the commit, :meth:`OutboundCalls.dial_prepared` dials it once."""
 
     organization_id: int
     run_id: int
@@ -126,7 +127,7 @@ class PreparedCall:
 
 
 class OutboundCalls:
-    """Dials: one call with ``place_call``, or many with ``prepare_calls`` and ``dial_prepared``."""
+    """Places single calls with ``place_call``, and batches with ``prepare_calls`` and ``dial_prepared``."""
 
     def __init__(
         self,
@@ -145,11 +146,12 @@ class OutboundCalls:
         self._lost = lost
 
     async def place_call(self, order: CallOrder) -> PlacedCall:
-        """Dial. Raises what makes a run impossible (404, 409, 422, 429), or CarrierRefused (502) when the carrier
-        did not take the call; the run then ends ``failed``.
+        """Places a call. Raises what makes a run impossible (404, 409, 422, 429), or CarrierRefused (502) when the
+        carrier did not take the call; the run then ends as ``failed``.
 
-        A call whose fate is unknown (the carrier's answer was lost) has no call id yet: its phone may ring, so the
-        carrier's callback or its media go on with the run, or a job finds it (:class:`LostCallFinder`)."""
+        A call whose fate is unknown (the carrier's response was lost) has no call id yet. Its phone may ring, so the
+        carrier's callback or its media continue the run, or a job finds it (:class:`LostCallFinder`).
+        """
         async with self.db.transaction() as session:
             reserved = await self._reserve_run(session, order)
         run_id = reserved.request.run_id
@@ -173,7 +175,7 @@ class OutboundCalls:
     async def find_route(
         self, session: AsyncSession, organization_id: int, workflow_id: int, configuration_id: int | None
     ) -> CarrierRoute:
-        """Raises what makes every call of it impossible (404, 409, 422)."""
+        """Returns the route. Raises what makes all of its calls impossible (404, 409, 422)."""
         version = await workflows.get_published_version(session, organization_id, workflow_id)
         account = await self._accounts.account_for(session, organization_id, configuration_id=configuration_id)
         spec, dialer = self._get_dialer(account)
@@ -188,7 +190,8 @@ class OutboundCalls:
         )
 
     def _get_dialer(self, account: CarrierAccount) -> tuple[CarrierSpec, CallDialer]:
-        """CarrierCannotDial (422); PublicAddressMissing (409) where the carrier would have to reach us and cannot."""
+        """Returns the carrier's dialer. Raises CarrierCannotDial (422), or PublicAddressMissing (409) where the
+        carrier has to reach us and cannot."""
         spec = self._carriers.find(account.provider)
         if spec is None or spec.calls.dialer is None:
             raise CarrierCannotDial(f"{account.provider} cannot place calls.")
@@ -197,14 +200,14 @@ class OutboundCalls:
         return spec, spec.calls.dialer
 
     def _call_links(self, spec: CarrierSpec, run_id: int, media_token: str) -> CallLinks | None:
-        """Returns the addresses that a carrier outside of this process needs for the call."""
+        """Returns the URLs that a carrier outside this process needs for the call."""
         return self._address.call_links(spec.name, run_id, media_token) if spec.needs_public_url else None
 
     async def load_capacity(
         self, session: AsyncSession, organization_id: int, configuration_id: int | None
     ) -> tuple[int | None, float | None]:
-        """``(numbers, calls per second)`` of the account that would place calls, None where it does not limit.
-        ConfigurationNotFound (404)."""
+        """Returns ``(numbers, calls per second)`` of the account that would place calls, each None where it does not
+        limit. Raises ConfigurationNotFound (404)."""
         account = await self._accounts.account_for(session, organization_id, configuration_id=configuration_id)
         spec = self._carriers.find(account.provider)
         calls = spec.calls if spec is not None else CallCapabilities()
@@ -213,7 +216,7 @@ class OutboundCalls:
     async def prepare_calls(
         self, session: AsyncSession, route: CarrierRoute, campaign_id: int, calls: Sequence[BatchCall]
     ) -> list[PreparedCall]:
-        """Make the runs, in the order of ``calls``. The caller holds as many of the organization's call slots."""
+        """Creates the runs, in the order of ``calls``. The caller holds as many of the organization's call slots."""
         ours = await caller_id.choose_for_campaign(session, route.carrier.calls, route.account, len(calls))
         contexts = [
             call_context(route.account, call.context, call.platform_context, call.to_number, from_number)
@@ -248,16 +251,18 @@ class OutboundCalls:
         ]
 
     async def dial_prepared(self, call: PreparedCall) -> str:
-        """Ask the carrier and answer its call id. CarrierFailed; every other error leaves the call's fate unknown."""
+        """Dials and returns the carrier's call id. Raises CarrierFailed; any other error leaves the call's fate
+        unknown."""
         return await call.dialer.place_call(call.account, call.request)
 
     async def find_call(self, organization_id: int, run_id: int) -> StatusUpdate | None:
-        """Returns what the carrier knows of a run's call; None when it never got it. CarrierFailed when it cannot say."""
+        """Returns the carrier's record of a run's call; None when the carrier never got it. Raises CarrierFailed
+        when the carrier cannot tell."""
         return await self._lost.find_call(organization_id, run_id)
 
     async def hang_up(self, organization_id: int, run_id: int) -> None:
-        """End a call that was placed here, in whatever state; one that is over stays as it is. RunNotFound (404),
-        NoTelephoneCall (409)."""
+        """Ends a call that was placed here, in any state; a finished one stays unchanged. Raises RunNotFound (404)
+        and NoTelephoneCall (409)."""
         async with self.db.transaction() as session:
             run = await runs.get_run(session, organization_id, run_id)
             spec = self._carriers.find(run.mode)
@@ -291,7 +296,8 @@ class OutboundCalls:
             run = await self._take_waiting(session, waiting, context)
         phones = spec.calls.local_phones
         if phones is not None and phones.rings(account):
-            # With the run, so that one whose process dies before the phone rings does not hold its slot for minutes.
+            # Set along with the run, so that a process which dies before the phone rings does not hold its slot for
+            # minutes.
             until = datetime.now(UTC) + timedelta(seconds=settings_of(session).run_lease_s)
             await lease_queries.lease_ringing_runs(session, [run.id], until=until)
         await self._lost.watch_dial(session, spec, run)
@@ -307,7 +313,7 @@ class OutboundCalls:
         return _ReservedCall(account, dialer, request, run.name)
 
     async def _choose_account(self, session: AsyncSession, order: CallOrder, provider: str | None) -> CarrierAccount:
-        """A chosen number names its account too."""
+        """Returns the account to call from. A chosen number determines its account too."""
         number_id, configuration_id = order.from_phone_number_id, order.configuration_id
         if number_id is not None and configuration_id is None:
             configuration_id = await self._accounts.configuration_of_number(session, order.organization_id, number_id)
@@ -326,7 +332,7 @@ class OutboundCalls:
         return run
 
     async def _take_waiting(self, session: AsyncSession, waiting: Run, context: JsonObject) -> Run:
-        """Of two requests for one run, one dials: phones must not ring twice."""
+        """Claims a waiting run. Of two requests for one run only one dials, so that the phone does not ring twice."""
         run = await runs.take_for_dialing(
             session,
             waiting.organization_id,
@@ -378,7 +384,7 @@ def _has_machine_detection(account: CarrierAccount) -> bool:
 
 
 def _calls_per_second(carrier: CallCapabilities, account: CarrierAccount) -> float | None:
-    """Returns what the account's configuration says, else what its carrier gives new accounts."""
+    """Returns the rate in the account's configuration, else its carrier's default for new accounts."""
     configured = account.config.get("calls_per_second")
     if isinstance(configured, int | float) and not isinstance(configured, bool) and configured > 0:
         return float(configured)

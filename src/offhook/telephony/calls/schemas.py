@@ -1,4 +1,4 @@
-"""What goes in and out of the telephony endpoints."""
+"""Request and response models of the telephony endpoints."""
 
 import json
 from typing import Annotated, Any, Final
@@ -17,7 +17,7 @@ def _check_storable(context: dict[str, Any]) -> dict[str, Any]:
     text = json.dumps(context, ensure_ascii=True)
     if len(text) > MAX_CONTEXT_BYTES:
         raise ValueError(f"initial_context may have {MAX_CONTEXT_BYTES} bytes")
-    # PostgreSQL's jsonb has neither the NUL character nor half a surrogate pair
+    # PostgreSQL's jsonb accepts neither the NUL character nor half a surrogate pair
     if "\\u0000" in text or any("\ud800" <= char <= "\udfff" for char in json.dumps(context, ensure_ascii=False)):
         raise ValueError("initial_context contains characters that cannot be stored")
     return context

@@ -1,4 +1,4 @@
-"""Applies what carriers report about calls."""
+"""Applies carriers' status reports to calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from offhook.runs.states import BUSY, CANCELED, FAILED, FINAL_STATES, NO_ANSWER,
 from offhook.telephony.events import CallEnded
 from offhook.telephony.ports import StatusUpdate
 
-# Final states that say by themselves why a call ended; of a completed one the conversation knows more.
+# Final states that explain by themselves why a call ended; for a completed call the conversation knows more.
 _NOT_CONNECTED: Final = frozenset({BUSY, NO_ANSWER, CANCELED, FAILED})
-# Why a call ended that was answered, and in which nobody was heard.
+# End reason of an answered call in which no speech was heard.
 MEDIA_NEVER_CAME: Final = "media_never_came"
 
 log = structlog.get_logger(__name__)
 
 
 def not_connected_reason(status: str) -> str | None:
-    """Returns the end reason of final states that are one by themselves."""
+    """Returns the end reason of a final state that is a reason by itself."""
     return status if status in _NOT_CONNECTED else None
 
 
@@ -49,7 +49,7 @@ class CallReports:
         self._batch = GroupCommit(self._apply_batch)
 
     async def report_status(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
-        """Returns False for a report that is too late, repeated or out of order. RunNotFound (404)."""
+        """Returns False for a report that is too late, repeated or out of order. Raises RunNotFound (404)."""
         moved = await self._batch.submit(_StatusReport(organization_id, run_id, update, datetime.now(UTC)))
         if moved is None:
             raise RunNotFound

@@ -1,1 +1,1 @@
-"""What several carriers' wires share: requests, forms, XML, JSON streams, signatures and number formats."""
+"""Code that several carriers share: requests, forms, XML, JSON streams, signatures and number formats."""

@@ -1,4 +1,4 @@
-"""What carriers' lists of calls have in common: times as they write them, and which calls a lost one may be."""
+"""Helpers for carriers' call lists: parsing their times, and matching a lost call."""
 
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -6,7 +6,7 @@ from typing import Final
 
 from offhook.telephony.ports import LostCallQuery
 
-# How far a carrier's clock may be behind ours.
+# Maximum lag of a carrier's clock behind ours.
 SLACK: Final = timedelta(seconds=30)
 
 
@@ -15,7 +15,8 @@ def search_start(sought: LostCallQuery) -> datetime:
 
 
 def could_match(sought: LostCallQuery, written: object) -> bool:
-    """Whether a call of this time (ISO 8601 or as in mails) may be the one; one without a time that can be read may."""
+    """Returns True if a call of this time (ISO 8601 or as in mail headers) may be the lost one. A call without a
+    readable time matches."""
     at = _parse_time(written)
     return at is None or at >= search_start(sought)
 

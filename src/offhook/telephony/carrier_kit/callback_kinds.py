@@ -1,4 +1,4 @@
-"""Names of callbacks that the platform itself knows; every other one is its carrier's."""
+"""Names of the callbacks that the platform itself handles; all others belong to their carriers."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Reading carriers' webhooks: forms, queries and JSON, and telephone numbers as each carrier writes them."""
+"""Reads carriers' webhooks: forms, queries and JSON, and phone numbers in each carrier's notation."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from offhook.telephony.ports import CarrierWebhook, WebhookUnreadable
 MAX_FIELDS: Final = 500
 _DIGITS: Final = re.compile(r"\+?[0-9]{8,15}")
 _SEPARATORS: Final = re.compile(r"[\s().-]")
-# What carriers send for a caller who withholds the number.
+# Values that carriers send for a caller with a withheld number.
 _WITHHELD: Final = frozenset(
     {"", "anonymous", "unknown", "restricted", "private", "unavailable", "blocked", "withheld", "+266696687"}
 )
@@ -23,12 +23,12 @@ def media_type(webhook: CarrierWebhook) -> str:
 
 
 def query_pairs(url: str) -> Pairs:
-    """The decoded parameters of a URL, in order. WebhookUnreadable."""
+    """Returns the decoded parameters of a URL, in order. Raises WebhookUnreadable."""
     return _parse_pairs(urlsplit(url).query)
 
 
 def form_pairs(webhook: CarrierWebhook) -> Pairs:
-    """The decoded fields of a form in the body. WebhookUnreadable."""
+    """Returns the decoded fields of a form in the body. Raises WebhookUnreadable."""
     try:
         text = webhook.body.decode("ascii")
     except UnicodeDecodeError:
@@ -44,7 +44,7 @@ def _parse_pairs(text: str) -> Pairs:
 
 
 def json_object(webhook: CarrierWebhook) -> dict[str, Any]:
-    """WebhookUnreadable when the body is no JSON object."""
+    """Returns the JSON object of the body. Raises WebhookUnreadable for anything else."""
     try:
         found = json.loads(webhook.body)
     except (ValueError, RecursionError):
@@ -55,8 +55,8 @@ def json_object(webhook: CarrierWebhook) -> dict[str, Any]:
 
 
 def form_fields(webhook: CarrierWebhook) -> dict[str, str]:
-    """The fields of a form (POST) or of the query (GET); of a repeated name the first. Ours in the query of a POST are
-    left out: they are not the carrier's. WebhookUnreadable."""
+    """Returns the fields of a form (POST) or of the query (GET), the first one of a repeated name. Our own
+    parameters in the query of a POST are left out because the carrier did not set them. Raises WebhookUnreadable."""
     pairs = query_pairs(webhook.url) if webhook.method.upper() == "GET" else form_pairs(webhook)
     found: dict[str, str] = {}
     for name, value in pairs:
@@ -65,15 +65,16 @@ def form_fields(webhook: CarrierWebhook) -> dict[str, str]:
 
 
 def any_fields(webhook: CarrierWebhook) -> dict[str, Any]:
-    """A JSON object, a form or a query, by the request's own word. WebhookUnreadable."""
+    """Returns the fields of a JSON object, a form or a query, as the request declares. Raises WebhookUnreadable."""
     if webhook.method.upper() != "GET" and (media_type(webhook) == "application/json" or webhook.body[:1] in b"{["):
         return json_object(webhook)
     return dict(form_fields(webhook))
 
 
 def parse_e164(text: object) -> str | None:
-    """``+`` and digits of a number as carriers write it (with or without the plus, with separators); national numbers
-    (with a leading zero) and other addresses (SIP) as they are; None for nothing and for withheld numbers."""
+    """Returns ``+`` and digits for a number in a carrier's notation (with or without the plus, with separators).
+    National numbers (with a leading zero) and other addresses (SIP) are returned unchanged; None for empty and
+    withheld numbers."""
     if isinstance(text, int):
         text = str(text)
     if not isinstance(text, str) or text.strip().lower() in _WITHHELD:
@@ -87,5 +88,5 @@ def parse_e164(text: object) -> str | None:
 
 
 def strip_plus(number: str) -> str:
-    """The number without its plus, as some carriers want it."""
+    """Returns the number without its plus, as some carriers require it."""
     return number.removeprefix("+")

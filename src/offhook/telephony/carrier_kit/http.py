@@ -1,4 +1,4 @@
-"""Requests to carriers: one client for the process, one way of failing, and no second try of anything."""
+"""Sends requests to carriers: one client per process, one error type, and no retries."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from offhook.telephony.ports import CarrierAccount, CarrierFailed
 
 CONNECT_TIMEOUT_S: Final = 5.0
 RESPONSE_TIMEOUT_S: Final = 10.0
-# Everything together: name, connection, request, last byte.
+# Total timeout: name resolution, connection, request, last byte.
 TOTAL_TIMEOUT_S: Final = 20.0
 MAX_ANSWER_BYTES: Final = 2_000_000
 MAX_MESSAGE: Final = 300
@@ -27,7 +27,7 @@ _NOT_SENT: Final = (
     httpx2.UnsupportedProtocol,
     httpx2.LocalProtocolError,
 )
-# Answers that came and could not be read.
+# Exceptions for responses that arrived and could not be read.
 _UNREAD: Final = (ResponseTooLarge, ResponseUnreadable)
 _BY_STATUS: Final = {
     401: "unauthorized",
@@ -40,7 +40,7 @@ _BY_STATUS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class CarrierRequest:
-    """``body`` is sent as JSON, ``form`` as a form (lists repeat the key)."""
+    """A request to a carrier. ``body`` is sent as JSON, ``form`` as a form (lists repeat the key)."""
 
     method: str
     url: str
@@ -66,7 +66,7 @@ class CarrierResponse:
         return 200 <= self.status < 300
 
     def json(self) -> dict[str, Any]:
-        """The JSON object; empty when it is none."""
+        """Returns the JSON object; an empty one when the body is none."""
         try:
             found = json.loads(self.content)
         except (ValueError, RecursionError):
@@ -74,7 +74,8 @@ class CarrierResponse:
         return found if isinstance(found, dict) else {}
 
     def require_text(self, *path: str) -> str:
-        """The text or number at ``path`` of the JSON object; CarrierFailed when it is not there."""
+        """Returns the text or number at ``path`` of the JSON object as text. Raises CarrierFailed when it is
+        missing."""
         found: Any = self.json()
         for name in path:
             found = found.get(name) if isinstance(found, dict) else None
@@ -89,10 +90,11 @@ class CarrierResponse:
 
 
 class CarrierHttp:
-    """One per process. ``addresses`` are the settings' replacements of carriers' origins, by the carrier's name.
+    """The HTTP client for carriers, one per process. ``addresses`` are the settings' replacements of carriers' origins,
+    by the carrier's name.
 
-    The guard of ``kit.egress`` stands before it: carriers are public, and so are their answers' redirects not followed;
-    the addresses in the settings are the operator's and allowed.
+    The guard of ``kit.egress`` protects it: carriers are public, and redirects in their responses are not followed. The
+    addresses in the settings come from the operator and are allowed.
     """
 
     def __init__(self, addresses: Mapping[str, str] | None = None) -> None:
@@ -102,15 +104,15 @@ class CarrierHttp:
         self._client: httpx2.AsyncClient | None = None
 
     def resolve_url(self, carrier: str, url: str) -> str:
-        """``url`` of the carrier, at the origin that the settings give it."""
+        """Returns the carrier's ``url`` at the origin that the settings define for it."""
         origin = self._origins.get(carrier)
         if origin is None:
             return url
         return urlsplit(url)._replace(scheme=origin.scheme, netloc=origin.netloc).geturl()
 
     async def send(self, request: CarrierRequest) -> CarrierResponse:
-        """The answer, whatever its status. CarrierFailed (``carrier_unreachable``) when there was none; its fate is
-        unknown as soon as a byte of a request that changes something may have been sent."""
+        """Returns the response, whatever its status. Raises CarrierFailed (``carrier_unreachable``) when there was
+        none; the fate is unknown as soon as a byte of a request that changes something may have been sent."""
         if self._client is None:
             self._client = self._egress.vendor_client(RESPONSE_TIMEOUT_S, max_bytes=MAX_ANSWER_BYTES)
             self._client.timeout = httpx2.Timeout(RESPONSE_TIMEOUT_S, connect=CONNECT_TIMEOUT_S)
@@ -156,8 +158,8 @@ def failure_from_response(
     code: str | None = None,
     now: datetime | None = None,
 ) -> CarrierFailed:
-    """What an answer that is no success means. ``code`` wins over what the status says; a carrier that broke (5xx)
-    may have acted before."""
+    """Returns the failure behind an unsuccessful response. ``code`` wins over the status. A carrier that failed with
+    5xx may have acted before it did."""
     broke = answer.status >= 500
     found = code or _BY_STATUS.get(answer.status) or ("carrier_failed" if broke else "carrier_refused")
     return CarrierFailed(
@@ -181,7 +183,8 @@ def _retry_after(text: str, now: datetime) -> float | None:
 
 
 def require_setting(account: CarrierAccount, name: str) -> str:
-    """A text that the account cannot do without; CarrierFailed (``carrier_misconfigured``)."""
+    """Returns a text setting that the account requires. Raises CarrierFailed (``carrier_misconfigured``) when it is
+    missing."""
     found = get_setting(account, name)
     if found is None:
         raise CarrierFailed("carrier_misconfigured", f"This {account.provider} account has no {name}.", retryable=False)

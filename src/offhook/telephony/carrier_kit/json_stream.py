@@ -1,4 +1,4 @@
-"""What the media streams of JSON messages share: audio is cut out of a message without parsing it."""
+"""Shared code of media streams of JSON messages: audio is cut out of a message without parsing it."""
 
 import json
 from binascii import a2b_base64
@@ -7,16 +7,16 @@ from typing import Any, Final
 from offhook.kit.audio import MULAW_8K, Codec
 from offhook.telephony.ports import DigitPressed, WireError, WireEvent
 
-# Both spacings that JSON writers use. A quote inside a JSON string is always escaped, so that these can only be found
-# where a key really stands: cutting the payload out is as safe as parsing, and costs a tenth.
+# The two spacings that JSON writers use. A quote inside a JSON string is always escaped, so these match only where a
+# key really stands: cutting the payload out is as safe as parsing and costs a tenth.
 _MEDIA: Final = ('"event":"media"', '"event": "media"')
 _PAYLOAD: Final = ('"payload":"', '"payload": "')
 _DIGITS: Final = frozenset("0123456789*#ABCD")
 
 
 class JsonStream:
-    """The half of a MediaWire that reads. A subclass reads ``start`` (and sets ``_is_lean`` when only the caller's
-    audio will come) and its other events; base64 mu-law at 8 kHz unless it says otherwise."""
+    """The reading half of a MediaWire. A subclass reads ``start`` (and sets ``_is_lean`` when only the caller's
+    audio will arrive) and its other events. The format is base64 mu-law at 8 kHz unless the subclass changes it."""
 
     has_binary_audio = False
 
@@ -37,7 +37,7 @@ class JsonStream:
         return self._parse_message(message)
 
     def _on_audio(self, audio: bytes, message: str) -> bytes | None:
-        """A frame of the caller's, for streams whose frames need more than unpacking."""
+        """Handles a frame of the caller's audio, for streams whose frames need more than unpacking."""
         return audio
 
     def _parse_message(self, message: str) -> bytes | WireEvent | None:
@@ -66,7 +66,7 @@ class JsonStream:
         raise WireError("a stream begins in its own way")
 
     def _parse_event(self, event: str, envelope: dict[str, Any]) -> WireEvent | None:
-        """Everything but connected, start, media and dtmf."""
+        """Parses every event except connected, start, media and dtmf."""
         return None
 
 
@@ -94,7 +94,7 @@ def parse_digit(key: object) -> DigitPressed:
 
 
 def decode_base64(payload: object) -> bytes:
-    """WireError unless it is base64."""
+    """Decodes base64. Raises WireError for anything else."""
     if not isinstance(payload, str):
         raise WireError("media.payload is missing")
     try:
@@ -104,7 +104,7 @@ def decode_base64(payload: object) -> bytes:
 
 
 def require_mulaw_8k(form: object, *, encoding: str = "encoding", rate: str = "sampleRate") -> None:
-    """WireError when the stream's format is said and is not mu-law at 8 kHz."""
+    """Raises WireError when the stream declares a format other than mu-law at 8 kHz."""
     if isinstance(form, dict):
         name, samples = form.get(encoding, "audio/x-mulaw"), str(form.get(rate, "8000"))
         if str(name).partition(";")[0] != "audio/x-mulaw" or samples != "8000":

@@ -1,4 +1,4 @@
-"""Carriers' names for kinds of telephone lines, and their prices, in ours."""
+"""Translates carriers' names of line types, and their prices."""
 
 from typing import Final
 
@@ -21,14 +21,15 @@ _LINES: Final[dict[str, LineType]] = {
 
 
 def line_type(said: object) -> LineType:
-    """``fixed line``, ``fixedVoip``, ``toll_free`` and the like; ``unknown`` for what may be either or is neither."""
+    """Translates ``fixed line``, ``fixedVoip``, ``toll_free`` and the like; ``unknown`` for an ambiguous or
+    unrecognized type."""
     if not isinstance(said, str):
         return "unknown"
     return _LINES.get("".join(char for char in said.lower() if char.isalpha()), "unknown")
 
 
 def parse_cents(amount: object) -> int | None:
-    """A price in units of its currency, as a number or as text; None when it is none."""
+    """Returns the cents of a price given in units of its currency, as a number or as text; None for anything else."""
     try:
         return round(float(str(amount)) * 100)
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Addresses that are called, in one form however a carrier writes them."""
+"""Normalizes dialed addresses to one form, whatever the carrier's notation."""
 
 import re
 from collections.abc import Iterable
@@ -24,10 +24,11 @@ class AddressInvalid(UnprocessableRequest):
 
 
 def normalize_address(text: str, country: str | None = None) -> tuple[str, str, str | None]:
-    """(canonical form, ``pstn`` | ``sip_uri`` | ``sip_extension``, country or None) of an address as people write it.
+    """Returns ``(canonical form, "pstn" | "sip_uri" | "sip_extension", country or None)`` of an address as people write
+    it.
 
-    Numbers of 8 to 15 digits are telephone numbers, read as of ``country`` (ISO alpha-2) when they have no ``+``.
-    AddressInvalid (422).
+    Numbers of 8 to 15 digits are telephone numbers, read as numbers of ``country`` (ISO alpha-2) when they have no
+    ``+``. Raises AddressInvalid (422).
     """
     text = text.strip()
     if (sip := _normalize_sip(text)) is not None:
@@ -52,7 +53,7 @@ def normalize_address(text: str, country: str | None = None) -> tuple[str, str, 
 
 
 def candidate_addresses(text: str, countries: Iterable[str] = ()) -> set[str]:
-    """Every canonical form that a carrier may mean by this; a number in national form is read in each country."""
+    """Returns every canonical form that a carrier may mean. A number in national form is read in each country."""
     text = text.strip()
     if (sip := _normalize_sip(text)) is not None:
         found = {sip}
@@ -71,7 +72,7 @@ def candidate_addresses(text: str, countries: Iterable[str] = ()) -> set[str]:
 
 
 def canonical_number(text: str | None, countries: Iterable[str] = ()) -> str | None:
-    """A caller's number as it is shown and kept: E.164 where it can be read, else as it came."""
+    """Returns a caller's number as it is shown and stored: E.164 where it can be read, else unchanged."""
     if text is None:
         return None
     bare = _PUNCTUATION.sub("", text.strip())

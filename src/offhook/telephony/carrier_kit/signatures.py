@@ -1,4 +1,4 @@
-"""What signature schemes share: HMACs that are compared in constant time."""
+"""Shared code of signature schemes: HMACs, compared in constant time."""
 
 import base64
 import hashlib
@@ -6,7 +6,7 @@ import hmac
 from collections.abc import Iterable
 from typing import Final
 
-# How far a carrier's clock, and the time that its request takes, may be from ours.
+# Tolerance for the offset of a carrier's clock plus the transit time of its request.
 TOLERANCE_S: Final = 300.0
 
 
@@ -23,7 +23,7 @@ def sha256_hex(content: bytes) -> str:
 
 
 def matches_any(expected: Iterable[str], claimed: Iterable[str]) -> bool:
-    """Whether one of the claimed signatures is an expected one; takes as long whatever they are."""
+    """Returns True if one of the claimed signatures is an expected one, in constant time."""
     candidates = [text.encode() for text in claimed]
     found = False
     for right in expected:
@@ -33,7 +33,7 @@ def matches_any(expected: Iterable[str], claimed: Iterable[str]) -> bool:
 
 
 def is_fresh(timestamp: str, now_s: float, tolerance_s: float = TOLERANCE_S) -> bool:
-    """Whether a decimal unix time is within the tolerance of now, in either direction."""
+    """Returns True if a decimal Unix time is within the tolerance of now, in either direction."""
     if not timestamp.isascii() or not timestamp.isdigit() or len(timestamp) > 12:
         return False
     return abs(now_s - int(timestamp)) <= tolerance_s

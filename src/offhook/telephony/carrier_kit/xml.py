@@ -1,4 +1,4 @@
-"""XML answers to carriers, built from elements so that nothing a caller or a user writes can become markup."""
+"""Builds XML answers to carriers from elements, so that caller and user input can never become markup."""
 
 import re
 from typing import Final
@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 from offhook.telephony.ports import CarrierDocument
 
 CONTENT_TYPE: Final = "text/xml"
-# Characters that XML 1.0 does not have, however they are written.
+# Characters that XML 1.0 forbids, even as references.
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -16,7 +16,8 @@ def escape_text(content: str) -> str:
 
 
 def build_element(name: str, *children: str, **attributes: str | int) -> str:
-    """``children`` are markup already (:func:`build_element`, :func:`escape_text`); an attribute ``from_`` is written ``from``."""
+    """Returns the element's markup. ``children`` are already markup (:func:`build_element`, :func:`escape_text`); an
+    attribute ``from_`` is written ``from``."""
     written = "".join(
         f" {key.rstrip('_')}={quoteattr(_FORBIDDEN.sub('', str(value)))}" for key, value in attributes.items()
     )

@@ -1,1 +1,1 @@
-"""The media path of a call: admission by token, the session, and what watches over it."""
+"""The media path of a call: admission by token, the session, and its supervision."""

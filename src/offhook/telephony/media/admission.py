@@ -1,4 +1,4 @@
-"""The door of the media path: a single-use token opens it for one run, and nothing happens before that."""
+"""Admission to the media path: a single-use token opens it for one run, and nothing happens without one."""
 
 from offhook.kit.database.database import Database
 from offhook.runs.live import media_tokens
@@ -12,7 +12,7 @@ from offhook.telephony.ports import CarrierRegistry
 
 
 class MediaAdmission:
-    """Admits media connections; between the admission and the session's run a websocket is accepted."""
+    """Admits media connections. The websocket is accepted between the admission and the session's run."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class MediaAdmission:
     async def admit_call(
         self, run_id: int, token: str, provider: str, listener: EventListener | None = None
     ) -> RunMediaSession:
-        """Spends the token. CarrierUnknown (404) or MediaTokenRefused (401), and then nothing was changed."""
+        """Consumes the token. Raises CarrierUnknown (404) or MediaTokenRefused (401), and then changes nothing."""
         spec = self._carriers.find(provider)
         if spec is None or spec.media.wire is None:
             raise CarrierUnknown

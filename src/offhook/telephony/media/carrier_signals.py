@@ -1,4 +1,5 @@
-"""The carrier's side of a live call beside its media: what it reports while we talk, and hanging up when we are done."""
+"""The carrier's side of a live call beside its media: reports that arrive during the call, and the hang-up at its
+end."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -21,17 +22,17 @@ from offhook.telephony.media.leg import MediaLeg
 from offhook.telephony.ports import CarrierFailed, CarrierRegistry, CarrierSpec, MachineAnswered, MediaStopped
 from offhook.voice.ports import CallResult
 
-# A machine that was heard before its beep: without news of the beep the agent speaks after this.
+# Wait after a machine was detected before its beep: without a report of the beep, the agent speaks after this.
 BEEP_TIMEOUT_S: Final = 20.0
-# Between the carrier's "over" and the end of its socket: audio that is under way is still heard.
+# Delay between the carrier's end report and the end of its socket, so that audio in flight is still heard.
 _LINGER_S: Final = 1.0
-# The far end did this, or the carrier carries the caller on.
+# End reasons that the far end caused, or with which the carrier keeps carrying the caller.
 _NOT_OURS: Final = frozenset({"caller_hung_up", "transferred"})
 log = structlog.get_logger(__name__)
 
 
 class CarrierCallControl:
-    """``listen`` while a call lives, ``end`` when it is over."""
+    """Controls a call at its carrier: ``listen_while_live`` during the call, ``end_call`` after it."""
 
     def __init__(self, db: Database, carriers: CarrierRegistry, accounts: CarrierAccounts, heard: CallSignals) -> None:
         self._db = db
@@ -41,8 +42,8 @@ class CarrierCallControl:
 
     @contextmanager
     def listen_while_live(self, spec: CarrierSpec, organization_id: int, run_id: int, leg: MediaLeg) -> Iterator[None]:
-        """Callbacks that land anywhere reach this call: a machine that answered, a call that is over; also those that
-        came before anybody listened."""
+        """Delivers callbacks that reach any process to this call (a machine answered, the call ended), including
+        those that arrived before it listened."""
         if spec.webhooks.statuses is None:
             yield
             return
@@ -80,7 +81,7 @@ class CarrierCallControl:
     async def _apply_missed_news(
         self, organization_id: int, run_id: int, leg: MediaLeg, over: Callable[[str], None]
     ) -> None:
-        """What the database has of a call whose news nobody heard."""
+        """Applies reports that the database holds from before this process listened."""
         await self._signals.wait_ready()
         try:
             async with self._db.transaction() as session:
@@ -94,13 +95,14 @@ class CarrierCallControl:
             over(run.status)
 
     async def end_call(self, spec: CarrierSpec, organization_id: int, run_id: int, result: CallResult | None) -> None:
-        """Our side is done: closing the socket ends the call at some carriers only, so each is asked."""
+        """Ends the call when our side is done. Closing the socket ends the call at some carriers only, so each is
+        asked."""
         if spec.is_in_process or (result is not None and _is_over(spec, result)):
             return
         await self.hang_up(spec, organization_id, run_id)
 
     async def hang_up(self, spec: CarrierSpec, organization_id: int, run_id: int) -> None:
-        """End the run's call at its carrier; what cannot be ended is noted."""
+        """Hangs up the run's call at its carrier; a failure is logged."""
         if spec.calls.dialer is None:
             return
         try:
@@ -116,6 +118,6 @@ class CarrierCallControl:
 
 
 def _is_over(spec: CarrierSpec, result: CallResult) -> bool:
-    """Whether the call ends without being asked to."""
+    """Returns True if the call ends without a request."""
     ends_with_socket = not spec.media.outlives_media and result.end_reason != "media_lost"
     return ends_with_socket or result.end_reason in _NOT_OURS

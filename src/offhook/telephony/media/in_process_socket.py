@@ -10,7 +10,8 @@ _Kind = Literal["text", "binary"]
 
 
 class PipeEnd:
-    """A ``kit.sockets.PushSocket``. Messages are delivered in order, never inside the call that sends them."""
+    """One end of the pipe. Implements ``PushSocket``. Messages are delivered in order, never inside the call that
+    sends them."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -21,7 +22,7 @@ class PipeEnd:
         self._closed = asyncio.Event()
 
     async def open(self, receiver: MessageReceiver) -> "PipeEnd":
-        """Say who gets the messages of this end; those that came before are delivered now."""
+        """Sets the receiver of this end's messages and delivers those that arrived before."""
         self._receiver = receiver
         self._loop.call_soon(self._flush_waiting)
         return self
@@ -33,13 +34,13 @@ class PipeEnd:
         self._send_soon("binary", payload)
 
     def close(self, code: int = NORMAL, reason: str = "") -> None:
-        """Close both ends, after what was sent before."""
+        """Closes both ends after everything sent before has been delivered."""
         if self._other is not None and self._close_reason is None:
             self._loop.call_soon(self._other.set_closed, code, reason)
             self.set_closed(code, reason)
 
     def drop_connection(self) -> None:
-        """Lose the line without a goodbye, as a broken network does."""
+        """Drops the connection without a close handshake, as a broken network does."""
         if self._other is not None:
             self._loop.call_soon(self._other.set_closed, LOST, "")
             self.set_closed(LOST, "")
@@ -52,7 +53,7 @@ class PipeEnd:
             self._loop.call_soon(self._other.receive_from_peer, kind, payload)
 
     def receive_from_peer(self, kind: _Kind, payload: bytes) -> None:
-        """Called by the other end only."""
+        """Queues a message. Called by the other end only."""
         if self._receiver is None:
             self._waiting.append((kind, payload))
         elif self._close_reason is None:
@@ -72,7 +73,7 @@ class PipeEnd:
             self._receiver.on_binary(payload)
 
     def set_closed(self, code: int, reason: str) -> None:
-        """Called by the other end only, and by this one when it closes."""
+        """Marks this end as closed. Called by the other end, and by this one when it closes."""
         if self._close_reason is None:
             self._close_reason = (code, reason)
             self._notify_closed()
@@ -84,7 +85,7 @@ class PipeEnd:
 
 
 def create_pipe() -> tuple[PipeEnd, PipeEnd]:
-    """Two connected ends."""
+    """Returns two connected ends."""
     one, two = PipeEnd(), PipeEnd()
-    one._other, two._other = two, one  # noqa: SLF001 - the ends know each other and nobody else does
+    one._other, two._other = two, one  # noqa: SLF001 - only the two ends know each other
     return one, two

@@ -1,4 +1,4 @@
-"""The carrier's end of a call: frames, marks and events of any media format, for the session that talks."""
+"""The carrier's end of a call for the voice session: frames, marks and events over any media format."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,13 +24,13 @@ EventListener = Callable[[VoiceEvent], None]
 
 @runtime_checkable
 class CaptionWire(Protocol):
-    """A wire whose far end may read along (simulated people do)."""
+    """A wire whose far end can read the agent's words along (simulated callees do)."""
 
     def encode_caption(self, event: VoiceEvent) -> bytes | None: ...
 
 
 class MediaLeg(SocketLeg):
-    """A ``voice.ports.CallLeg`` on a MediaWire, and the Receiver of its socket."""
+    """Implements ``voice.ports.CallLeg`` over a MediaWire, and ``MessageReceiver`` for its socket."""
 
     def __init__(self, wire: MediaWire, listener: EventListener | None = None) -> None:
         super().__init__(wire.codec)
@@ -76,7 +76,7 @@ class MediaLeg(SocketLeg):
         if self._socket is not None and self._end_reason is None:
             self._socket.send_text(message)
 
-    # Receiver
+    # MessageReceiver
 
     def on_text(self, text: str) -> None:
         self._run_guarded(self._on_message, text)

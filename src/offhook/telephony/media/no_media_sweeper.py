@@ -1,4 +1,4 @@
-"""Calls that a carrier has connected and whose audio never came: ended, so that nobody listens to silence."""
+"""Ends calls that a carrier connected and whose audio never arrived, so that the callee does not listen to silence."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from offhook.telephony.calls.status_reports import MEDIA_NEVER_CAME, CallReports
 from offhook.telephony.media.carrier_signals import CarrierCallControl
 from offhook.telephony.ports import CarrierRegistry, StatusUpdate
 
-# From the carrier's "answered" to its media socket, and from an inbound call to it: carriers take a second or two.
+# Time from the carrier's "answered", or from an inbound call, to its media socket: carriers take a second or two.
 ANSWERED_TIMEOUT_S: Final = 30.0
 INBOUND_TIMEOUT_S: Final = 60.0
 log = structlog.get_logger(__name__)
@@ -29,11 +29,11 @@ class NoMediaSweeper:
         self._clock = clock
 
     async def run_job(self, _: JsonObject) -> None:
-        """The job ``telephony.end_unheard_calls``."""
+        """Runs the job ``telephony.end_unheard_calls``."""
         await self.end_calls()
 
     async def end_calls(self) -> list[int]:
-        """The runs that were ended."""
+        """Ends the calls and returns their runs."""
         modes = [spec.name for spec in self._carriers.specs if not spec.is_in_process]
         async with self._db.transaction() as session:
             lost = await carrier_call_queries.calls_without_media(

@@ -20,14 +20,14 @@ from offhook.voice.ports import CallResult
 from offhook.voice.socket_leg import BAD_MESSAGE, FAULT, NOT_CONNECTABLE, CallInput
 
 START_TIMEOUT_S: Final = 10.0
-# How long a phone may ring at a carrier that connects the media before it is answered.
+# Maximum ring time at a carrier that connects the media before the answer.
 RING_TIMEOUT_S: Final = 650.0
 
 OpenMedia = Callable[[MessageReceiver], Awaitable[PushSocket]]
 
 
 class LiveConversation(Protocol):
-    """The call behind the media: ``runs.LiveCall``."""
+    """The live call behind the media; ``runs.live.calls.LiveCall`` implements it."""
 
     @property
     def session(self) -> CallInput: ...
@@ -36,9 +36,9 @@ class LiveConversation(Protocol):
 
 
 class MediaSession(ABC):
-    """Opens the media, waits for its start, connects a call to it, and carries that call to its end.
+    """Opens the media, waits for its start, connects a call to it, and runs that call to its end.
 
-    ``listener`` gets the call's events (a simulated person reads along).
+    ``listener`` gets the call's events (a simulated callee reads along).
     """
 
     def __init__(
@@ -49,10 +49,10 @@ class MediaSession(ABC):
 
     @abstractmethod
     async def connect_call(self) -> LiveConversation:
-        """Makes the call once the media has started; DomainError refuses it."""
+        """Creates the call once the media has started. A DomainError refuses it."""
 
     async def carry_call(self, open_media: OpenMedia) -> CallResult | None:
-        """Returns None when the media never started, or when the call was refused."""
+        """Runs the call. Returns None when the media never started or the call was refused."""
         leg = self.leg
         socket = await open_media(leg)
         leg.attach_socket(socket)
@@ -82,11 +82,10 @@ class MediaSession(ABC):
 
 
 class RunMediaSession(MediaSession):
-    """The media connection of one run, whose token was right and is spent.
+    """The media connection of one run, whose token was valid and is now used.
 
-    A run whose media never came to be is over and has failed. Not so where the media comes before the answer: that it
-    never began is then the carrier's to explain. A second socket of a run that another one carries is closed, and changes
-    nothing.
+    A run whose media never starts has failed, except where the media connects before the answer: then the carrier
+    reports why it never started. A second socket for a run that another one carries is closed and changes nothing.
     """
 
     def __init__(
@@ -120,7 +119,7 @@ class RunMediaSession(MediaSession):
         self._is_settled_elsewhere = has_early_media
 
     async def run(self, open_media: OpenMedia) -> CallResult | None:
-        """Carries the call, then ends it at its carrier and settles a run that nothing else settles."""
+        """Runs the call, ends it at its carrier, and settles a run that nothing else settles."""
         result = None
         try:
             with self._signals:

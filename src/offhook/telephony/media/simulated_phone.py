@@ -1,8 +1,8 @@
-"""The far end of a media path: what a carrier and a handset do with audio, in real time.
+"""The far end of a media path: the carrier's and the handset's handling of audio, in real time.
 
-Used by the sandbox's phones, by ``offhook call --audio`` and by load tests. It sends a frame every 20 ms whether
-anybody talks or not, plays what it is sent at the same pace, returns marks when what came before them was played, and
-knows by its energy whether the other side is talking.
+Used by the sandbox's phones, by ``offhook call --audio`` and by load tests. It sends a frame every 20 ms, speech or
+silence, plays received audio at the same pace, returns a mark once the audio before it was played, and detects by
+energy whether the other side is talking.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from offhook.kit.audio import FRAME_S, MULAW_8K
 
 FRAME: Final = MULAW_8K.frame_bytes
 SILENCE: Final = MULAW_8K.silence_frame
-# Mean amplitude of a frame that is speech and not line noise; quiet telephone speech is around 500 of 32768.
+# Mean amplitude above which a frame is speech and not line noise; quiet telephone speech is around 500 of 32768.
 LOUD_AMPLITUDE: Final = 150.0
-# How far a late loop may catch up; more than this is a stall, and a phone does not talk faster afterwards.
+# Maximum backlog that a late loop catches up; beyond it is a stall, and a phone does not talk faster afterwards.
 MAX_CATCH_UP_S: Final = 0.5
 
 
@@ -35,7 +35,7 @@ class PlayMark:
 
 @dataclass(frozen=True, slots=True)
 class DropAudio:
-    """Forget what was not played yet; marks in it come back at once."""
+    """A command to discard audio that was not played yet; its marks come back at once."""
 
 
 PlayoutOrder = PlayAudio | PlayMark | DropAudio
@@ -52,7 +52,7 @@ class FarWire(Protocol):
 
 @dataclass(slots=True)
 class SpeechActivity:
-    """What the other side sounds like. Times are loop times; ``None`` = not yet."""
+    """Speech activity of the other side. Times are loop times; ``None`` = not yet."""
 
     is_loud: bool = False
     talked_since: float | None = None
@@ -62,7 +62,7 @@ class SpeechActivity:
 
 @dataclass(slots=True)
 class PlayoutBuffer:
-    """What the far end has been sent and not played: audio bytes and, between them, marks."""
+    """The far end's buffer of received audio that was not played yet: bytes and, between them, marks."""
 
     buffer: bytearray = field(default_factory=bytearray)
     marks: deque[tuple[int, str]] = field(default_factory=deque)  # (bytes still before it, name)
@@ -97,7 +97,8 @@ class PlayoutBuffer:
 
 
 class SimulatedPhone:
-    """One phone's line. ``run`` paces it until :meth:`stop`; ``heard`` gets each frame that is played (or None)."""
+    """The line of one simulated phone. ``run`` paces it until :meth:`stop`; ``heard`` gets each played frame (or
+    None)."""
 
     def __init__(self, wire: FarWire, heard: Callable[[bytes | None], None] | None = None) -> None:
         self._wire = wire
@@ -126,7 +127,7 @@ class SimulatedPhone:
             self._wire.send_mark(name)
 
     def stop(self) -> None:
-        """The call is over: ``run`` and every wait return."""
+        """Ends the call: ``run`` and every wait return."""
         self._is_over = True
         self._changed.set()
 
@@ -134,10 +135,10 @@ class SimulatedPhone:
     def is_over(self) -> bool:
         return self._is_over
 
-    # the person's side
+    # the caller's side
 
     def queue_speech(self, mulaw: bytes) -> None:
-        """Say this, after what is being said already."""
+        """Queues speech after what is already being said."""
         self._outgoing += mulaw
 
     def press_key(self, digit: str) -> None:
@@ -152,19 +153,20 @@ class SimulatedPhone:
         return bool(self._playout.buffer)
 
     def quiet_for(self) -> float:
-        """Seconds since the other side was last loud; 0 while it talks, the age of the line if it never did."""
+        """Returns the seconds since the other side was last loud: 0 while it talks, the age of the line if it never
+        did."""
         last = self.speech.last_loud_at
         return self._loop.time() - (last if last is not None else self._began_at)
 
     async def next_frame(self) -> bool:
-        """Wait for the next 20 ms; False when the call is over."""
+        """Waits for the next 20 ms. Returns False when the call is over."""
         if not self._is_over:
             self._changed.clear()
             await self._changed.wait()
         return not self._is_over
 
     async def run(self) -> None:
-        """Pace both directions until the call is over."""
+        """Paces both directions until the call is over."""
         self._began_at = due = self._loop.time()
         while not self._is_over:
             now = self._loop.time()
@@ -206,5 +208,5 @@ _LEVELS: Final = (
 
 
 def is_loud(frame: bytes) -> bool:
-    """Whether up to 20 ms of mu-law sound like speech."""
+    """Returns True if up to 20 ms of mu-law sound like speech."""
     return sum(frame.translate(_LEVELS)) > LOUD_AMPLITUDE / 16 * len(frame)

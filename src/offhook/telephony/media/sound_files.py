@@ -1,4 +1,4 @@
-"""WAV files as a telephone would carry them: whatever rate and channels, as 8 kHz mu-law."""
+"""Reads WAV files of any rate and channel count as 8 kHz mu-law, the format of a telephone."""
 
 import wave
 from pathlib import Path
@@ -14,11 +14,12 @@ MAX_S: Final = 3600
 
 
 class SoundFileError(Exception):
-    """The file cannot be used: one sentence."""
+    """The file cannot be used. The message is one sentence."""
 
 
 def read_as_mulaw(path: Path) -> bytes:
-    """A PCM WAV file of 8 to 32 bits, channels mixed down. SoundFileError when it is none, or longer than an hour."""
+    """Reads a PCM WAV file of 8 to 32 bits and mixes its channels down. Raises SoundFileError for other files and
+    for more than an hour."""
     try:
         with wave.open(str(path), "rb") as file:
             rate, frames = file.getframerate(), file.getnframes()
@@ -39,7 +40,7 @@ def read_as_mulaw(path: Path) -> bytes:
 
 
 def _decode_samples(raw: bytes, width: int) -> NDArray[np.float64]:
-    """Samples from -1 to 1. Eight-bit WAV is unsigned, everything else signed and little-endian."""
+    """Returns samples from -1 to 1. Eight-bit WAV is unsigned, every other width signed and little-endian."""
     if width == 1:
         return (np.frombuffer(raw, np.uint8).astype(np.float64) - 128) / 128
     if width == 2:

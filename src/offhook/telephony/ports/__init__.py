@@ -1,6 +1,6 @@
-"""What a telephone carrier can be asked for. A carrier is a :class:`CarrierSpec` of such parts; nothing else knows it.
+"""The interfaces of a telephone carrier. A carrier is a :class:`CarrierSpec` of such parts; nothing else knows it.
 
-A missing part is a missing feature. Carrier JSON, XML and audio formats end in ``providers/<name>/``.
+A missing part is a missing feature. Carrier JSON, XML and audio formats stay inside ``providers/<name>/``.
 """
 
 from offhook.runs.finishing.carrier_charges import CarrierCallBill

@@ -1,4 +1,4 @@
-"""Placing, finding, ending and handing over calls."""
+"""Interfaces for placing, finding, ending and transferring calls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,11 +10,11 @@ from offhook.runs.finishing.carrier_charges import CarrierCallBill
 
 @dataclass(frozen=True, slots=True)
 class CarrierAccount:
-    """Whose account at the carrier: ``config`` is what is stored of it, its secrets opened. ``id`` is None for the
+    """An account at a carrier. ``config`` is its stored configuration, secrets decrypted. ``id`` is None for the
     built-in sandbox.
 
-    ``caller_number`` is the number that calls come from: the one that was chosen, else the account's default; None where
-    any of ``numbers``, the active telephone numbers of the account, will do.
+    ``caller_number`` is the number that calls come from: the chosen one, else the account's default; None where any of
+    ``numbers``, the active telephone numbers of the account, can be used.
     """
 
     organization_id: int
@@ -30,15 +30,15 @@ class CarrierAccount:
 
 
 class CarrierFailed(Exception):
-    """A carrier refused or could not be reached. ``code`` is stable; ``retryable`` says that asking again may help,
-    and ``retry_after_s`` from when on, if the carrier said so.
+    """A carrier refused a request or could not be reached. ``code`` is stable; ``retryable`` means that another request
+    can succeed, after ``retry_after_s`` if the carrier named a time.
 
     Codes of real carriers: ``invalid_number``, ``invalid_caller_id``, ``destination_not_allowed``, ``unauthorized``,
     ``insufficient_funds``, ``rate_limited``, ``not_found``, ``carrier_misconfigured``, ``carrier_refused``,
-    ``carrier_failed`` (its own fault), ``carrier_unreachable``; of transfers also ``busy`` and ``no_answer``.
+    ``carrier_failed`` (its own fault), ``carrier_unreachable``; for transfers also ``busy`` and ``no_answer``.
 
-    ``is_fate_unknown``: the request may have arrived (its answer was lost, or it timed out after it was sent), so the
-    phone may ring. Whoever must not ring it twice then asks :class:`CallFinder` or waits for the carrier's callback.
+    ``is_fate_unknown``: the request may have arrived (its response was lost, or it timed out after it was sent), so the
+    phone may ring. Code that must not dial twice then asks :class:`CallFinder` or waits for the carrier's callback.
     """
 
     def __init__(
@@ -60,10 +60,10 @@ class CarrierFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CallLinks:
-    """Addresses of ours that a carrier is given for one call or one transfer, all as strangers reach them.
+    """Our public URLs that a carrier gets for one call or one transfer.
 
-    ``callbacks`` is ``https://…/api/v1/telephony/<provider>``. ``secret`` is unguessable and belongs to the run: it goes
-    into addresses of carriers whose signature covers too little.
+    ``callbacks`` is ``https://…/api/v1/telephony/<provider>``. ``secret`` is unguessable and belongs to the run: it
+    goes into the URLs for carriers whose signature covers too little.
     """
 
     run_id: int
@@ -74,16 +74,16 @@ class CallLinks:
     secret: str
 
     def callback_url(self, kind: str, *, with_secret: bool = True) -> str:
-        """The address of the run's ``kind`` of callback, such as ``status-callback`` or ``events``."""
+        """Returns the URL of the run's ``kind`` of callback, such as ``status-callback`` or ``events``."""
         address = f"{self.callbacks}/{kind}/{self.run_id}"
         return f"{address}?token={self.secret}" if with_secret else address
 
 
 @dataclass(frozen=True, slots=True)
 class DialRequest:
-    """One call to place. Numbers are E.164; ``media_token`` opens the run's media path once; times in seconds.
+    """A call to place. Numbers are E.164; ``media_token`` opens the run's media path once; times are in seconds.
 
-    ``links`` is there for every carrier outside this process.
+    ``links`` is set for every carrier outside this process.
     """
 
     run_id: int
@@ -97,11 +97,11 @@ class DialRequest:
 
 class CallDialer(Protocol):
     async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
-        """Place the call and return the carrier's id of it; raise CarrierFailed when it was not placed."""
+        """Places the call and returns the carrier's id for it. Raises CarrierFailed when it was not placed."""
         ...
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
-        """End a call in whatever state; a call that is over already is no error."""
+        """Ends a call in any state; a call that is already over is no error."""
         ...
 
 
@@ -109,14 +109,14 @@ class LocalPhones(Protocol):
     """Phones that ring in this process, which renews the lease of a run while its phone rings."""
 
     def rings(self, account: CarrierAccount) -> bool:
-        """Returns whether calls of this account ring at all, or are over at once."""
+        """Returns True if calls of this account ring, False if they are over at once."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StatusUpdate:
-    """What a carrier says about a call, in our words: ``status`` is one of ``runs.states``. ``bill``: how long it was
-    connected, by the carrier's clock, and what that costs, as far as it was said along with it."""
+    """A carrier's report on a call in the platform's terms: ``status`` is one of ``runs.states``. ``bill``: the
+    connected time by the carrier's clock and its price, as far as the report includes them."""
 
     status: str
     call_id: str | None = None
@@ -127,24 +127,25 @@ class StatusUpdate:
 
 @dataclass(frozen=True, slots=True)
 class CallBilled:
-    """A carrier's news of nothing but what a call cost."""
+    """A carrier's report of a call's price alone."""
 
     bill: CarrierCallBill
     call_id: str | None = None
 
 
 class BillReader(Protocol):
-    """Carriers that rate a call after its end and tell whoever asks."""
+    """A carrier that rates a call after its end and reports the price on request."""
 
     async def read_bill(self, account: CarrierAccount, call_id: str) -> CarrierCallBill:
-        """What is known by now; without a ``cost`` it may be asked again later. Raises CarrierFailed."""
+        """Returns the bill as known so far; one without a ``cost`` can be requested again later. Raises
+        CarrierFailed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LostCallQuery:
-    """A call of a run whose dial came to no answer. Numbers are E.164; ``dialled_at``: when it was asked for, by our
-    clock, or a little before."""
+    """A search for the call of a run whose dial got no response. Numbers are E.164; ``dialled_at`` is the time of
+    the dial by our clock, or a little earlier."""
 
     run_id: int
     to_number: str
@@ -153,37 +154,39 @@ class LostCallQuery:
 
 
 class CallFinder(Protocol):
-    """Carriers that can say what became of a call whose answer we have lost."""
+    """A carrier that can find a call whose response was lost."""
 
     async def find_calls(self, account: CarrierAccount, sought: LostCallQuery) -> list[StatusUpdate]:
-        """The calls that may be it as they stand now, each with its ``call_id``: where the carrier does not know our
-        run, all that it has from the one number to the other since ``dialled_at``, those that are over too. None of
-        them is proof that there was none: CarrierFailed when the carrier cannot say that."""
+        """Returns the calls that may match in their current state, each with its ``call_id``. Where the carrier does
+        not know our run, these are all calls between the two numbers since ``dialled_at``, finished ones included.
+        An empty list proves that there was no call; raises CarrierFailed when the carrier cannot prove that."""
         ...
 
 
 class CallTransferrer(Protocol):
-    """Hands a caller over to another telephone: rings it while the caller waits with us, then connects the two."""
+    """Transfers a caller to another telephone: rings it while the caller waits with us, then connects the two."""
 
     async def ring_destination(self, account: CarrierAccount, call_id: str, to_number: str, timeout_s: float) -> str:
-        """Call ``to_number`` (E.164) for the caller of ``call_id``; the carrier's id of that call once it was answered.
+        """Calls ``to_number`` (E.164) for the caller of ``call_id`` and returns the carrier's id for that call once it
+        is answered.
 
         Raises CarrierFailed with the code ``busy``, ``no_answer`` or another one. Canceling it ends the ringing.
         """
         ...
 
     async def connect_caller(self, account: CarrierAccount, call_id: str, destination_id: str) -> None:
-        """Put the caller through to the answered call; our media of ``call_id`` ends. Raises CarrierFailed."""
+        """Connects the caller to the answered call; our media of ``call_id`` ends. Raises CarrierFailed."""
         ...
 
     async def release_destination(self, account: CarrierAccount, destination_id: str) -> None:
-        """End the answered call, because the caller is gone; one that is over already is no error."""
+        """Ends the answered call because the caller is gone; one that is already over is no error."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class TransferOrder:
-    """The second leg of a warm transfer. ``transfer_id`` is ours and names the room; ``result_url`` gets its news."""
+    """The second leg of a warm transfer. ``transfer_id`` is our own id and names the room; ``result_url`` receives
+    its events."""
 
     transfer_id: str
     call_id: str
@@ -196,8 +199,8 @@ class TransferOrder:
 
 @dataclass(frozen=True, slots=True)
 class TransferLeg:
-    """A transfer as it stands. ``conference_id`` is what :meth:`TransferLegs.seat` answered, ``answer_url`` that of the
-    order, for carriers whose callers are sent to a document."""
+    """The current state of a transfer. ``conference_id`` is the result of :meth:`TransferLegs.seat_destination`,
+    ``answer_url`` that of the order, for carriers that send callers to a document."""
 
     transfer_id: str
     call_id: str
@@ -208,10 +211,10 @@ class TransferLeg:
 
 @dataclass(frozen=True, slots=True)
 class CarrierWebhook:
-    """A carrier's request as it came: the public URL, lower-case header names, the raw body.
+    """A carrier's request as it arrived: the public URL, lowercase header names, the raw body.
 
-    ``has_secret``: its address carries ``?token=`` with :attr:`CallLinks.secret` of the run that it names, which the
-    platform has compared already (a wrong one never gets this far).
+    ``has_secret``: its URL carries ``?token=`` with :attr:`CallLinks.secret` of the run that it names. The platform has
+    already compared it; a request with a wrong one never gets this far.
     """
 
     method: str
@@ -223,8 +226,8 @@ class CarrierWebhook:
 
 @dataclass(frozen=True, slots=True)
 class TransferNews:
-    """``kind`` is answered, failed (``reason`` is busy, no_answer or call_failed) or ended (over after the answer, or
-    before it when nobody had answered: the platform knows which)."""
+    """An event of a transfer. ``kind`` is answered, failed (``reason`` is busy, no_answer or call_failed) or ended
+    (after the answer, or before it if the call was never answered: the platform knows which)."""
 
     kind: str
     destination_id: str | None = None
@@ -232,22 +235,24 @@ class TransferNews:
 
 
 class TransferLegs(Protocol):
-    """Warm transfers through a carrier whose answer comes as a callback, maybe to another process."""
+    """Warm transfers through a carrier that reports the answer in a callback, possibly to another process."""
 
     async def start_leg(self, account: CarrierAccount, order: TransferOrder) -> str:
-        """Ring the destination; the carrier's id of that leg. Raises CarrierFailed."""
+        """Rings the destination and returns the carrier's id of that leg. Raises CarrierFailed."""
         ...
 
     def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
-        """News of the destination's leg, whose signature was verified already; None for what changes nothing."""
+        """Parses an event of the destination's leg, whose signature is already verified; None for one that changes
+        nothing."""
         ...
 
     async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
-        """The destination has answered: put it where the caller will join it; the conference's id if it has one."""
+        """Moves the answered destination to where the caller will join it. Returns the conference's id, if there is
+        one."""
         ...
 
     async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:
-        """Bring the caller to the seated destination; our media of the caller's call ends. Raises CarrierFailed."""
+        """Connects the caller to the seated destination; our media of the caller's call ends. Raises CarrierFailed."""
         ...
 
 
@@ -261,6 +266,6 @@ class BlindTransfer(Protocol):
         timeout_s: float,
         forward_url: str = "",
     ) -> None:
-        """Send the caller to ``to_number`` and leave the call; ``forward_url`` serves ``CallAnswerer.forward`` of the same.
-        Raises CarrierFailed."""
+        """Redirects the caller to ``to_number`` and leaves the call; ``forward_url`` serves the same call's
+        ``CallAnswerer.forward_document``. Raises CarrierFailed."""
         ...

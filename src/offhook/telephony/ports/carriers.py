@@ -1,4 +1,4 @@
-"""A carrier as its parts, grouped by what they are for, and the registry of all carriers of a process."""
+"""A carrier as its parts, grouped by purpose, and the registry of all carriers of a process."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ from offhook.telephony.ports.webhooks import CallAnswerer, FollowUp, InboundPars
 class CallCapabilities:
     """Places, finds, bills, ends and transfers calls.
 
-    ``calls_per_second`` is what the carrier gives new accounts, None where it does not limit. ``limits_by_number``: a
-    number carries one call of campaigns at a time unless the account says more. ``default_caller_number`` is where calls
-    come from when the account has no number.
+    ``calls_per_second`` is the carrier's limit for new accounts, None where there is none. ``limits_by_number``: a
+    number carries one campaign call at a time unless the account allows more. ``default_caller_number`` is the caller
+    ID of an account without numbers.
     """
 
     dialer: CallDialer | None = None
@@ -44,13 +44,13 @@ class CallCapabilities:
 
 @dataclass(frozen=True, slots=True)
 class WebhookCapabilities:
-    """Verifies, reads and answers the carrier's requests.
+    """Verifies, parses and answers the carrier's requests.
 
-    They arrive under ``/telephony/<name>/``: each of ``callbacks`` with a run's id behind it, or a transfer's for
-    ``transfer-result`` (a carrier that has none gets the common address of transfers); each of ``workflow_callbacks``
-    with ``workflow`` and a workflow's id, the run found by its call id; each of ``account_callbacks`` with nothing, the
-    account found by ``inbound.account_reference`` and the run by its call id. All are given to ``statuses`` by name.
-    ``signature_headers`` are named in the description of the API.
+    They arrive under ``/telephony/<name>/``: each of ``callbacks`` followed by a run's id, or by a transfer's for
+    ``transfer-result`` (a carrier without that one uses the common address of transfers); each of
+    ``workflow_callbacks`` followed by ``workflow`` and a workflow's id, the run found by its call id; each of
+    ``account_callbacks`` alone, the account found by ``inbound.account_reference`` and the run by its call id. All are
+    passed to ``statuses`` by name. ``signature_headers`` are listed in the API description.
     """
 
     answerer: CallAnswerer | None = None
@@ -66,11 +66,11 @@ class WebhookCapabilities:
 
 @dataclass(frozen=True, slots=True)
 class MediaCapabilities:
-    """Carries audio: ``wire`` makes a MediaWire for one connection.
+    """Carries audio: ``wire`` creates a MediaWire for one connection.
 
     ``has_early_media``: the media socket opens while the phone still rings, and closes without a start when the call is
-    not answered. Such a stream's silence says nothing about the call: the carrier's callbacks do.
-    ``outlives_media``: closing the media socket does not end the call; a call that is over is hung up by request.
+    not answered. Such a stream's silence says nothing about the call; the carrier's callbacks do. ``outlives_media``:
+    closing the media socket does not end the call, which has to be hung up by request.
     """
 
     wire: Callable[[], MediaWire] | None = None
@@ -89,7 +89,7 @@ class NumberCapabilities:
 
 @dataclass(frozen=True, slots=True)
 class AccountCapabilities:
-    """Describes and checks an organization's account. ``is_optional``: calls can be placed without one."""
+    """Describes and checks an organization's account. ``is_optional``: calls can be placed without an account."""
 
     config: ConfigSpec | None = None
     check: AccountCheck | None = None
@@ -98,7 +98,7 @@ class AccountCapabilities:
 
 @dataclass(frozen=True, slots=True)
 class CarrierSpec:
-    """The parts of one carrier; a missing part is a missing feature. ``close`` ends what its parts hold.
+    """The parts of one carrier; a missing part is a missing feature. ``close`` releases the resources of its parts.
 
     ``is_in_process``: its network is this process, so it reaches us without a public URL, its record of calls is
     complete before a phone rings, and its calls end with their media.
@@ -136,10 +136,10 @@ class CarrierRegistry:
 
     @property
     def specs(self) -> tuple[CarrierSpec, ...]:
-        """All carriers by name."""
+        """Returns all carriers by name."""
         return tuple(spec for _, spec in sorted(self._specs.items()))
 
     @property
     def built_in(self) -> CarrierSpec:
-        """The carrier that places calls of organizations without an account."""
+        """Returns the carrier for calls of organizations without an account."""
         return next(spec for spec in self._specs.values() if spec.account.is_optional)

@@ -1,4 +1,4 @@
-"""The format of one media connection."""
+"""The interface of a carrier's media format."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from offhook.kit.audio import Codec
 
 @dataclass(frozen=True, slots=True)
 class MediaStarted:
-    """The carrier has connected the media; audio may flow both ways from here."""
+    """The carrier has connected the media; audio can flow both ways from here on."""
 
     stream_id: str
     call_id: str | None = None
@@ -23,14 +23,14 @@ class DigitPressed:
 
 @dataclass(frozen=True, slots=True)
 class MarkReached:
-    """Everything sent before this mark was played, or dropped by a clear."""
+    """Everything sent before this mark was played, or discarded by a clear."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class MachineAnswered:
-    """The carrier's answering-machine detection has spoken."""
+    """The carrier's answering-machine detection reported a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +42,22 @@ WireEvent = MediaStarted | DigitPressed | MarkReached | MachineAnswered | MediaS
 
 
 class WireError(Exception):
-    """A message that this wire does not have; the text goes to the peer as the reason of the close."""
+    """An invalid message for this wire; the text is sent to the peer as the close reason."""
 
 
 @runtime_checkable
 class ClosesAtEnd(Protocol):
-    """A wire on which the end of the call is the end of the socket: ``goodbyes`` are the close codes that say so."""
+    """A wire whose socket closes when the call ends: ``goodbyes`` are the close codes that mean so."""
 
     @property
     def clean_close_codes(self) -> frozenset[int]: ...
 
 
 class MediaWire(Protocol):
-    """One media connection's format. Made anew for each connection: it may keep the stream's id.
+    """The format of one media connection. Each connection gets its own instance, which may keep the stream's id.
 
-    Outgoing messages are ``str`` encoded as UTF-8 (a text message) unless ``has_binary_audio`` says that
-    :meth:`encode` makes binary ones. Called 50 times a second each way: no copy or parse that can be spared.
+    Outgoing messages are ``str`` encoded as UTF-8 (a text message), unless ``has_binary_audio`` makes those of
+    :meth:`encode_audio` binary. Called 50 times a second in each direction: avoid every needless copy and parse.
     """
 
     @property
@@ -67,11 +67,12 @@ class MediaWire(Protocol):
     def has_binary_audio(self) -> bool: ...
 
     def decode(self, message: str | bytes) -> bytes | WireEvent | None:
-        """Audio as bytes in ``codec`` of any length, an event, or None for what may be ignored; WireError."""
+        """Returns audio as bytes in ``codec`` of any length, an event, or None for an ignorable message. Raises
+        WireError."""
         ...
 
     def encode_audio(self, payload: bytes) -> bytes:
-        """Wrap audio that is already in ``codec``."""
+        """Wraps audio that is already in ``codec``."""
         ...
 
     def encode_mark(self, name: str) -> bytes: ...

@@ -1,4 +1,4 @@
-"""Phone numbers at a carrier, and what an account there consists of."""
+"""Interfaces of a carrier's phone numbers, and the fields of an account."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from offhook.telephony.ports.calls import CarrierAccount
 
 @dataclass(frozen=True, slots=True)
 class AvailableNumber:
-    """``number_type`` is local, mobile, national or toll_free; ``capabilities`` of voice, sms, fax."""
+    """A number on sale. ``number_type`` is local, mobile, national or toll_free; ``capabilities`` are of voice, sms,
+    fax."""
 
     phone_number: str
     friendly_name: str
@@ -28,22 +29,23 @@ class NumberCatalog(Protocol):
     ) -> list[AvailableNumber]: ...
 
     async def buy_number(self, account: CarrierAccount, number: str, country: str) -> str:
-        """The carrier's id of the number. Raises CarrierFailed, with ``is_fate_unknown`` when it may be bought."""
+        """Buys the number and returns the carrier's id for it. Raises CarrierFailed, with ``is_fate_unknown`` when
+        it may have been bought."""
         ...
 
     async def find_owned(self, account: CarrierAccount, number: str) -> str | None:
-        """The carrier's id of a number that the account has, None when it has not."""
+        """Returns the carrier's id of a number that the account owns, None for any other."""
         ...
 
     async def release_number(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
-        """A number that is gone already is no error."""
+        """Releases the number; one that is already gone is no error."""
         ...
 
 
 class NumberRouting(Protocol):
     async def route_number(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
-        """Let calls to this number come to ``inbound_url``. Where the address belongs to an application that other
-        numbers share, it is set there and never cleared for one number. Raises CarrierFailed."""
+        """Routes calls to this number to ``inbound_url``. Where the URL belongs to an application that other numbers
+        share, it is set there and never cleared for one number. Raises CarrierFailed."""
         ...
 
 
@@ -61,8 +63,7 @@ class NumberLookup(Protocol):
 class ConfigField:
     """One field of an account's form. ``kind`` is text, secret, multiline_secret or boolean.
 
-    ``is_missed``: not required, but something does not work without it (a key that verifies webhooks), so that users
-    are warned.
+    ``is_missed``: optional, but a feature does not work without it (a key that verifies webhooks), so users are warned.
     """
 
     name: str
@@ -75,18 +76,19 @@ class ConfigField:
 
 class AccountCheck(Protocol):
     async def check_account(self, account: CarrierAccount, inbound_url: str) -> Mapping[str, Any]:
-        """Whether the carrier takes these credentials; what it completed (such as an application that it made, with
-        ``inbound_url`` for its calls). Raises CarrierFailed, not retryable when the credentials are wrong."""
+        """Checks the credentials with the carrier. Returns the fields that it completed (such as an application that
+        it created, with ``inbound_url`` for its calls). Raises CarrierFailed, not retryable when the credentials are
+        wrong."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigSpec:
-    """What an account of this carrier consists of; ``account_field`` is the one that its webhooks name.
+    """The fields of an account at this carrier; ``account_field`` is the one that its webhooks name.
 
-    ``canonical_account`` makes two spellings of that field one: it is applied to what is stored and to what
-    ``InboundParser.account_reference`` answers before they are compared. ``validate`` replaces the check against
-    ``fields`` where an account is no flat form; it raises ConfigurationInvalid (422).
+    ``canonical_account`` unifies the spellings of that field: it is applied to the stored value and to the result of
+    ``InboundParser.account_reference`` before they are compared. ``validate`` replaces the check against ``fields``
+    where an account is no flat form; it raises ConfigurationInvalid (422).
     """
 
     display_name: str

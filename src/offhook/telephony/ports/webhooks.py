@@ -1,4 +1,4 @@
-"""What carriers tell us and what we answer them."""
+"""Interfaces of carriers' webhooks and of our answers to them."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,23 +8,24 @@ from offhook.telephony.ports.calls import CallBilled, CallLinks, CarrierAccount,
 
 @dataclass(frozen=True, slots=True)
 class WebhookProof:
-    """A signature that was right. ``nonce`` is what may be seen only once (with the same body again it is a duplicate,
-    with another body a forgery); None where the scheme has a time of its own and the body is covered."""
+    """A valid signature. ``nonce`` is a value that counts once (with the same body again the request is a duplicate,
+    with another body a forgery); None where the scheme has its own timestamp and covers the body."""
 
     nonce: str | None = None
 
 
 class WebhookVerifier(Protocol):
-    """Asked before anything is parsed; the only thing read before is whose account the request claims to be of."""
+    """Verifies a request before anything is parsed; only the account that it claims is read earlier."""
 
     def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
-        """None when the account's carrier did not sign exactly this, or too long ago. ``now_s`` is unix time."""
+        """Returns None unless the account's carrier signed exactly this, recently enough. ``now_s`` is Unix time."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class MachineVerdict:
-    """The carrier's answering-machine detection. ``may_speak``: the beep is over, or the carrier does not wait for it."""
+    """The verdict of the carrier's answering-machine detection. ``may_speak``: the beep is over, or the carrier does
+    not wait for it."""
 
     is_machine: bool
     may_speak: bool = True
@@ -36,13 +37,13 @@ CarrierNews = StatusUpdate | MachineVerdict | CallBilled
 
 class StatusParser(Protocol):
     def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
-        """``kind`` is the callback's path segment (``status-callback``, ``events``, ``hangup-callback`` …). None for
-        news that changes nothing. Raises WebhookUnreadable."""
+        """Parses a status callback. ``kind`` is its path segment (``status-callback``, ``events``,
+        ``hangup-callback`` …). Returns None when it changes nothing. Raises WebhookUnreadable."""
         ...
 
 
 class WebhookUnreadable(Exception):
-    """A carrier's request that is not what this carrier sends."""
+    """A request that does not have this carrier's format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class InboundCall:
 
 @dataclass(frozen=True, slots=True)
 class CarrierDocument:
-    """What a carrier is answered: TwiML, NCCO, JSON."""
+    """The body of an answer to a carrier: TwiML, NCCO, JSON."""
 
     content_type: str
     body: bytes
@@ -63,47 +64,48 @@ class CarrierDocument:
 
 
 class InboundParser(Protocol):
-    """Calls that come to one of our numbers."""
+    """Parses calls to one of our numbers."""
 
     def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
-        """Whether this carrier sent it, going by its shape; no proof of anything."""
+        """Returns True if the request has this carrier's shape, which proves nothing."""
         ...
 
     def account_reference(self, webhook: CarrierWebhook) -> str | None:
-        """Which of the accounts it claims to be of: compared with :attr:`ConfigSpec.account_field`."""
+        """Returns the account that the request claims, to be compared with :attr:`ConfigSpec.account_field`."""
         ...
 
     def parse_inbound(self, webhook: CarrierWebhook) -> InboundCall | None:
-        """None for news about a call that is not a new inbound one. Raises WebhookUnreadable."""
+        """Returns None for an event of a call that is not a new inbound one. Raises WebhookUnreadable."""
         ...
 
 
 class FollowUp(Protocol):
-    """Carriers that are steered by commands: what is left to do when something that was asked for is done."""
+    """A carrier that is controlled by commands: the follow-up once a command has completed."""
 
     async def follow_up(self, account: CarrierAccount, webhook: CarrierWebhook) -> None:
-        """Verified news at the inbound address that is no new call: hang up when a refusal was spoken, say. Raises
-        CarrierFailed."""
+        """Handles a verified event at the inbound address that is no new call, for example by hanging up after a
+        spoken refusal. Raises CarrierFailed."""
         ...
 
 
 class CallAnswerer(Protocol):
     async def answer_call(self, account: CarrierAccount, call_id: str, links: CallLinks) -> CarrierDocument:
-        """Connect the call to our media socket: by the document, or by asking the carrier. Raises CarrierFailed."""
+        """Connects the call to our media socket: by the document, or by a request to the carrier. Raises
+        CarrierFailed."""
         ...
 
     async def refuse_call(self, account: CarrierAccount, call_id: str, message: str) -> CarrierDocument:
-        """Say ``message`` to the caller and hang up. Raises CarrierFailed."""
+        """Says ``message`` to the caller and hangs up. Raises CarrierFailed."""
         ...
 
     def unavailable_document(self, message: str) -> CarrierDocument:
-        """The same without an account and without anything that could fail: the fallback of the fallback."""
+        """Returns the refusal that needs no account and cannot fail: the last fallback."""
         ...
 
     def conference_document(self, transfer_id: str) -> CarrierDocument | None:
-        """The document for the destination's leg of a warm transfer; None where no document is fetched."""
+        """Returns the document for the destination's leg of a warm transfer; None where no document is fetched."""
         ...
 
     def forward_document(self, to_number: str, from_number: str, timeout_s: float) -> CarrierDocument | None:
-        """The document that sends a caller to another number; None where no document is fetched."""
+        """Returns the document that sends a caller to another number; None where no document is fetched."""
         ...

@@ -1,4 +1,5 @@
-"""News of a transfer's destination: answered, not answered, over. Wakes the process in which the caller waits."""
+"""Events of a transfer's destination: answered, not answered, ended. They wake the process in which the caller
+waits."""
 
 from dataclasses import replace
 
@@ -58,7 +59,8 @@ from offhook.telephony.webhooks.verification import ReplayGuard
 
 
 class TransferResults:
-    """Raises TransferNotFound (404), WebhookRefused (401), WebhookNotReadable (422): then nothing was changed."""
+    """Handles the results of transfers. Raises TransferNotFound (404), WebhookRefused (401) or WebhookNotReadable
+    (422), and then changes nothing."""
 
     def __init__(
         self,
@@ -79,7 +81,7 @@ class TransferResults:
     async def handle_result(
         self, transfer_id: str, told: CallbackRequest, provider: str | None = None
     ) -> CallbackResult:
-        """``provider`` is the address's, where it names one."""
+        """Handles a result. ``provider`` comes from the URL, where it names one."""
         row, spec, account, proof = await self._verify_request(transfer_id, told, provider)
         legs = spec.calls.transfer_legs
         if legs is None:
@@ -101,7 +103,7 @@ class TransferResults:
     async def _note_bill(
         self, session: AsyncSession, spec: CarrierSpec, row: PendingTransfer, webhook: CarrierWebhook
     ) -> CallbackResult:
-        """What the destination's leg cost is a part of what its run did."""
+        """Adds the cost of the destination's leg to its run."""
         try:
             said = (
                 spec.webhooks.statuses.parse_status(TRANSFER_RESULT, webhook)
@@ -114,7 +116,7 @@ class TransferResults:
         return await note_leg_bill(session, run, said) if said is not None and said.call_id != row.call_id else IGNORED
 
     def forward_document(self, provider: str, token: str) -> CarrierDocument:
-        """The document that sends a caller on. LinkRefused (401), CarrierUnknown (404)."""
+        """Returns the document that redirects a caller. Raises LinkRefused (401) and CarrierUnknown (404)."""
         to_number, from_number, timeout_s = self._address.parse_forward_token(token, self._clock.now().timestamp())
         spec = self._carriers.find(provider)
         document = (
@@ -127,7 +129,7 @@ class TransferResults:
         return document
 
     async def conference_document(self, transfer_id: str, told: CallbackRequest) -> CarrierDocument:
-        """The document that the destination's leg fetches when it is answered."""
+        """Returns the document that the destination's leg fetches when it is answered."""
         row, spec, account, _ = await self._verify_request(transfer_id, told, None)
         document = (
             spec.webhooks.answerer.conference_document(transfer_id) if spec.webhooks.answerer is not None else None
@@ -145,8 +147,8 @@ class TransferResults:
         row: PendingTransfer,
         told: CallbackRequest,
     ) -> None:
-        """That the destination asks for its document is at some carriers all the news that it has answered; the caller
-        asks for the same one when it comes to join."""
+        """Handles the fetch of the conference document. At some carriers the destination's fetch is the only sign
+        that it answered; the caller fetches the same document to join."""
         try:
             news = legs.parse_transfer(told.webhook)
         except WebhookUnreadable:
@@ -192,7 +194,7 @@ class TransferResults:
         if not is_ours:
             if now.state in {SEATING, ANSWERED, JOINED}:
                 return DUPLICATE
-            # The caller has gone, or waits no more: nobody would ever join this leg.
+            # The caller has hung up or waits no longer: this leg would stay alone.
             await hang_up(spec, account, now.destination_id or "")
             return IGNORED
         try:
@@ -223,7 +225,8 @@ class TransferResults:
     async def _on_leg_ended(
         self, spec: CarrierSpec, account: CarrierAccount, row: PendingTransfer, news: TransferNews
     ) -> CallbackResult:
-        """Before the answer the agent goes on; after it the caller's leg ends too, so that no empty bridge is left."""
+        """Handles the end of the destination's leg. Before the answer the agent continues; after it the caller's leg
+        ends too, so that no empty bridge remains."""
         if await self._fail_transfer(row.transfer_id, news.reason or "call_failed"):
             return OK
         async with self._db.transaction() as session:

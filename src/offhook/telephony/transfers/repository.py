@@ -1,4 +1,5 @@
-"""The queries on transfers. Their ids are unguessable: whoever names one was told of it by us, so none takes the organization."""
+"""Queries on transfers. Their ids are unguessable and known only to recipients of ours, so no query takes the
+organization."""
 
 from collections.abc import Collection
 from typing import Any
@@ -21,7 +22,7 @@ async def find_transfer(session: AsyncSession, transfer_id: str) -> PendingTrans
 async def change_state(
     session: AsyncSession, transfer_id: str, sources: Collection[str], state: str, **known: Any
 ) -> bool:
-    """Compare-and-swap: whether the transfer was in one of ``sources`` and now is in ``state``."""
+    """Moves the transfer to ``state`` if it is in one of ``sources`` (compare and swap). Returns True on success."""
     moved = await session.execute(
         update(PendingTransfer)
         .where(PendingTransfer.transfer_id == transfer_id, PendingTransfer.state.in_(sorted(sources)))
@@ -42,7 +43,7 @@ async def set_destination(session: AsyncSession, transfer_id: str, destination_i
 
 
 async def find_destination_legs(session: AsyncSession, provider: str, call_ids: Collection[str]) -> set[str]:
-    """Those of these calls that are the second leg of a transfer."""
+    """Returns those of these calls that are the second leg of a transfer."""
     found = await session.scalars(
         select(PendingTransfer.destination_id).where(
             PendingTransfer.provider == provider, PendingTransfer.destination_id.in_(call_ids)

@@ -1,4 +1,4 @@
-"""Handing callers over to other telephones, through whichever carrier carries the call."""
+"""Transfers callers to other telephones, through whichever carrier carries the call."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,14 +16,14 @@ from offhook.telephony.transfers.warm_transfers import WarmTransfers
 from offhook.voice.ports import HandoverFailed
 
 _REPORTED_REASONS: Final = {"busy", "no_answer"}
-# The agent says goodbye first, and the carrier fetches the document when it is told.
+# The agent says goodbye first; the carrier then fetches the document on request.
 FORWARD_LINK_TTL_S: Final = 300
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _AnsweredHandover:
-    """Implements ``runs.call_tools.Handover``."""
+    """Implements ``runs.live.call_tools.CallHandover``."""
 
     transferrer: CallTransferrer
     account: CarrierAccount
@@ -45,7 +45,7 @@ class _AnsweredHandover:
 
 @dataclass(frozen=True, slots=True)
 class _BlindHandover:
-    """Implements ``runs.call_tools.Handover`` for a destination that nobody has rung yet."""
+    """Implements ``runs.live.call_tools.CallHandover`` for a destination that has not been rung yet."""
 
     transfer: BlindTransfer
     account: CarrierAccount
@@ -64,11 +64,11 @@ class _BlindHandover:
             raise HandoverFailed(failure.message) from failure
 
     async def release_destination(self) -> None:
-        """Nothing rings yet."""
+        """Does nothing: no phone rings yet."""
 
 
 class CallTransfers:
-    """Implements ``runs.call_tools.TransferDesk``."""
+    """Implements ``runs.live.call_tools.CallTransferService``."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class CallTransfers:
     async def ring_destination(
         self, organization_id: int, run_id: int, number: str, timeout_s: float, *, is_blind: bool = False
     ) -> CallHandover:
-        """Blind where it is wanted and the carrier can, or where the carrier can nothing else."""
+        """Rings the destination. Blind where requested and supported, or where the carrier supports nothing else."""
         async with self._db.transaction() as session:
             run = await runs.get_run(session, organization_id, run_id)
             spec, call_id = self._carriers.find(run.mode), run.call_id

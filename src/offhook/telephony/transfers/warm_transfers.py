@@ -1,4 +1,5 @@
-"""Warm transfers through carriers whose answer comes as a callback, maybe to another process than the one that waits."""
+"""Warm transfers through carriers that report the answer in a callback, possibly to another process than the waiting
+one."""
 
 import asyncio
 import secrets
@@ -34,10 +35,10 @@ JOINED: Final = "joined"
 FAILED: Final = "failed"
 RELEASED: Final = "released"
 ENDED: Final = "ended"
-# Events of section 6, as the process that waits hears them.
+# Events of a transfer as the waiting process receives them.
 DESTINATION_ANSWERED: Final = "DESTINATION_ANSWERED"
 TRANSFER_FAILED: Final = "TRANSFER_FAILED"
-# How long after the ringing the carrier's own "no answer" is waited for, and how often the row is looked at anyway.
+# How long to wait, after the ring time, for the carrier's own "no answer", and how often to poll the row in any case.
 _GRACE_S: Final = 3.0
 _POLL_INTERVAL_S: Final = 2.0
 _REPORTED_REASONS: Final = frozenset({"busy", "no_answer"})
@@ -45,7 +46,7 @@ log = structlog.get_logger(__name__)
 
 
 class WarmTransfers:
-    """The waiting side: rings, waits for the answer, joins or lets go."""
+    """The waiting side of a transfer: rings, waits for the answer, joins or releases."""
 
     def __init__(self, db: Database, address: PublicAddress, heard: CallSignals) -> None:
         self._db = db
@@ -55,7 +56,8 @@ class WarmTransfers:
     async def ring_destination(
         self, spec: CarrierSpec, account: CarrierAccount, run: Run, to_number: str, timeout_s: float
     ) -> "AnsweredTransfer":
-        """Ring the destination; returns when it has answered. TransferRefused; canceling it ends the ringing."""
+        """Rings the destination and returns when it has answered. Raises TransferRefused; canceling it ends the
+        ringing."""
         assert spec.calls.transfer_legs is not None
         assert run.call_id is not None
         transfer_id = secrets.token_hex(16)
@@ -80,7 +82,7 @@ class WarmTransfers:
                 await asyncio.shield(starting)
                 leg = await self._wait_for_answer(transfer_id, timeout_s, news)
             except BaseException:
-                # Whatever ended the wait: nobody is coming, and an answer that is on its way finds that out.
+                # Whatever ended the wait, the caller is not coming; an answer still in flight finds the changed state.
                 await asyncio.shield(self._abandon_transfer(spec, account, transfer_id, starting))
                 raise
         return AnsweredTransfer(self, spec, account, leg)
@@ -119,7 +121,7 @@ class WarmTransfers:
             await repository.set_destination(session, order.transfer_id, destination_id)
 
     async def _wait_for_answer(self, transfer_id: str, timeout_s: float, news: asyncio.Event) -> TransferLeg:
-        """Wait for the event, and look at the row from time to time in case it was lost."""
+        """Waits for the event, and polls the row in case the event was lost."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s + _GRACE_S
         while (left := deadline - loop.time()) > 0:
@@ -139,14 +141,14 @@ class WarmTransfers:
     async def _abandon_transfer(
         self, spec: CarrierSpec, account: CarrierAccount, transfer_id: str, starting: "asyncio.Future[None]"
     ) -> None:
-        """Only when the carrier has said which leg it rings can that leg be ended."""
+        """Abandons the transfer. A leg can be ended only once the carrier has reported its id."""
         await asyncio.wait({starting})
         if not starting.cancelled():
             starting.exception()
         await self.release_destination(spec, account, transfer_id)
 
     async def release_destination(self, spec: CarrierSpec, account: CarrierAccount, transfer_id: str) -> None:
-        """Nobody is coming: end the destination's leg, ringing or answered."""
+        """Ends the destination's leg, ringing or answered, because the caller is not coming."""
         async with self._db.transaction() as session:
             await repository.change_state(session, transfer_id, {RINGING, SEATING, ANSWERED}, RELEASED)
             row = await repository.find_transfer(session, transfer_id)
@@ -154,7 +156,7 @@ class WarmTransfers:
             await hang_up(spec, account, row.destination_id)
 
     async def join_caller(self, spec: CarrierSpec, account: CarrierAccount, leg: TransferLeg) -> None:
-        """Bring the caller to the destination. HandoverFailed when it is gone or the carrier refuses."""
+        """Connects the caller to the destination. Raises HandoverFailed when it is gone or the carrier refuses."""
         assert spec.calls.transfer_legs is not None
         async with self._db.transaction() as session:
             is_there = await repository.change_state(session, leg.transfer_id, {ANSWERED}, JOINED)
@@ -172,7 +174,7 @@ class WarmTransfers:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredTransfer:
-    """Implements ``runs.call_tools.Handover``."""
+    """Implements ``runs.live.call_tools.CallHandover``."""
 
     transfers: WarmTransfers
     spec: CarrierSpec
@@ -191,7 +193,7 @@ def build_leg(row: PendingTransfer) -> TransferLeg:
 
 
 async def hang_up(spec: CarrierSpec, account: CarrierAccount, call_id: str) -> None:
-    """End a leg; a carrier that does not is noted, and the leg's own time limit ends it."""
+    """Ends a leg. A carrier's failure is logged, and the leg's own time limit ends it."""
     if spec.calls.dialer is None or not call_id:
         return
     try:

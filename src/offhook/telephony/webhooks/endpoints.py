@@ -1,4 +1,5 @@
-"""The carriers' webhooks: documents, status callbacks, inbound calls. Signatures prove them, not credentials."""
+"""The carriers' webhooks: documents, status callbacks, inbound calls. Signatures authenticate them instead of
+credentials."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
@@ -15,7 +16,7 @@ from offhook.telephony.ports import CarrierDocument, CarrierRegistry
 from offhook.telephony.services import Services
 from offhook.telephony.webhooks.status_callbacks import CallbackRequest, CallbackResult
 
-# Carriers send a few kilobytes; more is not theirs.
+# Carriers send a few kilobytes; a larger body is not theirs.
 MAX_BODY_BYTES: Final = 256 * 1024
 
 TransferId = Annotated[str, Path(max_length=64)]
@@ -145,7 +146,7 @@ def carrier_routes(carriers: CarrierRegistry) -> APIRouter:
     )
 
 
-# Built once a process: it takes as long as everything else that a process is made of.
+# Built once per process, because it takes as long as all other parts of a process together.
 @cache
 def _build_routes(specs: tuple[_CallbackFacts, ...]) -> APIRouter:
     routes = APIRouter(prefix="/telephony", tags=["carriers"])

@@ -1,4 +1,4 @@
-"""Inbound calls: verified, connected to the number's agent, or refused with a message that the caller hears."""
+"""Inbound calls: verified, then connected to the number's agent or refused with a message that the caller hears."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -44,7 +44,7 @@ from offhook.telephony.webhooks.verification import ReplayGuard
 log = structlog.get_logger(__name__)
 
 CALL_OVER_MESSAGE: Final = "This call is over. Goodbye."
-# What the caller hears, by reason; the codes are those of the errors that the reason was.
+# The messages that callers hear, by reason; the codes are those of the underlying errors.
 REFUSAL_MESSAGES: Final = {
     "phone_number_not_configured": "We are sorry, this number is not in service.",
     "configuration_inactive": "We are sorry, this number is not in service.",
@@ -62,7 +62,7 @@ _HANG_UP: Final = CarrierDocument("application/xml", b"<Response><Hangup/></Resp
 
 @dataclass(frozen=True, slots=True)
 class _VerifiedWebhook:
-    """A request that the carrier of some accounts has signed."""
+    """A request that was signed by the carrier of some accounts."""
 
     webhook: CarrierWebhook
     proof: WebhookProof
@@ -81,7 +81,8 @@ class _InboundDecision:
 
 
 class InboundCalls:
-    """Answers in the carrier's own format. WebhookRefused (401) when it is not signed: then nothing was written."""
+    """Answers inbound calls in the carrier's own format. Raises WebhookRefused (401) for an unsigned request, and
+    then writes nothing."""
 
     def __init__(
         self,
@@ -104,7 +105,8 @@ class InboundCalls:
         self._refusals = refusals
 
     async def answer_call(self, webhook: CarrierWebhook, workflow_id: int | None = None) -> CarrierDocument:
-        """``workflow_id`` replaces the number's agent (the deprecated address); it must be of the same organization."""
+        """Answers a call. ``workflow_id`` replaces the number's agent (the deprecated address) and must be of the
+        same organization."""
         spec, answerer = self._identify_carrier(webhook)
         try:
             return await self._answer_call(spec, answerer, webhook, workflow_id)
@@ -127,7 +129,7 @@ class InboundCalls:
                 continue
             try:
                 is_its = spec.webhooks.inbound.is_from_carrier(webhook)
-            except Exception as error:  # noqa: BLE001 - the vendor edge: a stranger's bytes are no fault of ours
+            except Exception as error:  # noqa: BLE001 - the vendor boundary: malformed input from outside is no fault of ours
                 log.info("webhook_recognition_failed", provider=name, error=type(error).__name__)
                 is_its = False
             if is_its:
@@ -150,7 +152,7 @@ class InboundCalls:
         return await self._build_document(spec, answerer, taken, call)
 
     async def _verify_webhook(self, spec: CarrierSpec, webhook: CarrierWebhook) -> _VerifiedWebhook:
-        """Returns all accounts whose secrets fit: those of several organizations may be one at the carrier."""
+        """Returns all accounts whose secrets match: accounts of several organizations may be one at the carrier."""
         reference = self._callbacks.read_account_reference(spec, webhook)
         async with self._db.transaction() as session:
             found = await repository.accounts_at_carrier(session, spec.name, reference)
@@ -318,7 +320,7 @@ class InboundCalls:
 
 
 class AnswerDocuments:
-    """The documents that carriers fetch when a call that we placed is answered."""
+    """Builds the documents that carriers fetch when a call that we placed is answered."""
 
     def __init__(
         self,
@@ -339,7 +341,8 @@ class AnswerDocuments:
         self._refusals = refusals
 
     async def build_document(self, provider: str, run_id: int, told: CallbackRequest) -> CarrierDocument:
-        """CarrierUnknown or RunNotFound (404), WebhookRefused (401) without the run's secret or the right signature."""
+        """Builds the document. Raises CarrierUnknown or RunNotFound (404), and WebhookRefused (401) without the
+        run's secret or the right signature."""
         spec = self._carriers.find(provider)
         if spec is None or spec.webhooks.answerer is None:
             raise CarrierUnknown
@@ -368,7 +371,7 @@ class AnswerDocuments:
 
 
 def _machine_verdict(spec: CarrierSpec, webhook: CarrierWebhook) -> MachineVerdict | None:
-    """Returns what a carrier that detects machines before it fetches the document reports in that request."""
+    """Returns the verdict in the request of a carrier that detects machines before it fetches the document."""
     if spec.webhooks.statuses is None:
         return None
     try:

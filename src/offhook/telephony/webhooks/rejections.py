@@ -1,4 +1,4 @@
-"""Saying no to a caller: in the carrier's own format, also without the database, and never leaving the line open."""
+"""Refuses callers in the carrier's own format, also without the database, and never leaves the line open."""
 
 import asyncio
 from collections import OrderedDict
@@ -43,9 +43,10 @@ class CallToEnd(TypedDict):
 
 
 class CallRefusals:
-    """Most carriers are answered with a document that speaks and hangs up. Where it takes requests, and so an account
-    (``CarrierSpec.follow_up``), the accounts that called last are remembered for the time without a database, and a call
-    that was refused is hung up after a while in case the carrier's news that it was spoken is lost."""
+    """Refuses calls. Most carriers get a document that speaks and hangs up. Where a carrier needs requests, and so
+    an account (``WebhookCapabilities.follow_up``), the accounts that called last are remembered for times without a
+    database, and a refused call is hung up after a while in case the carrier's event that the refusal was spoken is
+    lost."""
 
     def __init__(self, db: Database, carriers: CarrierRegistry, accounts: CarrierAccounts, proofs: ReplayGuard) -> None:
         self._db = db
@@ -56,7 +57,7 @@ class CallRefusals:
         self._timers = TaskTracker()
 
     def remember_accounts(self, spec: CarrierSpec, reference: str, accounts: Sequence[CarrierAccount]) -> None:
-        """``accounts`` have just proven a request that says it is of ``reference``."""
+        """Remembers ``accounts``, which have just verified a request that claims ``reference``."""
         if spec.webhooks.follow_up is None:
             return
         self._remembered[spec.name, reference] = accounts
@@ -79,7 +80,7 @@ class CallRefusals:
         return await _refuse_call(answerer, account, call_id, message)
 
     async def end_refused_call(self, payload: CallToEnd) -> None:
-        """The job: hang up; a call that is over already is no error. What fails and may not the next time is raised."""
+        """Runs the job that hangs up; a call that is already over is no error. Raises failures that a retry can fix."""
         spec = self._carriers.find(payload["provider"])
         if spec is None or spec.calls.dialer is None:
             return
@@ -102,7 +103,7 @@ class CallRefusals:
     async def refuse_without_database(
         self, spec: CarrierSpec, answerer: CallAnswerer, webhook: CarrierWebhook
     ) -> CarrierDocument:
-        """Says nothing that a stranger may not know; requests are made for proven calls only."""
+        """Returns a refusal that discloses nothing; requests are sent for verified calls only."""
         for account in self._known_accounts(spec, webhook):
             try:
                 self._proofs.verify_signature(spec, account, webhook)
@@ -116,12 +117,12 @@ class CallRefusals:
         return answerer.unavailable_document(UNAVAILABLE)
 
     def _known_accounts(self, spec: CarrierSpec, webhook: CarrierWebhook) -> Sequence[CarrierAccount]:
-        """Accounts that need no database: those that called last, and the platform's own."""
+        """Returns the accounts known without a database: those that called last, and the platform's own."""
         if spec.webhooks.follow_up is None or spec.webhooks.inbound is None or spec.account.config is None:
             return ()
         try:
             reference = spec.account.config.canonical_account(spec.webhooks.inbound.account_reference(webhook) or "")
-        except Exception as error:  # noqa: BLE001 - the vendor edge: a stranger's bytes are no fault of ours
+        except Exception as error:  # noqa: BLE001 - the vendor boundary: malformed input from outside is no fault of ours
             log.info("webhook_unreadable", provider=spec.name, error=type(error).__name__)
             return ()
         platform = self._accounts.platform_account(0)

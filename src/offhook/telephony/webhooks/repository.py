@@ -1,4 +1,4 @@
-"""The statements on signed requests that came. Their nonces are hashes of the account and what the carrier signed."""
+"""Statements on signed requests that arrived. Nonces are hashes of the account and of the carrier's signed content."""
 
 from datetime import datetime
 
@@ -10,7 +10,8 @@ from offhook.telephony.tables import SeenWebhook
 
 
 async def record_nonce(session: AsyncSession, nonce_sha256: bytes, body_sha256: bytes) -> bool:
-    """Returns False when the nonce stands here already. Of two at once one waits for the other's transaction."""
+    """Returns False when the nonce is already recorded. Of two concurrent requests one waits for the other's
+    transaction."""
     written = await session.execute(
         insert(SeenWebhook)
         .values(nonce_sha256=nonce_sha256, body_sha256=body_sha256)

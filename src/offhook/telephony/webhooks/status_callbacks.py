@@ -1,4 +1,4 @@
-"""What carriers report of calls by webhook: proven, counted once, and told to the run and to whoever carries it."""
+"""Carriers' status callbacks: verified, counted once, and applied to the run and the process that carries it."""
 
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -47,15 +47,15 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CallbackRequest:
-    """A carrier's request; ``token`` is the query's, not looked at yet."""
+    """A carrier's request; ``token`` comes from the query and is unchecked."""
 
     webhook: CarrierWebhook
     token: str | None = None
 
 
 class CarrierCallbacks:
-    """Every method answers what became of it, and raises WebhookRefused (401) or WebhookNotReadable (422), and then
-    nothing was changed."""
+    """Handles callbacks. Every method returns the outcome, or raises WebhookRefused (401) or WebhookNotReadable
+    (422) and then changes nothing."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class CarrierCallbacks:
         self._proofs = proofs
 
     async def handle_for_run(self, provider: str, kind: str, run_id: int, told: CallbackRequest) -> CallbackResult:
-        """News of the run that the address names. RunNotFound (404)."""
+        """Handles a callback for the run that the URL names. Raises RunNotFound (404)."""
         spec = self._get_spec(provider)
         run, account, webhook, proof = await self.verify_for_run(spec, run_id, told)
         return await self._record_news(spec, account, run, self._parse_news(spec, kind, webhook), webhook, proof)
@@ -82,17 +82,18 @@ class CarrierCallbacks:
     async def handle_for_workflow(
         self, provider: str, kind: str, workflow_id: int, told: CallbackRequest
     ) -> CallbackResult:
-        """News of a run of this workflow, found by its call id."""
+        """Handles a callback for a run of this workflow, found by its call id."""
         return await self._handle_for_account(provider, kind, told, workflow_id)
 
     async def handle_for_account(self, provider: str, kind: str, told: CallbackRequest) -> CallbackResult:
-        """News of a run of this carrier's account, found by its call id. RunNotFound (404)."""
+        """Handles a callback for a run of this carrier's account, found by its call id. Raises RunNotFound (404)."""
         return await self._handle_for_account(provider, kind, told, None)
 
     async def verify_for_run(
         self, spec: CarrierSpec, run_id: int, told: CallbackRequest, *, needs_secret: bool = False
     ) -> tuple[Run, CarrierAccount, CarrierWebhook, WebhookProof]:
-        """The run that an address names, when its own account's carrier has signed the request. RunNotFound (404)."""
+        """Returns the run that a URL names if its own account's carrier signed the request. Raises RunNotFound
+        (404)."""
         async with self._db.transaction() as session:
             run = await carrier_call_queries.run_for_callback(session, run_id, spec.name)
             if run is None:
@@ -132,7 +133,7 @@ class CarrierCallbacks:
     async def _accounts_of(
         self, spec: CarrierSpec, webhook: CarrierWebhook, workflow_id: int | None
     ) -> list[CarrierAccount]:
-        """The accounts that the request claims to be of, or all of the carrier's in the workflow's organization."""
+        """Returns the accounts that the request claims, or all of the carrier's in the workflow's organization."""
         async with self._db.transaction() as session:
             if workflow_id is not None:
                 organization_id = await workflows.organization_of(session, workflow_id)
@@ -147,14 +148,14 @@ class CarrierCallbacks:
             return [await self._accounts.open_account(session, row) for row in rows]
 
     def read_account_reference(self, spec: CarrierSpec, webhook: CarrierWebhook) -> str:
-        """What the request calls its account, in the form that is stored. WebhookRefused (401) without one."""
+        """Returns the request's account in its stored form. Raises WebhookRefused (401) without one."""
         if spec.webhooks.inbound is None or spec.account.config is None:
             raise WebhookRefused
         try:
             found = spec.webhooks.inbound.account_reference(webhook)
         except WebhookUnreadable as error:
             raise WebhookNotReadable(str(error) or None) from None
-        except Exception as error:  # noqa: BLE001 - the vendor edge: a stranger's bytes are no fault of ours
+        except Exception as error:  # noqa: BLE001 - the vendor boundary: malformed input from outside is no fault of ours
             log.info("webhook_unreadable", provider=spec.name, error=type(error).__name__)
             raise WebhookNotReadable from None
         if not found:
@@ -183,7 +184,7 @@ class CarrierCallbacks:
             return spec.webhooks.statuses.parse_status(kind, webhook)
         except WebhookUnreadable as error:
             raise WebhookNotReadable(str(error) or None) from None
-        except Exception as error:  # noqa: BLE001 - the vendor edge: what a carrier sends is not always what it describes
+        except Exception as error:  # noqa: BLE001 - the vendor boundary: carriers deviate from their documentation
             log.warning("webhook_unreadable", provider=spec.name, error=type(error).__name__)
             raise WebhookNotReadable from None
 
@@ -199,7 +200,7 @@ class CarrierCallbacks:
         async with self._db.transaction() as session:
             if not await self._proofs.record_once(session, account, webhook, proof):
                 return DUPLICATE
-            # A carrier's other legs report to the same address: what they do is not what the call does.
+            # A carrier's other legs report to the same address; their events do not change the call.
             is_other_leg = news is not None and None not in (news.call_id, run.call_id) and news.call_id != run.call_id
             if news is None or is_other_leg:
                 return await note_leg_bill(session, run, news)
@@ -211,7 +212,7 @@ class CarrierCallbacks:
     async def _apply_news(
         self, session: AsyncSession, run: Run, news: CarrierNews
     ) -> tuple[CallbackResult, object | None]:
-        """What became of it, and what is told once that is committed."""
+        """Applies an event. Returns the outcome and the events to publish after the commit."""
         if isinstance(news, MachineVerdict):
             return OK, await record_machine_verdict(session, run, news)
         bill = news.bill
@@ -228,7 +229,7 @@ class CarrierCallbacks:
     async def _apply_status(self, session: AsyncSession, run: Run, update: StatusUpdate) -> CallbackResult:
         reason = update.end_reason or not_connected_reason(update.status)
         if (update.status, update.outcome, reason) == (COMPLETED, None, None):
-            # Of a conversation the worker says why it ended: without one, nobody has talked.
+            # The worker reports the end reason of a conversation; without a worker there was no conversation.
             is_carried = await lease_queries.is_carried(session, run.organization_id, run.id)
             reason = None if is_carried else MEDIA_NEVER_CAME
         has_moved = await runs.apply_status(
@@ -249,7 +250,7 @@ class CarrierCallbacks:
 
 
 async def note_leg_bill(session: AsyncSession, run: Run, news: CarrierNews | None) -> CallbackResult:
-    """Of what another leg does only its bill is a part of the run."""
+    """Adds the bill of another leg to the run, and nothing else of it."""
     if news is None or isinstance(news, MachineVerdict) or news.bill is None or news.call_id is None:
         return IGNORED
     is_new = await carrier_charges.record_carrier_bill(
@@ -259,7 +260,8 @@ async def note_leg_bill(session: AsyncSession, run: Run, news: CarrierNews | Non
 
 
 async def record_machine_verdict(session: AsyncSession, run: Run, verdict: MachineVerdict) -> OutcomeCorrected | None:
-    """Let the run, and the process that carries it, know who answered; news to publish when that came after its end."""
+    """Records the verdict on the run and sends it to the process that carries it. Returns the events to publish when
+    it arrived after the run's end."""
     if not verdict.is_machine:
         await carrier_calls.record_human_answer(session, run.organization_id, run.id)
         return None

@@ -1,4 +1,4 @@
-"""Verifies that a request is a carrier's: its signature over what came, once, and the secret in its address."""
+"""Verifies that a request comes from a carrier: its signature, its first use, and the secret in its URL."""
 
 import hashlib
 from datetime import timedelta
@@ -14,25 +14,25 @@ from offhook.telephony.errors import WebhookRefused
 from offhook.telephony.ports import CarrierAccount, CarrierSpec, CarrierWebhook, WebhookProof
 from offhook.telephony.webhooks import repository
 
-# Longer than carriers try again; schemes that have a time are refused long before by their verifier.
+# Longer than carriers retry; schemes with a timestamp are refused long before by their verifier.
 NONCE_RETENTION: Final = timedelta(days=7)
 log = structlog.get_logger(__name__)
 
 
 class ReplayGuard:
-    """Signatures are checked before anything is parsed; each counts once."""
+    """Verifies signatures before anything is parsed; each counts once."""
 
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
 
     def verify_signature(self, spec: CarrierSpec, account: CarrierAccount, webhook: CarrierWebhook) -> WebhookProof:
-        """Raises WebhookRefused (401) for everything that the account's carrier did not sign exactly like this."""
+        """Raises WebhookRefused (401) unless the account's carrier signed exactly this request."""
         if spec.webhooks.verifier is None:
             raise WebhookRefused
         try:
             proof = spec.webhooks.verifier.verify(account, webhook, self._clock.now().timestamp())
-        except Exception as error:  # noqa: BLE001 - the vendor edge: a stranger's bytes must not be a fault of ours
+        except Exception as error:  # noqa: BLE001 - the vendor boundary: malformed input must not be a fault of ours
             log.warning("webhook_verification_failed", provider=spec.name, error=type(error).__name__)
             proof = None
         if proof is None:
@@ -42,9 +42,10 @@ class ReplayGuard:
     async def record_once(
         self, session: AsyncSession, account: CarrierAccount, webhook: CarrierWebhook, proof: WebhookProof
     ) -> bool:
-        """Returns False when exactly this came before; WebhookRefused (401) when its nonce came with something else.
+        """Returns False when exactly this request arrived before. Raises WebhookRefused (401) when its nonce arrived
+        with other content.
 
-        Of two at once one waits for the other's transaction, and is new after all when that one fails.
+        Of two concurrent requests one waits for the other's transaction, and counts as new if that one fails.
         """
         if proof.nonce is None:
             return True
@@ -57,7 +58,7 @@ class ReplayGuard:
         return False
 
     async def forget_expired(self, _: JsonObject) -> None:
-        """Deletes old nonces: the job ``telephony.forget_webhooks``."""
+        """Runs the job ``telephony.forget_webhooks``, which deletes old nonces."""
         async with self._db.transaction() as session:
             await repository.delete_nonces(session, self._clock.now() - NONCE_RETENTION)
 

@@ -1,4 +1,4 @@
-"""Where calls to a Cloudonix domain go, and whether its key is right. Numbers come from the user's own trunks."""
+"""Routes the calls of a Cloudonix domain and checks its key. Numbers come from the user's own trunks."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ class CloudonixDomain:
         self._api = CloudonixApi(http)
 
     async def route_number(self, account: CarrierAccount, number: str, inbound_url: str) -> None:
-        """The application's address; which numbers lead to it is set at Cloudonix, some by patterns."""
+        """Sets the application's address. Which numbers lead to it is configured at Cloudonix, for some by patterns."""
         name = quote(require_setting(account, "application_name"), safe="")
         path = f"/customers/self/domains/{domain_of(account)}/applications/{name}"
         await self._api.send_request(account, "PATCH", path, {"url": inbound_url, "method": "POST"})

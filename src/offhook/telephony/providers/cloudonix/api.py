@@ -1,4 +1,4 @@
-"""Cloudonix's REST interface: JSON both ways, the domain's key as bearer."""
+"""Cloudonix's REST interface: JSON both ways, the domain's key as bearer token."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -36,7 +36,7 @@ class CloudonixApi:
         *,
         may_be_gone: bool = False,
     ) -> CarrierResponse:
-        """``may_be_gone``: a 404 is an answer. Raises CarrierFailed."""
+        """Sends a request. With ``may_be_gone``, a 404 is a valid response. Raises CarrierFailed."""
         request = CarrierRequest(
             method,
             self._http.resolve_url(NAME, f"{_REST}{path}"),

@@ -1,4 +1,4 @@
-"""Cloudonix: placing, ending and handing over calls. A call is its session's token; no other id works."""
+"""Places, ends and transfers Cloudonix calls. A call's id is its session token; no other id works."""
 
 from typing import Any
 from urllib.parse import quote
@@ -27,7 +27,7 @@ class CloudonixCalls:
     # Dialer
 
     async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
-        """The document goes along: a request for one would come without a proof."""
+        """Places the call with its document, because a request for one would arrive without proof."""
         links = request.links
         if links is None:
             raise CarrierFailed("carrier_misconfigured", "Cloudonix needs a public address of ours.", retryable=False)
@@ -80,7 +80,7 @@ class CloudonixCalls:
         return webhooks.transfer_news(webhook)
 
     async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
-        """Nothing to do: the destination was called into the room."""
+        """Does nothing: the destination's call is already in the room."""
         return None
 
     async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:

@@ -1,4 +1,4 @@
-"""What a Cloudonix account consists of."""
+"""The fields of a Cloudonix account."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ _SUFFIX: Final = ".cloudonix.net"
 
 
 def canonical_domain(text: str) -> str:
-    """Domains are written with and without where all of them are."""
+    """Returns the domain with the common suffix, which may be left out."""
     domain = text.strip().lower()
     return domain if "." in domain or not domain else f"{domain}{_SUFFIX}"
 

@@ -1,5 +1,4 @@
-"""Cloudonix signs nothing: a key that is always the same, and the secrets in addresses of ours, are all the proof there
-is."""
+"""Cloudonix signs nothing: a constant key and the secrets in our URLs are the only proof."""
 
 from offhook.telephony.carrier_kit.http import get_setting
 from offhook.telephony.carrier_kit.signatures import matches_any
@@ -7,7 +6,7 @@ from offhook.telephony.ports import CarrierAccount, CarrierWebhook, WebhookProof
 
 
 class CloudonixVerifier:
-    """A key that is sent must be right. None need be sent to an address that carries a run's secret."""
+    """Verifies Cloudonix requests. A key that is sent must be right; a URL that carries a run's secret needs none."""
 
     def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
         key, claimed = get_setting(account, "webhook_api_key"), webhook.headers.get("x-cx-apikey")

@@ -1,4 +1,4 @@
-"""Cloudonix's webhooks in our words: voice requests, session updates, call detail records."""
+"""Translates Cloudonix's webhooks into the platform's types: voice requests, session updates, call detail records."""
 
 import json
 from typing import Any, Final
@@ -87,7 +87,7 @@ class CloudonixWebhooks:
 
 
 def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
-    """The destination's session, and its coming into the room."""
+    """Parses events of the destination's session and its entry into the room."""
     fields = fields_of(webhook)
     if fields.get("StatusCallbackEvent") == "participant-join":
         return TransferNews("answered", session_of(fields))
@@ -103,7 +103,7 @@ def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
 
 
 def fields_of(webhook: CarrierWebhook) -> dict[str, Any]:
-    """An object, or a list with one; a form or a query. WebhookUnreadable."""
+    """Returns the fields of an object, a list with one, a form or a query. Raises WebhookUnreadable."""
     if webhook.body[:1] == b"[":
         try:
             found = json.loads(webhook.body)
@@ -116,7 +116,7 @@ def fields_of(webhook: CarrierWebhook) -> dict[str, Any]:
 
 
 def session_of(fields: dict[str, Any]) -> str:
-    """The session's token, by whichever of its names the request has it."""
+    """Returns the session's token from whichever of its fields the request has."""
     session = fields.get("session") or fields.get("SessionData")
     nested = session.get("token") if isinstance(session, dict) else None
     for found in (nested, fields.get("Session"), fields.get("token"), session):
@@ -126,7 +126,7 @@ def session_of(fields: dict[str, Any]) -> str:
 
 
 def _connected_s(fields: dict[str, Any]) -> float | None:
-    """A session's times are in milliseconds."""
+    """Returns the connected seconds; a session's times are in milliseconds."""
     answered, ended = fields.get("callAnswerTime"), fields.get("callEndTime")
     if not isinstance(answered, int) or not isinstance(ended, int) or not 0 < answered <= ended:
         return None

@@ -1,4 +1,4 @@
-"""Cloudonix's media stream: the dialect of Twilio's, in which the session and not the call is the id."""
+"""Cloudonix's media stream: the Twilio dialect, with the session as the id instead of the call."""
 
 from offhook.telephony.carrier_kit.dialects.twilio.wire import TwilioDialectWire
 

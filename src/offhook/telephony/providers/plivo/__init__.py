@@ -1,4 +1,4 @@
-"""Plivo: XML steers the calls, media comes as JSON with mu-law."""
+"""Plivo: XML controls the calls, media arrives as JSON with mu-law."""
 
 from offhook.telephony.carrier_kit.dialects.plivo.webhooks import PlivoDialectWebhooks
 from offhook.telephony.carrier_kit.dialects.plivo.wire import PlivoDialectWire

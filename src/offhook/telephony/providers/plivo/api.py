@@ -33,7 +33,8 @@ class PlivoApi:
         params: Mapping[str, str] | None = None,
         may_be_gone: bool = False,
     ) -> CarrierResponse:
-        """``path`` is below the account. ``may_be_gone``: a 404 is an answer. Raises CarrierFailed."""
+        """Sends a request to ``path`` below the account. With ``may_be_gone``, a 404 is a valid response. Raises
+        CarrierFailed."""
         url = f"{_REST}/{quote(require_setting(account, 'auth_id'), safe='')}{path}"
         return await self._send_checked(account, method, url, body, params=params or {}, may_be_gone=may_be_gone)
 
@@ -67,7 +68,8 @@ class PlivoApi:
 
 
 def _error_code(status: int, message: str) -> str | None:
-    """Plivo has no codes of its own: what it says of a number that cannot be called is all there is."""
+    """Returns our code for an error. Plivo has no codes of its own, only the text about a number that cannot be
+    called."""
     said = message.lower()
     if status != 400:
         return None

@@ -1,4 +1,4 @@
-"""Plivo's calls: the dialect's, but for those that are not fired yet."""
+"""Plivo's calls: the dialect's, plus ending calls that are still queued."""
 
 from urllib.parse import quote
 
@@ -15,7 +15,7 @@ class PlivoCalls(PlivoDialectCalls):
         super().__init__(PlivoApi(http))
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
-        """A call that is not fired yet is no call but a request."""
+        """Ends a call. One that is still queued is a request and no call yet."""
         ended = await self._api.send_request(account, "DELETE", call_path(call_id), may_be_gone=True)
         if ended.status == GONE:
             await self._api.send_request(account, "DELETE", f"/Request/{quote(call_id, safe='')}/", may_be_gone=True)

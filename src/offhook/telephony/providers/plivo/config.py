@@ -1,4 +1,4 @@
-"""What a Plivo account consists of."""
+"""The fields of a Plivo account."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Plivo's phone numbers, their application, look-ups, and whether the credentials are right."""
+"""Plivo's phone numbers, their application, look-ups, and the check of the credentials."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -37,7 +37,7 @@ class PlivoNumbers:
         return [_parse_offer(entry, country) for entry in entries[:limit] if isinstance(entry, dict)]
 
     async def buy_number(self, account: CarrierAccount, number: str, country: str) -> str:
-        """Numbers are their own ids."""
+        """Buys the number, which is its own id."""
         application_id = get_setting(account, "application_id")
         body = {"app_id": application_id} if application_id else {}
         await self._api.send_request(account, "POST", f"/PhoneNumber/{_quote_number(number)}/", body)

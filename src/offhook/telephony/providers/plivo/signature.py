@@ -1,6 +1,6 @@
-"""Plivo's signatures, version 3: base64 HMAC-SHA256 over URL, query, form and a nonce; no time.
+"""Verifies Plivo's signatures, version 3: base64 HMAC-SHA256 over URL, query, form and a nonce; no time.
 
-Version 2 covers neither query nor body and is not taken: whoever has seen one could send anything.
+Version 2 covers neither query nor body and is rejected: a captured one would sign any content.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,8 @@ _NONCE = "x-plivo-signature-v3-nonce"
 
 
 class PlivoVerifier:
-    """Traffic of a sub-account is signed with both tokens; either header may hold several signatures."""
+    """Verifies Plivo requests. Traffic of a subaccount is signed with both tokens; either header can hold several
+    signatures."""
 
     def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
         token, nonce = get_setting(account, "auth_token"), webhook.headers.get(_NONCE, "")
@@ -36,7 +37,7 @@ class PlivoVerifier:
 
 
 def _signed_form(webhook: CarrierWebhook) -> Pairs:
-    """WebhookUnreadable for a body that would not be covered."""
+    """Returns the signed fields of the form. Raises WebhookUnreadable for a body that the signature would not cover."""
     if not webhook.body:
         return []
     if webhook.method.upper() == "GET" or media_type(webhook) not in {"application/x-www-form-urlencoded", ""}:
@@ -45,8 +46,8 @@ def _signed_form(webhook: CarrierWebhook) -> Pairs:
 
 
 def signed_text(method: str, url: str, params: Pairs, nonce: str) -> str:
-    """Decoded names and values, by name and then by value. A form hangs on the query by a dot, but only on one that is
-    not empty; without a query its question mark stays."""
+    """Returns the signed text: decoded names and values, sorted by name and then by value. A dot joins the form to
+    the query unless the query is empty; without a query its question mark stays."""
     parts = urlsplit(url)
     base, query = f"{parts.scheme}://{parts.netloc}{parts.path}", query_pairs(url)
     if method.upper() == "GET":

@@ -1,4 +1,4 @@
-"""The sandbox: a telephone network inside the process, whose simulated people answer, talk and hang up."""
+"""The sandbox: a telephone network inside the process, whose simulated callees answer, talk and hang up."""
 
 from typing import Final
 
@@ -26,13 +26,13 @@ from offhook.telephony.providers.sandbox.numbers import SandboxNumberBook
 from offhook.telephony.providers.sandbox.transfers import SandboxTransfers
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 
-# Unlike the agent's, so that the two can be told apart by ear, and the one that our own recognizer understands best: over
-# a telephone band 19 of 20 phrases of the demo agents in a grammar of 32, where the plain voice gets 14.
+# Differs from the agent's voice, so that the two can be told apart by ear. The builtin recognizer understands it best:
+# over a telephone band 19 of 20 phrases of the demo agents in a grammar of 32, where the plain voice gets 14.
 CALLER_VOICE: Final = "en-us+klatt3"
 
 
 def register_carrier(root: Root, carriers: CarrierRegistry, admission: MediaAdmission, reports: CallReports) -> None:
-    """Adds the sandbox, which is made of the platform's own parts, to ``carriers``."""
+    """Adds the sandbox, which is built from the platform's own parts, to ``carriers``."""
 
     def load_caller_tts() -> Tts:
         source: ModelSource = root.services[ModelSource]

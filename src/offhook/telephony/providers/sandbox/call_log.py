@@ -1,4 +1,4 @@
-"""The simulated network's record of its calls, in the database."""
+"""Records the simulated network's calls in the database."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -13,8 +13,8 @@ from offhook.telephony.providers.sandbox.network import CallRecord
 
 
 class SandboxCallLog:
-    """Implements ``network.CallLog``. Entries that are written at the same time share one
-    transaction; each is durable before its phone rings."""
+    """Implements ``network.CallLog``. Entries written at the same time share one transaction; each is durable before
+    its phone rings."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

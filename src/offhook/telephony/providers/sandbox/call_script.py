@@ -1,4 +1,5 @@
-"""What a simulated person knows before the phone rings: the agent's demo script and what its questions lead to. Pure."""
+"""The data of a simulated callee before the phone rings: the agent's demo script and the edges of its questions.
+Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +8,8 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class CallerMove:
-    """One thing that a person does. ``node`` binds it to a question (a node's id or name), else it is next in line."""
+    """One action of a callee. ``node`` binds it to a question (a node's id or name); otherwise it is the next in
+    line."""
 
     kind: Literal["say", "press", "hang_up"]
     text: str = ""
@@ -16,7 +18,7 @@ class CallerMove:
 
 @dataclass(frozen=True, slots=True)
 class ScriptQuestion:
-    """A node as the person at the other end may answer it."""
+    """A node as the callee can answer it."""
 
     name: str
     phrases: tuple[str, ...] = ()
@@ -32,7 +34,7 @@ class CallScript:
 
 
 def read_script(definition: Mapping[str, Any]) -> CallScript:
-    """Read a definition; whatever does not fit is left out, because a draft may hold anything."""
+    """Reads a definition and skips whatever does not fit, because a draft can hold anything."""
     script = definition.get("demo_caller")
     return CallScript(
         script=tuple(_read_moves(script)) if isinstance(script, list) else (),

@@ -1,4 +1,4 @@
-"""How simulated people sound: any TTS, brought down to what a telephone carries."""
+"""The voice of simulated callees: any TTS, converted to telephone audio."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,12 +10,12 @@ import soxr
 from offhook.kit.audio import MULAW_8K
 from offhook.models.ports import ModelError, Tts
 
-# Phrases that people of a campaign say over and over; a few seconds of mu-law each.
+# Phrases that callees of a campaign repeat; a few seconds of mu-law each.
 MAX_CACHED_PHRASES: Final = 64
 
 
 class TtsVoice:
-    """Implements ``person.CallerVoice``. ``tts`` is asked for on first use: models are loaded when they are needed."""
+    """Implements ``CallerVoice``. ``tts`` is created on first use, because models are loaded on demand."""
 
     def __init__(self, tts: Callable[[], Tts]) -> None:
         self._make = tts
@@ -23,7 +23,7 @@ class TtsVoice:
         self._kept: OrderedDict[str, bytes] = OrderedDict()
 
     async def synthesize(self, text: str) -> bytes:
-        """8 kHz mu-law; a person whose voice fails is silent for as long as the words would have taken."""
+        """Returns 8 kHz mu-law. A callee whose voice fails is silent for as long as the words would have taken."""
         kept = self._kept.get(text)
         if kept is not None:
             self._kept.move_to_end(text)
@@ -42,7 +42,7 @@ class TtsVoice:
 
 
 def to_telephone(pcm: bytes, sample_rate: int) -> bytes:
-    """Little-endian PCM16 mono of any rate as 8 kHz mu-law."""
+    """Converts little-endian PCM16 mono of any rate to 8 kHz mu-law."""
     samples = np.frombuffer(pcm[: len(pcm) & ~1], "<i2")
     if sample_rate != MULAW_8K.sample_rate:
         samples = soxr.resample(samples, sample_rate, MULAW_8K.sample_rate)

@@ -1,4 +1,4 @@
-"""The simulated network sells numbers: of ranges that numbering plans keep for fiction where there are some."""
+"""Sells numbers of the simulated network, from ranges that numbering plans reserve for fiction where these exist."""
 
 import re
 import secrets
@@ -10,15 +10,15 @@ from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFail
 MONTHLY_COST_CENTS: Final = 100
 _NORTH_AMERICA: Final = frozenset({"US", "CA"})
 _CITIES: Final = {"201": "Jersey City", "212": "New York", "312": "Chicago", "415": "San Francisco"}
-# Prefixes to which three digits are added; other countries get what their plan allows for +CC 2 000 00nn.
+# Prefixes to which three digits are added; other countries get valid numbers of the form +CC 2 000 00nn.
 _PREFIXES: Final = {"GB": "+441632960", "AU": "+61291106", "FR": "+33199001", "IE": "+35312040", "DE": "+4930231251"}
 
 
 class NumberBook(Protocol):
-    """Which numbers the network has sold."""
+    """The sold numbers of the network."""
 
     async def add(self, organization_id: int, number: str, carrier_id: str) -> bool:
-        """Whether it was free until now."""
+        """Adds a sold number. Returns False if it was already sold."""
         ...
 
     async def find_carrier_id(self, organization_id: int, number: str) -> str | None: ...
@@ -57,10 +57,10 @@ class SandboxCatalog:
 
 
 def _numbers_in_range(country: str, area_code: str | None) -> list[str]:
-    """Numbers of the country in their order; none where the plan has no such area."""
+    """Returns numbers of the country in order; none where the plan has no such area."""
     if country in _NORTH_AMERICA:
         area = area_code or ("201" if country == "US" else "416")
-        # from 0110: those before it are the simulated people
+        # from 0110: the numbers before it belong to the simulated callees
         found = [f"+1{area}55501{index:02d}" for index in range(10, 100)]
     elif country in _PREFIXES:
         found = [f"{_PREFIXES[country]}{index:03d}" for index in range(100)]

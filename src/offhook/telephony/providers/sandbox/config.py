@@ -1,4 +1,4 @@
-"""Which phone a sandbox number is, and what an organization may set of its simulated network."""
+"""The behavior of each sandbox number, and an organization's settings for its simulated network."""
 
 import hashlib
 import re
@@ -26,7 +26,7 @@ Behavior = Literal[
 ]
 BEHAVIORS: Final[tuple[Behavior, ...]] = get_args(Behavior)
 
-# +1 201 555 0101 … 0109: numbers that the North American plan keeps for fiction.
+# +1 201 555 0101 … 0109: numbers that the North American plan reserves for fiction.
 _FIXED: Final = re.compile(r"\+120155501(0[1-9])")
 
 
@@ -35,11 +35,12 @@ def _only_talks() -> dict[Behavior, float]:
 
 
 class SandboxConfig(BaseModel):
-    """``TelephonyConfiguration.config`` of the sandbox. ``mix`` weighs the behaviors of every number that has none
-    of its own; times are seconds.
+    """``TelephonyConfiguration.config`` of the sandbox. ``mix`` weights the behaviors of all numbers without one of
+    their own; times are in seconds.
 
-    ``instant``: no media and no waiting, for load tests and big demonstrations. A call is answered at once and ends by
-    script ``instant_call_s`` later, a busy or silent phone at once. ``calls_per_second`` limits how fast campaigns dial.
+    ``instant``: no media and no waiting, for load tests and big demonstrations. A call is answered at once and ended by
+    script ``instant_call_s`` later; a busy or silent phone ends at once. ``calls_per_second`` limits how fast campaigns
+    dial.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -62,7 +63,7 @@ class SandboxConfig(BaseModel):
         return self
 
     def behavior_of(self, number: str) -> Behavior:
-        """The same number behaves the same way until the seed or the mix changes."""
+        """Returns the number's behavior, which stays the same until the seed or the mix changes."""
         fixed = _FIXED.fullmatch(number)
         if fixed:
             return BEHAVIORS[int(fixed.group(1)) - 1]
@@ -80,7 +81,7 @@ class SandboxConfig(BaseModel):
 
 
 def validate_account(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the fields of an account; ConfigurationInvalid (422) names every wrong one."""
+    """Returns the fields of an account. Raises ConfigurationInvalid (422), which names every invalid one."""
     values = {name: value for name, value in raw.items() if name != "provider"}
     try:
         SandboxConfig.model_validate(values)

@@ -1,4 +1,4 @@
-"""What a simulated person answers: the demo script when there is one, else what fits the question. Pure."""
+"""Chooses a simulated callee's answers: from the demo script if there is one, else to fit the question. Pure."""
 
 import re
 from typing import Final
@@ -10,7 +10,7 @@ MAX_REPEATS: Final = 3
 _AGAIN: Final = re.compile(
     r"\b(sorry|pardon|repeat|(say|try) (it|that|this) again|once more|did ?n[o']t (catch|hear|understand|get)|not sure i)\b"
 )
-# First match wins: a question about a phone number contains "number" too.
+# The first match wins: a question about a phone number contains "number" too.
 _ANSWERS: Final = tuple(
     (re.compile(pattern), answer)
     for pattern, answer in (
@@ -31,14 +31,14 @@ _YES_NO: Final = re.compile(
 
 
 def last_question(heard: str) -> str:
-    """The last sentence with a question mark, or the last sentence."""
+    """Returns the last sentence with a question mark, or the last sentence."""
     sentences: list[str] = [part.strip() for part in re.findall(r"[^.!?]+[.!?]*", heard) if part.strip()]
     questions = [sentence for sentence in sentences if sentence.endswith("?")]
     return (questions or sentences or [""])[-1]
 
 
 class CallerDialog:
-    """One person's side of one conversation: tell it what was heard and where the agent stands, ask it for a move."""
+    """One callee's side of a conversation: takes the heard text and the agent's current node, and returns a move."""
 
     def __init__(self, brief: CallScript) -> None:
         self._brief = brief
@@ -49,7 +49,7 @@ class CallerDialog:
         self._repeats = 0
 
     def choose_move(self, heard: str, node: str | None) -> CallerMove:
-        """``heard`` is what the agent said since this person's last move."""
+        """Chooses the next move. ``heard`` is the agent's text since this callee's last move."""
         text = heard.lower()
         scripted = None if self._is_asked_again(text, node) else self._from_script(node)
         if scripted is None and self._may_repeat(text, node):
@@ -62,7 +62,7 @@ class CallerDialog:
         return self._last
 
     def choose_digits(self, node: str | None) -> str:
-        """The keys that this question offers; 1 when it offers none."""
+        """Returns the keys that this question offers; 1 when it offers none."""
         question = self._brief.questions.get(node or "")
         return question.digits[0] if question and question.digits else "1"
 
@@ -70,7 +70,7 @@ class CallerDialog:
         return self._can_repeat(node) and bool(_AGAIN.search(text))
 
     def _may_repeat(self, text: str, node: str | None) -> bool:
-        """Asked again in as many words, or still at a question that the script had an answer to."""
+        """Returns True if the question was repeated word for word, or is still one that the script had an answer to."""
         was_scripted_here = self._last is not None and self._last.node is not None
         return self._can_repeat(node) and (was_scripted_here or bool(_AGAIN.search(text)))
 

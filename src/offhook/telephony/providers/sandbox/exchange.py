@@ -1,4 +1,4 @@
-"""The platform as the simulated network reaches it: the same doors that carriers use."""
+"""The platform as the simulated network reaches it: the same interfaces that carriers use."""
 
 from collections.abc import Callable
 
@@ -20,8 +20,8 @@ from offhook.workflows import service as workflows
 class SandboxExchange:
     """Implements ``network.PlatformExchange``.
 
-    In the process that serves, the media path is a pipe to its own admission; in a job process it is the media socket of the
-    server, found by ``find_server_url`` (its base address, or None when there is none).
+    In the serving process, the media path is a pipe to its own admission; in a job process it is the media socket of
+    the server, found by ``find_server_url`` (its base address, or None when there is none).
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class SandboxExchange:
         self._is_remote = False
 
     async def use_remote_server(self) -> None:
-        """This process carries no voices: its phones call the server's socket."""
+        """Makes this process use the server's media socket for its phones, because it carries no voice itself."""
         self._is_remote = True
 
     async def start_ringing(self, run_id: int) -> None:

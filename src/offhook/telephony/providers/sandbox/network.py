@@ -26,14 +26,14 @@ from offhook.telephony.providers.sandbox.wire import PhoneWire
 
 log = structlog.get_logger(__name__)
 
-# From "dial" to the far phone's first ring, as networks take a moment to find it.
+# Delay from the dial to the far phone's first ring: networks take a moment to find it.
 SETUP_S: Final = 0.2
 STOP_TIMEOUT_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """What the network writes down of a call before the phone rings. ``process``: who plays the phone."""
+    """The network's record of a call, written before the phone rings. ``process`` is the one that plays the phone."""
 
     call_id: str
     run_id: int
@@ -45,7 +45,7 @@ class CallRecord:
 
 
 class CallLog(Protocol):
-    """The network's own book of calls; OSError when it cannot be written or read."""
+    """The network's own record of calls. Raises OSError when it cannot be written or read."""
 
     async def record_call(self, record: CallRecord) -> None: ...
 
@@ -55,10 +55,10 @@ class CallLog(Protocol):
 
 
 class PlatformExchange(Protocol):
-    """What the network needs of the platform; the same that a carrier reaches by webhook and socket."""
+    """The network's interface to the platform, the same that a carrier reaches by webhook and socket."""
 
     async def start_ringing(self, run_id: int) -> None:
-        """A phone of this process is about to ring for the run, until :meth:`rings_no_more`."""
+        """Reports that a phone of this process is about to ring for the run, until :meth:`stop_ringing`."""
         ...
 
     def stop_ringing(self, run_id: int) -> None: ...
@@ -68,7 +68,7 @@ class PlatformExchange(Protocol):
     def carry_media(
         self, organization_id: int, request: DialRequest, open_media: OpenMedia, listener: EventListener
     ) -> Awaitable[object]:
-        """Connect the media of an answered call and return when it is over; DomainError when it is refused."""
+        """Connects the media of an answered call and returns when it is over. Raises DomainError when it is refused."""
         ...
 
     def load_script(self, organization_id: int, run_id: int) -> Awaitable[CallScript]: ...
@@ -87,14 +87,15 @@ class _SandboxCall:
     status: str = "initiated"
 
     def cancel(self) -> None:
-        """Once: a second cancellation would interrupt the report of the first, and leave a run that never ends."""
+        """Cancels the call once: a second cancellation would interrupt the report of the first and leave a run that
+        never ends."""
         if self.task is not None and not self.is_canceled:
             self.is_canceled = True
             self.task.cancel()
 
 
 class _HandsetReceiver:
-    """The phone's end of the pipe (``kit.sockets.Receiver``)."""
+    """The phone's end of the pipe. Implements ``MessageReceiver``."""
 
     def __init__(self, line: SimulatedPhone) -> None:
         self._line = line
@@ -110,8 +111,8 @@ class _HandsetReceiver:
 
 
 class SandboxNetwork:
-    """Implements ``ports.CallDialer``, ``ports.CallFinder`` and ``ports.LocalPhones``. Lives on the running loop and uses no timer but
-    ``asyncio.sleep``."""
+    """Implements ``ports.CallDialer``, ``ports.CallFinder`` and ``ports.LocalPhones``. Runs on the current loop and
+    uses no timer but ``asyncio.sleep``."""
 
     def __init__(self, exchange: PlatformExchange, voice: CallerVoice, calls: CallLog) -> None:
         self._exchange = exchange
@@ -143,7 +144,7 @@ class SandboxNetwork:
         return call.call_id
 
     async def find_calls(self, account: CarrierAccount, sought: LostCallQuery) -> list[StatusUpdate]:
-        """A call whose phone lived in a process that is gone has been cut off."""
+        """Returns the matching calls; one whose phone lived in a process that is gone has been cut off."""
         try:
             record = await self._log.find_by_run(account.organization_id, sought.run_id)
             if record is None:
@@ -159,7 +160,7 @@ class SandboxNetwork:
         return [StatusUpdate(here.status if here else record.status, call_id=record.call_id)]
 
     def _is_phone_alive(self, record: CallRecord) -> bool:
-        """Whether the phone is still there: in this process, or in another that lives."""
+        """Returns True if the phone still exists: in this process, or in another live one."""
         if record.process == self._process:
             return record.call_id in self._calls
         host, pid, _ = record.process.split("/")
@@ -178,7 +179,7 @@ class SandboxNetwork:
             call.cancel()
 
     async def close(self) -> None:
-        """End every call in order: phones that ring stop, calls that run are told that the server stops."""
+        """Ends every call in order: ringing phones stop, and connected calls end with a server shutdown."""
         tasks = []
         for call in list(self._calls.values()):
             if call.task is not None:
@@ -196,7 +197,7 @@ class SandboxNetwork:
         except asyncio.CancelledError:
             await self._report_status(call, "canceled", end_reason="canceled")
             raise
-        except Exception:  # the vendor edge: a simulated carrier that breaks is a carrier that failed
+        except Exception:  # the vendor boundary: a fault of the simulated carrier counts as a carrier failure
             log.exception("sandbox_call_failed", run_id=call.request.run_id)
             await self._report_status(call, "failed", end_reason="error")
         finally:
@@ -263,7 +264,7 @@ class SandboxNetwork:
     async def _act_until_over(
         self, person: SimulatedCallee, behavior: Behavior, platform: "asyncio.Future[Any]"
     ) -> None:
-        """Until the person hangs up or the platform's side is over."""
+        """Acts until the callee hangs up or the platform's side is over."""
         acting = asyncio.create_task(person.act_out(behavior))
         await asyncio.wait({acting, platform}, return_when=asyncio.FIRST_COMPLETED)
         acting.cancel()

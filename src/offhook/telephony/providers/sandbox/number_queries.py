@@ -1,4 +1,4 @@
-"""The statements on the numbers that the simulated network has sold."""
+"""Statements on the numbers that the simulated network has sold."""
 
 from sqlalchemy import delete, select
 from sqlalchemy.dialects.postgresql import insert
@@ -8,7 +8,7 @@ from offhook.telephony.providers.sandbox.tables import SandboxNumber
 
 
 async def insert_number(session: AsyncSession, organization_id: int, number: str, carrier_id: str) -> bool:
-    """Returns False when the number is sold already."""
+    """Inserts a sold number. Returns False when it is already sold."""
     written = await session.execute(
         insert(SandboxNumber)
         .values(organization_id=organization_id, phone_number=number, carrier_id=carrier_id)
@@ -28,7 +28,7 @@ async def find_carrier_id(session: AsyncSession, organization_id: int, number: s
 
 
 async def find_sold(session: AsyncSession, numbers: list[str]) -> set[str]:
-    """Returns those of ``numbers`` that any organization has: a number is sold once."""
+    """Returns those of ``numbers`` that any organization owns, because a number is sold once."""
     rows = await session.scalars(select(SandboxNumber.phone_number).where(SandboxNumber.phone_number.in_(numbers)))
     return set(rows)
 

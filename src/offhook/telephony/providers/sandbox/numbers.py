@@ -1,4 +1,4 @@
-"""The simulated network's book of the numbers that it has sold, in the database."""
+"""Records the numbers that the simulated network has sold in the database."""
 
 from offhook.kit.database.database import Database
 from offhook.telephony.providers.sandbox import number_queries

@@ -1,4 +1,4 @@
-"""How a simulated phone in a job process reaches the platform: over the media socket, as every carrier does."""
+"""Connects a simulated phone in a job process to the platform over the media socket, as every carrier does."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ class RemoteMediaFailed(OSError):
 
 
 class _PhoneMessages:
-    """Sends what the phone says to the platform. Implements ``MessageReceiver`` for the phone's pipe."""
+    """Sends the phone's messages to the platform. Implements ``MessageReceiver`` for the phone's pipe."""
 
     def __init__(self, platform: ClientSocket, over: asyncio.Event) -> None:
         self._platform = platform
@@ -41,7 +41,7 @@ class _PhoneMessages:
 
 
 class _PlatformMessages:
-    """Sends what the platform says to the phone, once it is there. Implements ``MessageReceiver`` for the socket."""
+    """Sends the platform's messages to the phone, once it is there. Implements ``MessageReceiver`` for the socket."""
 
     def __init__(self, listener: EventListener, over: asyncio.Event) -> None:
         self.phone: PushSocket | None = None
@@ -63,7 +63,7 @@ class _PlatformMessages:
 
 
 async def carry_remote(address: str, open_media: OpenMedia, listener: EventListener) -> None:
-    """Joins the phone's pipe and the socket at ``address`` until either end is closed. RemoteMediaFailed."""
+    """Joins the phone's pipe and the socket at ``address`` until either end is closed. Raises RemoteMediaFailed."""
     over = asyncio.Event()
     messages = _PlatformMessages(listener, over)
     try:

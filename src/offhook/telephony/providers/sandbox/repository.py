@@ -1,4 +1,4 @@
-"""The sandbox network's own book of calls, as the database keeps it."""
+"""Queries on the sandbox network's own record of calls."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from offhook.telephony.providers.sandbox.tables import SandboxCall
 
 
 async def write_sandbox_calls(session: AsyncSession, records: Sequence[CallRecord]) -> None:
-    """New entries of the network's own book. One that is there already (an earlier try whose answer was lost) stays."""
+    """Writes entries of the network's record. An existing one (an earlier try whose response was lost) stays."""
     await session.execute(
         insert(SandboxCall)
         .values(
@@ -41,7 +41,8 @@ _END: Final = text(
 
 
 async def end_sandbox_calls(session: AsyncSession, calls: Sequence[tuple[str, str]]) -> None:
-    """``(call id, status)``. Without an organization on purpose: it is the network's own book, and ids are unguessable."""
+    """Ends the calls given as ``(call id, status)``. Takes no organization: the record is the network's own, and its
+    ids are unguessable."""
     await session.execute(
         _END,
         {

@@ -1,4 +1,4 @@
-"""A simulated person with a phone: hears by energy, understands by reading along, talks with a synthetic voice."""
+"""A simulated callee with a phone: hears by energy, understands by reading along, and talks with a synthetic voice."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,10 +12,10 @@ from offhook.telephony.providers.sandbox.tones import make_beep
 from offhook.telephony.providers.sandbox.wire import PhoneWire
 from offhook.voice.events import AGENT_SPEAKING, NODE_ENTERED, VoiceEvent
 
-# People wait about this long after the other side has stopped; pauses between an agent's sentences are shorter.
+# Pause after which people start to talk; pauses between an agent's sentences are shorter.
 GAP_S: Final = 0.9
 MAX_SILENCE_S: Final = 12.0
-# From the last word to the button.
+# Delay from the last word to the hang-up.
 HANG_UP_DELAY_S: Final = 1.5
 MAX_TURNS: Final = 20
 MAX_CALL_S: Final = 600.0
@@ -26,16 +26,17 @@ GREETING: Final = (
 
 class CallerVoice(Protocol):
     async def synthesize(self, text: str) -> bytes:
-        """The whole text as 8 kHz mu-law."""
+        """Returns the whole text as 8 kHz mu-law."""
         ...
 
 
 class LineIsDead(Exception):
-    """The call ended under the person."""
+    """The call ended while the callee was still acting."""
 
 
 class SimulatedCallee:
-    """One call's person. ``act`` returns when they hang up and raises LineIsDead when the other side did."""
+    """The callee of one call. ``act`` returns when the callee hangs up and raises LineIsDead when the other side
+    did."""
 
     def __init__(self, *, line: SimulatedPhone, wire: PhoneWire, voice: CallerVoice, brief: CallScript) -> None:
         self.phone = line
@@ -48,7 +49,8 @@ class SimulatedCallee:
         self._since = self._loop.time()
 
     def read_along(self, event: VoiceEvent) -> None:
-        """The session's events: a person of flesh would understand what the agent says, this one is told."""
+        """Handles the session's events. A human would understand the agent's speech; the simulated callee reads its
+        text."""
         if event.type == AGENT_SPEAKING:
             self._heard.append(str(event.data.get("text", "")))
         elif event.type == NODE_ENTERED:
@@ -58,7 +60,7 @@ class SimulatedCallee:
         async with asyncio.timeout(MAX_CALL_S):
             await _BEHAVIORS[behavior](self)
 
-    # what people do
+    # the callee's actions
 
     async def wait_frame(self) -> None:
         if not await self.phone.next_frame():
@@ -70,7 +72,7 @@ class SimulatedCallee:
             await self.wait_frame()
 
     async def say(self, text: str) -> None:
-        """Say it and return when it is out."""
+        """Says the text and returns when it was played out."""
         self.phone.queue_speech(await self._voice.synthesize(text))
         while self.phone.is_talking:
             await self.wait_frame()
@@ -83,7 +85,7 @@ class SimulatedCallee:
         self._since = self._loop.time()
 
     async def wait_agent_talking(self, seconds: float) -> bool:
-        """Wait until the agent has been talking this long; False when it stays silent too long."""
+        """Waits until the agent has been talking for this long. Returns False when it stays silent too long."""
         loud, since = 0.0, self._loop.time()
         while loud < seconds:
             await self.wait_frame()
@@ -93,7 +95,7 @@ class SimulatedCallee:
         return True
 
     async def wait_agent_done(self) -> bool:
-        """Wait until the agent has talked and stopped; False when it stays silent too long."""
+        """Waits until the agent has talked and stopped. Returns False when it stays silent too long."""
         while True:
             await self.wait_frame()
             last = self.phone.speech.last_loud_at
@@ -109,7 +111,7 @@ class SimulatedCallee:
         return self.dialog.choose_move(heard, self._node)
 
     async def perform_move(self, move: CallerMove) -> bool:
-        """False when the move was to hang up."""
+        """Performs the move. Returns False when it was to hang up."""
         if move.kind == "say":
             await self.say(move.text)
         elif move.kind == "press":

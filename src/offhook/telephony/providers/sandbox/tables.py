@@ -1,4 +1,4 @@
-"""The simulated network's own records, as every carrier keeps them: numbers that it sold, and calls."""
+"""The simulated network's own records: the numbers that it sold, and its calls."""
 
 from datetime import datetime
 
@@ -22,8 +22,8 @@ class SandboxNumber(Base):
 class SandboxCall(Base):
     """The sandbox network's record of a call, written before the phone rings.
 
-    It is not the platform's: campaigns are checked against it, and it is what the sandbox answers when it is asked
-    what became of a call. ``status`` is the last that was reported.
+    It is not the platform's: campaigns are checked against it, and the sandbox answers from it when the platform
+    searches for a lost call. ``status`` is the last one reported.
     """
 
     __tablename__ = "sandbox_calls"

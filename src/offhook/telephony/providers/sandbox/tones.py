@@ -13,6 +13,6 @@ BEEP_S: Final = 0.4
 
 @cache
 def make_beep() -> bytes:
-    """The tone after which a message may be left: 0.4 s of 1 kHz as 8 kHz mu-law."""
+    """Returns the tone after which a message can be left: 0.4 s of 1 kHz as 8 kHz mu-law."""
     at = np.arange(int(BEEP_S * MULAW_8K.sample_rate)) / MULAW_8K.sample_rate
     return MULAW_8K.encode((np.sin(2 * np.pi * BEEP_HZ * at) * 10000).astype(np.int16))

@@ -1,4 +1,4 @@
-"""The simulated network puts callers through: its numbers answer a transfer as they answer a call."""
+"""Transfers callers in the simulated network: its numbers answer a transfer as they answer a call."""
 
 import asyncio
 import secrets
@@ -11,7 +11,8 @@ SETUP_S: Final = 0.2
 
 
 class SandboxTransfers:
-    """Implements ``ports.Transferrer``. After :meth:`connect` the two phones talk without us: ``connected`` by call id."""
+    """Implements ``ports.CallTransferrer``. After :meth:`connect_caller` the two phones talk without us:
+    ``connected`` by call id."""
 
     def __init__(self) -> None:
         self._answered: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""The sandbox's media format, both ends of it: mu-law as binary messages, everything else as small JSON texts."""
+"""Both ends of the sandbox's media format: mu-law as binary messages, everything else as small JSON texts."""
 
 import json
 from typing import Any, Final
@@ -69,14 +69,14 @@ class SandboxWire:
         return b'{"type":"clear"}'
 
     def encode_caption(self, event: VoiceEvent) -> bytes | None:
-        """What the agent does, for a simulated person at the other end of a socket who asked to read along."""
+        """Encodes an agent's action for a simulated callee at the other end of a socket that asked to read along."""
         if not self._has_captions or event.type not in CAPTIONED:
             return None
         return json.dumps({"type": "event", "event": event.type, "at_s": event.at_s, "data": dict(event.data)}).encode()
 
 
 def read_caption(message: str) -> VoiceEvent | None:
-    """The event in a caption; None when the message is none."""
+    """Returns the event in a caption; None when the message is none."""
     found = _parse_object(message)
     if found.get("type") != "event":
         return None
@@ -84,7 +84,7 @@ def read_caption(message: str) -> VoiceEvent | None:
 
 
 class PhoneWire:
-    """The phone's end (``line.FarWire``)."""
+    """The phone's end. Implements ``FarWire``."""
 
     def __init__(self, socket: PushSocket) -> None:
         self._socket = socket

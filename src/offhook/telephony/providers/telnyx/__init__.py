@@ -1,4 +1,4 @@
-"""Telnyx Call Control: requests steer the calls, media comes as JSON with the codec of each leg."""
+"""Telnyx Call Control: requests control the calls, media arrives as JSON with the codec of each leg."""
 
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import (

@@ -15,9 +15,9 @@ from offhook.telephony.ports import CarrierAccount
 
 NAME: Final = "telnyx"
 _REST: Final = "https://api.telnyx.com/v2"
-# A command to a call that is over.
+# The error of a command to a call that is over.
 CALL_ENDED: Final = "90018"
-# Error codes of Telnyx's own that say more than the status.
+# Telnyx's own error codes that are more specific than the status.
 _CODES: Final = {
     "10016": "invalid_number",
     "10009": "unauthorized",
@@ -42,7 +42,7 @@ class TelnyxApi:
         params: Mapping[str, str] | None = None,
         may_be_gone: bool = False,
     ) -> CarrierResponse:
-        """``may_be_gone``: that there is no such thing any more is an answer. Raises CarrierFailed."""
+        """Sends a request. With ``may_be_gone``, a missing resource is a valid response. Raises CarrierFailed."""
         request = CarrierRequest(
             method,
             self._http.resolve_url(NAME, f"{_REST}{path}"),

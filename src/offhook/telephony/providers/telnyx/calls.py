@@ -1,4 +1,4 @@
-"""Telnyx Call Control: calls are steered by requests; what webhooks are answered is ignored."""
+"""Telnyx Call Control: requests control the calls; responses to webhooks are ignored."""
 
 import json
 from base64 import b64encode
@@ -22,7 +22,7 @@ from offhook.telephony.ports import (
 from offhook.telephony.providers.telnyx import webhooks
 from offhook.telephony.providers.telnyx.api import TelnyxApi
 
-# Comes back with the news that a refusal has been spoken.
+# Marks the event that a refusal has been spoken.
 REFUSED: Final = b64encode(b"offhook:refused").decode()
 _SPOKEN: Final = "call.speak.ended"
 _MAX_PAGES: Final = 40
@@ -58,7 +58,8 @@ class TelnyxCalls:
     # CallFinder
 
     async def find_calls(self, account: CarrierAccount, sought: LostCallQuery) -> list[StatusUpdate]:
-        """Telnyx lists calls that live, each with what we gave it; one that is not there may be over."""
+        """Returns the live calls that match: Telnyx lists them with our client state, and a call that is not listed
+        may be over."""
         path = f"/connections/{quote(require_setting(account, 'connection_id'), safe='')}/active_calls"
         state, params = _client_state(sought.run_id), {"page[limit]": "250"}
         for _ in range(_MAX_PAGES):
@@ -83,7 +84,7 @@ class TelnyxCalls:
         return _status_document("ok")
 
     async def refuse_call(self, account: CarrierAccount, call_id: str, message: str) -> CarrierDocument:
-        """Answered and spoken; :meth:`follow_up` hangs up when Telnyx says that it was heard."""
+        """Answers and speaks the refusal; :meth:`follow_up` hangs up when Telnyx reports its end."""
         await self._api.send_command(account, call_id, "answer", {"command_id": "offhook-refuse"})
         speech = {
             "payload": message,
@@ -101,8 +102,9 @@ class TelnyxCalls:
             await self.hang_up(account, webhooks.call_id_of(payload))
 
     def unavailable_document(self, message: str) -> CarrierDocument:
-        """Nothing can be said without a request, and so without an account: the platform's ``CallRefusals`` ask with one that
-        they remember. Else the caller hears ringing until the carrier gives up."""
+        """Returns an empty document: nothing can be said without a request, and so without an account. The
+        platform's ``CallRefusals`` request it with a remembered account; without one, the caller hears ringing until
+        the carrier gives up."""
         return _status_document("unavailable")
 
     def conference_document(self, transfer_id: str) -> CarrierDocument | None:
@@ -146,7 +148,7 @@ class TelnyxCalls:
         return webhooks.transfer_news(webhook)
 
     async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
-        """A conference is made of a call that lives: the destination's."""
+        """Creates the conference, which takes a live call: the destination's."""
         body = {
             "call_control_id": leg.destination_id,
             "name": leg.transfer_id,
@@ -167,7 +169,8 @@ class TelnyxCalls:
 
 
 def _stream_options(links: CallLinks) -> dict[str, Any]:
-    """``rtp``, because the default mode drops raw audio silently; what comes to us has the codec of the other leg."""
+    """Returns the stream's options: ``rtp``, because the default mode drops raw audio silently. Incoming audio has
+    the codec of the other leg."""
     return {
         "stream_url": links.media_url,
         "stream_track": "inbound_track",
@@ -179,7 +182,7 @@ def _stream_options(links: CallLinks) -> dict[str, Any]:
 
 
 def _client_state(run_id: int) -> str:
-    """What a call carries of its run, for whoever has to find it."""
+    """Returns the client state by which a call's run can be found."""
     return b64encode(f"offhook:run:{run_id}".encode()).decode()
 
 

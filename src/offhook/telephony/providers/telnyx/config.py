@@ -1,4 +1,4 @@
-"""What a Telnyx account consists of."""
+"""The fields of a Telnyx account."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Telnyx's phone numbers: search, buy, own, point at us, release, look up; and the application that calls go through."""
+"""Telnyx's phone numbers (search, buy, own, route to us, release, look up) and the application that carries calls."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -34,7 +34,8 @@ class TelnyxNumbers:
         return [_parse_offer(entry, country) for entry in entries[:limit] if isinstance(entry, dict)]
 
     async def buy_number(self, account: CarrierAccount, number: str, country: str) -> str:
-        """The id of the order; the number's own is known when the order is done (:meth:`owned`)."""
+        """Buys the number and returns the order's id; the number's own id is known once the order is complete
+        (:meth:`find_owned`)."""
         body: dict[str, Any] = {"phone_numbers": [{"phone_number": number}]}
         if connection_id := get_setting(account, "connection_id"):
             body["connection_id"] = connection_id

@@ -1,4 +1,5 @@
-"""Telnyx's signatures: Ed25519 over the time and the raw body. The URL is not covered: it has a secret of the run's."""
+"""Verifies Telnyx's signatures: Ed25519 over the time and the raw body. The URL is not covered: it carries the run's
+secret."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""Telnyx's events in our words."""
+"""Translates Telnyx's events into the platform's types."""
 
 from typing import Any, Final
 
@@ -33,7 +33,7 @@ _MACHINES: Final = frozenset({"machine", "fax_detected"})
 
 
 def read_event(webhook: CarrierWebhook) -> tuple[str, dict[str, Any]]:
-    """Event type (with dots: some arrive with underscores) and payload. WebhookUnreadable."""
+    """Returns the event type (with dots: some arrive with underscores) and the payload. Raises WebhookUnreadable."""
     data = json_object(webhook).get("data")
     payload = data.get("payload") if isinstance(data, dict) else None
     event = data.get("event_type") if isinstance(data, dict) else None
@@ -60,7 +60,7 @@ class TelnyxWebhooks:
         if event in _MOVES:
             return StatusUpdate(_MOVES[event], call_id=call_id)
         if event == "call.hangup":
-            # Only an answered call is cleared normally: before that it is rejected, cancelled or times out.
+            # Only an answered call ends with normal clearing: an unanswered one is rejected, canceled or times out.
             cause = str(payload.get("hangup_cause", ""))
             status = _ENDED.get(cause, "failed")
             return StatusUpdate(
@@ -115,7 +115,7 @@ def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
 
 
 def _parse_verdict(result: object, call_id: str) -> MachineVerdict | None:
-    """A machine may be spoken to when its greeting is over, which another event says."""
+    """Returns the verdict. The agent can speak to a machine when its greeting is over, which another event reports."""
     if result in _HUMANS:
         return MachineVerdict(is_machine=False, call_id=call_id)
     if result in _MACHINES:
@@ -124,7 +124,7 @@ def _parse_verdict(result: object, call_id: str) -> MachineVerdict | None:
 
 
 def _parse_cost(payload: dict[str, Any], call_id: str) -> CallBilled | None:
-    """The currency is said of each part; those of one call are the same."""
+    """Returns the cost. Each part names its currency; the parts of one call have the same."""
     if payload.get("status") == "error":
         return None
     parts = payload.get("cost_parts")
@@ -136,7 +136,8 @@ def _parse_cost(payload: dict[str, Any], call_id: str) -> CallBilled | None:
 
 
 def _failure_reason(payload: dict[str, Any]) -> str:
-    """More calls at once than the account may have end so, and not with a refused request."""
+    """Returns the reason of a failure. Exceeding the account's limit of concurrent calls ends a call this way and
+    not by a refused request."""
     if str(payload.get("sip_hangup_cause", "")) == "403":
         return "carrier_limit"
     return str(payload.get("hangup_cause") or "failed")[:40]

@@ -1,5 +1,4 @@
-"""Telnyx media streaming: JSON with base64 RTP payloads; each direction has a codec of its own, and order is ours to
-restore."""
+"""Telnyx media streaming: JSON with base64 RTP payloads. Each direction has its own codec, and we restore the order."""
 
 import json
 from binascii import b2a_base64
@@ -10,12 +9,12 @@ from offhook.telephony.carrier_kit.json_stream import JsonStream, require_sectio
 from offhook.telephony.ports import MarkReached, MediaStarted, MediaStopped, WireError, WireEvent
 
 _BEFORE_AUDIO: Final = b'{"event":"media","media":{"payload":"'
-# How many later frames are kept while an earlier one is missing: 60 ms.
+# Number of later frames kept while an earlier one is missing: 60 ms.
 MAX_HELD_FRAMES: Final = 3
 
 
 class TelnyxWire(JsonStream):
-    """We send PCMU, as we asked for; what comes follows the other leg: PCMU in America, PCMA elsewhere."""
+    """Sends PCMU, as we requested; received audio has the other leg's codec: PCMU in America, PCMA elsewhere."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,7 +37,7 @@ class TelnyxWire(JsonStream):
         if encoding not in {"PCMU", "PCMA"} or rate != "8000":
             raise WireError("only PCMU and PCMA at 8000 Hz are carried")
         self._is_alaw = encoding == "PCMA"
-        # Only the caller's track is asked for.
+        # Only the caller's track is requested.
         self._is_started = self._is_lean = True
         call_id = start.get("call_control_id")
         parameters = start.get("custom_parameters")
@@ -82,7 +81,7 @@ class TelnyxWire(JsonStream):
 
 
 def _chunk_of(message: str) -> int | None:
-    """The frame's number, which comes as a number or as text; None when there is none."""
+    """Returns the frame's number, which arrives as a number or as text; None when there is none."""
     at = message.find('"chunk":')
     if at < 0:
         return None

@@ -1,4 +1,4 @@
-"""Twilio: TwiML steers the calls, media comes as JSON with mu-law."""
+"""Twilio: TwiML controls the calls, media arrives as JSON with mu-law."""
 
 from offhook.telephony.carrier_kit.dialects.twilio.answers import TwilioDialectAnswers
 from offhook.telephony.carrier_kit.http import CarrierHttp

@@ -17,9 +17,9 @@ NAME: Final = "twilio"
 _REST: Final = "https://api.twilio.com/2010-04-01"
 _LOOKUPS: Final = "https://lookups.twilio.com/v2"
 GONE: Final = 404
-# What a call that is over answers to being ended again.
+# Twilio's error when a finished call is ended again.
 NOT_IN_PROGRESS: Final = 21220
-# Error codes of Twilio's own that say more than the status.
+# Twilio's own error codes that are more specific than the status.
 _CODES: Final = {
     13223: "invalid_number",
     13224: "invalid_number",
@@ -53,7 +53,8 @@ class TwilioApi:
         params: Mapping[str, str] | None = None,
         may_be_gone: bool = False,
     ) -> CarrierResponse:
-        """``path`` is below the account. ``may_be_gone``: that the call is over is an answer. Raises CarrierFailed."""
+        """Sends a request to ``path`` below the account. With ``may_be_gone``, a finished call is a valid response.
+        Raises CarrierFailed."""
         sid = quote(require_setting(account, "account_sid"), safe="")
         return await self._send_checked(
             account, method, f"{_REST}/Accounts/{sid}{path}", form=form, params=params, may_be_gone=may_be_gone

@@ -1,4 +1,4 @@
-"""Twilio: placing, ending and handing over calls."""
+"""Places, ends and transfers Twilio calls."""
 
 from typing import Final
 from urllib.parse import quote
@@ -51,7 +51,7 @@ class TwilioCalls:
             "Timeout": _ring_s(request.ring_timeout_s),
         }
         if request.has_machine_detection:
-            # Asynchronous, or Twilio would hold the call's document back until the verdict.
+            # Asynchronous, because otherwise Twilio delays the call's document until the verdict.
             form |= {
                 "MachineDetection": "DetectMessageEnd",
                 "AsyncAmd": "true",
@@ -68,7 +68,7 @@ class TwilioCalls:
     # CallFinder
 
     async def find_calls(self, account: CarrierAccount, sought: LostCallQuery) -> list[StatusUpdate]:
-        """The latest ones first; more than a page of them since a dial there are not."""
+        """Returns one page, latest calls first, which always reaches back to the dial."""
         params = {"To": sought.to_number, "From": sought.from_number, "PageSize": _PAGE}
         calls = (await self._api.send_request(account, "GET", "/Calls.json", params=params)).json().get("calls")
         if not isinstance(calls, list):
@@ -82,7 +82,7 @@ class TwilioCalls:
     # BillReader
 
     async def read_bill(self, account: CarrierAccount, call_id: str) -> CarrierCallBill:
-        """A call has no price until it was rated, some time after its end."""
+        """Reads the price, which a call gets some time after its end, when it is rated."""
         said = (await self._api.send_request(account, "GET", _call_path(call_id))).json()
         found = carrier_charges.parse_carrier_bill(
             said.get("duration"), cost=said.get("price"), currency=said.get("price_unit")
@@ -120,7 +120,7 @@ class TwilioCalls:
         return webhooks.transfer_news(webhook)
 
     async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
-        """Nothing to do: the destination's document is the room."""
+        """Does nothing: the destination's document already joins the room."""
         return None
 
     async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:

@@ -1,4 +1,4 @@
-"""What a Twilio account consists of."""
+"""The fields of a Twilio account."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Twilio's phone numbers: search, buy, own, point at us, release, look up; and whether the credentials are right."""
+"""Twilio's phone numbers (search, buy, own, route to us, release, look up) and the check of the credentials."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -21,10 +21,10 @@ class TwilioNumbers:
     async def search_numbers(
         self, account: CarrierAccount, country: str, area_code: str | None, number: str | None, limit: int
     ) -> list[AvailableNumber]:
-        """Local numbers first; countries without any have mobile or toll-free ones."""
+        """Searches local numbers first; countries without any have mobile or toll-free ones."""
         params = {"VoiceEnabled": "true", "PageSize": str(min(100, limit))}
         if area_code:
-            # Twilio knows area codes of the North American plan only; elsewhere they are how the number begins.
+            # Twilio supports area codes of the North American plan only; elsewhere they are a prefix of the number.
             params |= {"AreaCode": area_code} if country in {"US", "CA"} else {"Contains": f"{area_code}*"}
         if number:
             params["Contains"] = number

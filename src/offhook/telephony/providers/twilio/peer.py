@@ -11,7 +11,7 @@ PROTOCOL_VERSION: Final = "1.0.0"
 
 
 class TwilioPeer:
-    """Implements ``line.FarWire``. ``send`` takes one text message and does not block."""
+    """Implements ``FarWire``. ``send`` takes one text message and does not block."""
 
     def __init__(self, send: Callable[[str], None], *, stream_id: str, call_id: str) -> None:
         self._send = send
@@ -26,7 +26,7 @@ class TwilioPeer:
         self._send(json.dumps(envelope, separators=(",", ":")))
 
     def send_start(self) -> None:
-        """``connected`` and ``start``, as every stream begins."""
+        """Sends ``connected`` and ``start``, with which every stream begins."""
         self._send(json.dumps({"event": "connected", "protocol": "Call", "version": PROTOCOL_VERSION}))
         start = {
             "accountSid": "AC" + "0" * 32,

@@ -1,4 +1,4 @@
-"""Twilio's signatures: base64 HMAC-SHA1 over the URL and the form, without a time."""
+"""Verifies Twilio's signatures: base64 HMAC-SHA1 over the URL and the form, without a time."""
 
 import hmac
 from urllib.parse import SplitResult, urlsplit
@@ -12,7 +12,8 @@ _PORTS = {"https": 443, "wss": 443, "http": 80, "ws": 80}
 
 
 class TwilioVerifier:
-    """The auth token signs, also when requests are made with an API key. The nonce is the signature itself."""
+    """Verifies Twilio requests. The auth token signs, also when requests use an API key. The nonce is the signature
+    itself."""
 
     def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
         token = get_setting(account, "auth_token")
@@ -31,7 +32,7 @@ class TwilioVerifier:
 
 
 def _covered_pairs(webhook: CarrierWebhook) -> Pairs | None:
-    """The body's part of what is signed; None when the body is covered by nothing."""
+    """Returns the signed pairs of the body; None when nothing covers the body."""
     if webhook.method.upper() == "GET" or not webhook.body:
         return []
     hashes = [value for name, value in query_pairs(webhook.url) if name == "bodySHA256"]
@@ -42,12 +43,12 @@ def _covered_pairs(webhook: CarrierWebhook) -> Pairs | None:
 
 
 def signed_fields(pairs: Pairs) -> str:
-    """Names in byte order, each with its distinct values in order."""
+    """Returns names in byte order, each with its distinct values in order."""
     return "".join(f"{name}{value}" for name, value in sorted(set(pairs)))
 
 
 def url_variants(url: str) -> list[str]:
-    """With and without a port: Twilio signs one or the other."""
+    """Returns the URL with and without a port: Twilio signs one or the other."""
     parts = urlsplit(url)
     host = parts.netloc
     user, at, address = host.rpartition("@")
@@ -57,5 +58,5 @@ def url_variants(url: str) -> list[str]:
 
 
 def _with_host(url: str, parts: SplitResult, host: str) -> str:
-    # Not put together again from its parts: an empty query or fragment would be lost.
+    # Not rebuilt from its parts, which would lose an empty query or fragment.
     return url.replace(f"//{parts.netloc}", f"//{host}", 1)

@@ -1,4 +1,4 @@
-"""Twilio's webhooks in our words."""
+"""Translates Twilio's webhooks into the platform's types."""
 
 from typing import Final
 
@@ -71,7 +71,7 @@ class TwilioWebhooks:
 
 
 def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
-    """The destination's leg. A leg that is completed without having been answered is told as busy and so on."""
+    """Parses events of the destination's leg. One that completes without an answer is reported as busy and so on."""
     fields = form_fields(webhook)
     status, call_id = fields.get("CallStatus", ""), _call_id(fields)
     if status in {"in-progress", "answered"}:

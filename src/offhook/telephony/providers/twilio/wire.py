@@ -4,4 +4,4 @@ from offhook.telephony.carrier_kit.dialects.twilio.wire import TwilioDialectWire
 
 
 class TwilioWire(TwilioDialectWire):
-    """As the dialect has it."""
+    """The dialect's stream, unchanged."""

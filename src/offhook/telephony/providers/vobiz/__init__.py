@@ -1,4 +1,4 @@
-"""Vobiz: a dialect of Plivo's XML and stream, with signatures, paths and numbers of its own."""
+"""Vobiz: a dialect of Plivo's XML and stream, with its own signatures, paths and numbers."""
 
 from offhook.telephony.carrier_kit.dialects.plivo.webhooks import PlivoDialectWebhooks
 from offhook.telephony.carrier_kit.dialects.plivo.wire import PlivoDialectWire

@@ -1,5 +1,5 @@
-"""Vobiz's REST interface: JSON both ways, two headers for authentication. Case and final slashes of paths matter: a wrong
-one is answered as wrong credentials."""
+"""Vobiz's REST interface: JSON both ways, two headers for authentication. Case and trailing slashes of paths matter:
+a wrong path is reported as wrong credentials."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -17,7 +17,7 @@ from offhook.telephony.ports import CarrierAccount
 NAME: Final = "vobiz"
 _REST: Final = "https://api.vobiz.ai/api/v1/Account"
 GONE: Final = 404
-# What it counts in unless it says otherwise.
+# Vobiz's default currency.
 CURRENCY: Final = "INR"
 
 
@@ -35,7 +35,8 @@ class VobizApi:
         params: Mapping[str, str] | None = None,
         may_be_gone: bool = False,
     ) -> CarrierResponse:
-        """``path`` is below the account. ``may_be_gone``: a 404 is an answer. Raises CarrierFailed."""
+        """Sends a request to ``path`` below the account. With ``may_be_gone``, a 404 is a valid response. Raises
+        CarrierFailed."""
         auth_id = require_setting(account, "auth_id")
         request = CarrierRequest(
             method,

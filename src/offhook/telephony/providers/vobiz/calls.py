@@ -1,4 +1,4 @@
-"""Vobiz's calls: the dialect's, and their id has several names, which are documented as the same thing."""
+"""Vobiz's calls: the dialect's, with an id under several names that are documented as synonyms."""
 
 from urllib.parse import quote
 
@@ -17,7 +17,7 @@ class VobizCalls(PlivoDialectCalls):
         super().__init__(VobizApi(http))
 
     async def read_bill(self, account: CarrierAccount, call_id: str) -> CarrierCallBill:
-        """Implements ``BillReader``: the record of the call, which is there once it is over."""
+        """Reads the bill from the call's record, which exists once the call is over. Implements ``BillReader``."""
         path = f"/cdr/{quote(call_id, safe='')}"
         said = (await self._api.send_request(account, "GET", path, may_be_gone=True)).json()
         found = carrier_charges.parse_carrier_bill(

@@ -1,4 +1,4 @@
-"""What a Vobiz account consists of."""
+"""The fields of a Vobiz account."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Vobiz's phone numbers and their application, and whether the credentials are right. It has no look-up."""
+"""Vobiz's phone numbers and their application, and the check of the credentials. Vobiz offers no look-ups."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -39,7 +39,7 @@ class VobizNumbers:
         return number if any(parse_e164(entry.get("e164")) == number for entry in _read_items(answer.json())) else None
 
     async def release_number(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
-        """Takes effect a day later, and can be taken back at Vobiz until then."""
+        """Releases the number, which takes effect a day later and can be undone at Vobiz until then."""
         await self._api.send_request(account, "DELETE", f"/numbers/{quote(number, safe='')}", may_be_gone=True)
 
     async def route_number(self, account: CarrierAccount, number: str, inbound_url: str) -> None:

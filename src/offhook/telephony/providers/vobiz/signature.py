@@ -1,8 +1,8 @@
-"""Vobiz's signatures. Its newest pair covers time and body; versions 3 and 2 cover the URL without its query and a nonce,
-and neither body nor time.
+"""Verifies Vobiz's signatures. The newest pair covers time and body; versions 3 and 2 cover the URL without its query
+and a nonce, and neither body nor time.
 
-Of those, a captured pair would do for any body. What makes up for it: the nonce counts once, addresses of runs carry a
-secret of ours, and the pair that covers the body decides wherever it is sent.
+A captured pair of the old versions would sign any body. Three rules compensate: the nonce counts once, the URLs of runs
+carry our secret, and the pair that covers the body decides wherever it is sent.
 """
 
 import re
@@ -14,12 +14,12 @@ from offhook.telephony.carrier_kit.signatures import hmac_base64, hmac_hex, is_f
 from offhook.telephony.ports import CarrierAccount, CarrierWebhook, WebhookProof
 
 _SCHEMES = (("v3", "."), ("v2", ""))
-# Addresses that are given for one run, and so with its secret.
+# URLs that belong to one run and so carry its secret.
 _OF_A_RUN: Final = re.compile(r"/(hangup|ring)-callback/[0-9]+/?$|/answer/[a-z]+/[0-9]+/?$")
 
 
 class VobizVerifier:
-    """The headers with MA are the parent account's, over the same nonce."""
+    """Verifies Vobiz requests. The headers with MA are the parent account's, over the same nonce."""
 
     def verify(self, account: CarrierAccount, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
         token = get_setting(account, "auth_token")
@@ -52,6 +52,6 @@ def _verify_dated(token: str, timestamp: str, webhook: CarrierWebhook, now_s: fl
 
 
 def base_url(url: str) -> str:
-    """Without query and fragment."""
+    """Returns the URL without query and fragment."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}{parts.path}"

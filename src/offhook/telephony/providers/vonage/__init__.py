@@ -1,4 +1,4 @@
-"""Vonage: lists of actions steer the calls, media comes as binary PCM."""
+"""Vonage: lists of actions control the calls, media arrives as binary PCM."""
 
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import (
@@ -34,7 +34,7 @@ def build_carrier(http: CarrierHttp) -> CarrierSpec:
             verifier=VonageVerifier(),
             statuses=webhooks,
             callbacks=("events",),
-            # Calls that come to our numbers report to the application's address, which names no run.
+            # Calls to our numbers report to the application's address, which names no run.
             account_callbacks=("events",),
             inbound=webhooks,
         ),

@@ -1,5 +1,5 @@
-"""Vonage's REST interfaces: calls and look-ups by a token that the application's key signs, numbers and applications by
-key and secret."""
+"""Vonage's REST interfaces: calls and look-ups use a token signed by the application's key; numbers and applications
+use key and secret."""
 
 import time
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _INSIGHTS: Final = "https://api-eu.vonage.com/identity-insights/v1/requests"
 
 
 def application_token(account: CarrierAccount, now_s: float) -> str:
-    """RS256; its ``jti`` must never come again. CarrierFailed when the key is none."""
+    """Returns an RS256 token; its ``jti`` must never repeat. Raises CarrierFailed when the key is invalid."""
     claims = {
         "application_id": require_setting(account, "application_id"),
         "iat": int(now_s),
@@ -52,12 +52,13 @@ class VonageApi:
     async def request_call(
         self, account: CarrierAccount, method: str, call_id: str, body: Mapping[str, Any], *, may_be_gone: bool = False
     ) -> CarrierResponse:
-        """``call_id`` is empty for a new call. Raises CarrierFailed."""
+        """Sends a call request; ``call_id`` is empty for a new call. Raises CarrierFailed."""
         url = f"{_VOICE}/{quote(call_id, safe='')}" if call_id else _VOICE
         return await self._send_checked(self._signed_request(account, method, url, body), may_be_gone=may_be_gone)
 
     async def list_calls(self, account: CarrierAccount, params: Mapping[str, str]) -> list[dict[str, Any]]:
-        """The records of calls, live ones too. CarrierFailed, also when they cannot be read or do not end."""
+        """Returns the records of calls, live ones included. Raises CarrierFailed, also when they are unreadable or
+        endless."""
         calls: list[dict[str, Any]] = []
         for _ in range(_MAX_PAGES):
             page = {**params, "page_size": str(_PAGE), "record_index": str(len(calls))}
@@ -85,7 +86,7 @@ class VonageApi:
     async def request_application(
         self, account: CarrierAccount, method: str = "GET", body: Mapping[str, Any] | None = None
     ) -> CarrierResponse:
-        """Ask for the account's application, or replace it whole. A 404 is an answer."""
+        """Reads the account's application, or replaces it as a whole. A 404 is a valid response."""
         url = f"{_APPLICATIONS}/{quote(require_setting(account, 'application_id'), safe='')}"
         request = CarrierRequest(method, self._http.resolve_url(NAME, url), auth=_basic_auth(account), body=body)
         return await self._send_checked(request, may_be_gone=True)
@@ -132,7 +133,7 @@ def _basic_auth(account: CarrierAccount) -> tuple[str, str]:
 
 
 def _error_code(status: int, said: Mapping[str, Any]) -> str | None:
-    """Of a refused call Vonage names the fields that are wrong."""
+    """Returns our code for an error. For a refused call, Vonage names the invalid fields."""
     if status != 400:
         return None
     wrong = said.get("invalid_parameters")

@@ -1,4 +1,4 @@
-"""Vonage: placing, ending, answering and handing over calls."""
+"""Places, ends, answers and transfers Vonage calls."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -34,7 +34,8 @@ class VonageCalls:
     # Dialer
 
     async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
-        """POST for the document: of a GET the signature covers the query only in the order that it was sent in."""
+        """Places the call with POST for the document: for a GET, the signature covers the query only in its original
+        order."""
         links = request.links
         if links is None:
             raise CarrierFailed("carrier_misconfigured", "Vonage needs a public address of ours.", retryable=False)
@@ -59,7 +60,7 @@ class VonageCalls:
     # CallFinder
 
     async def find_calls(self, account: CarrierAccount, sought: LostCallQuery) -> list[StatusUpdate]:
-        """Our media's leg has an address where a phone has its number."""
+        """Returns the matching calls. Our media's leg has an address in place of a phone number."""
         begin = search_start(sought).strftime("%Y-%m-%dT%H:%M:%SZ")
         calls = await self._api.list_calls(account, {"date_start": begin, "order": "desc"})
         return [
@@ -83,7 +84,7 @@ class VonageCalls:
         return documents.build_document(documents.say_message(message))
 
     def conference_document(self, transfer_id: str) -> CarrierDocument | None:
-        """The destination is called with its document; none is fetched."""
+        """Returns None: the destination is called with its document, and none is fetched."""
         return None
 
     def forward_document(self, to_number: str, from_number: str, timeout_s: float) -> CarrierDocument | None:
@@ -113,11 +114,11 @@ class VonageCalls:
         return webhooks.transfer_news(webhook)
 
     async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
-        """Nothing to do: the destination was called into the conversation."""
+        """Does nothing: the destination's call is already in the conversation."""
         return None
 
     async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:
-        """The caller's leg leaves the conversation with our socket, which ends with it."""
+        """Moves the caller's leg out of its conversation with our socket, which then ends."""
         await self._transfer_leg(account, leg.call_id, documents.join_conversation(leg.transfer_id))
 
     async def _transfer_leg(self, account: CarrierAccount, call_id: str, ncco: documents.Ncco) -> None:

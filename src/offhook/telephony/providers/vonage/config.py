@@ -1,4 +1,4 @@
-"""What a Vonage account consists of."""
+"""The fields of a Vonage account."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""NCCO: what Vonage is told to do with a call. The call ends with the list; there is no action that hangs up."""
+"""NCCO: the actions of a call. The call ends with the list; there is no hang-up action."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ def build_document(ncco: Ncco) -> CarrierDocument:
 
 
 def connect_stream(call_id: str, links: CallLinks) -> Ncco:
-    """The socket says nothing of the call but what ``headers`` make it say."""
+    """Returns the action that streams the call. The socket carries no data about the call except ``headers``."""
     endpoint = {
         "type": "websocket",
         "uri": links.media_url,

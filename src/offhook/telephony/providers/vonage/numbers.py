@@ -1,4 +1,4 @@
-"""Vonage's phone numbers, its application, look-ups, and whether the credentials are right."""
+"""Vonage's phone numbers, its application, look-ups, and the check of the credentials."""
 
 import time
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFail
 from offhook.telephony.providers.vonage.api import GONE, VonageApi, application_token
 
 _KINDS: Final = {"landline": "local", "mobile-lvn": "mobile", "landline-toll-free": "toll_free"}
-# Of an application's description: what is its own and not ours to send back.
+# Fields of an application's description that Vonage owns and that we must not send back.
 _NOT_SENT: Final = frozenset({"id", "_links"})
 
 
@@ -28,14 +28,14 @@ class VonageNumbers:
     ) -> list[AvailableNumber]:
         params = {"country": country, "features": "VOICE", "size": str(min(100, limit))}
         if number or area_code:
-            # An area code stands behind the country's code: anywhere is as near as the search comes.
+            # An area code follows the country code; searching for the digits anywhere is the closest match.
             params |= {"pattern": strip_plus(number or area_code or ""), "search_pattern": "1"}
         found = (await self._api.request_numbers(account, "GET", "/number/search", params=params)).get("numbers")
         entries = found if isinstance(found, list) else []
         return [_parse_offer(entry, country) for entry in entries[:limit] if isinstance(entry, dict)]
 
     async def buy_number(self, account: CarrierAccount, number: str, country: str) -> str:
-        """Numbers are their own ids."""
+        """Buys the number, which is its own id."""
         await self._api.request_numbers(account, "POST", "/number/buy", form=_order_form(number, country))
         return strip_plus(number)
 
@@ -80,7 +80,7 @@ class VonageNumbers:
         return None
 
     async def _point_application(self, account: CarrierAccount, inbound_url: str) -> None:
-        """An application is replaced whole. Its events come to where the account's events do, and all of it signed."""
+        """Replaces the application as a whole. Its events go to the account's event address, all of them signed."""
         known = (await self._api.request_application(account)).json()
         capabilities = known.get("capabilities") if isinstance(known.get("capabilities"), dict) else {}
         assert isinstance(capabilities, dict)

@@ -1,7 +1,7 @@
-"""Vonage's signatures: a JWT with the account's signature secret, which names the hash of the payload.
+"""Verifies Vonage's signatures: a JWT signed with the account's signature secret, which contains the payload's hash.
 
-The URL is not covered: addresses of runs carry a secret of ours. Vonage sets no time limit; its time of issue is ours to
-judge, and its ``jti`` counts once.
+The URL is not covered: the URLs of runs carry our secret. Vonage sets no time limit, so we check the time of issue, and
+its ``jti`` counts once.
 """
 
 import hmac
@@ -16,7 +16,7 @@ from offhook.telephony.carrier_kit.signatures import TOLERANCE_S, sha256_hex
 from offhook.telephony.ports import CarrierAccount, CarrierWebhook, WebhookProof, WebhookUnreadable
 
 ISSUER: Final = "Vonage"
-# Times are compared with the clock that the platform gives.
+# Times are compared with the platform's clock.
 _OPTIONS: Final = {
     "verify_signature": True,
     "verify_exp": False,
@@ -45,7 +45,7 @@ def token_of(webhook: CarrierWebhook) -> str | None:
 
 
 def signed_claims(token: str, secret: str) -> dict[str, Any] | None:
-    """The claims if the secret signed them, by HS256 and nothing else."""
+    """Returns the claims if the secret signed them with HS256, and with nothing else."""
     try:
         return jwt.decode(token, secret, algorithms=["HS256"], options=_OPTIONS)  # type: ignore[arg-type]
     except jwt.PyJWTError:
@@ -53,7 +53,7 @@ def signed_claims(token: str, secret: str) -> dict[str, Any] | None:
 
 
 def unproven_claims(token: str) -> dict[str, Any]:
-    """What a token claims, whoever wrote it: to find the account whose secret it is to be checked with."""
+    """Returns a token's unverified claims, used only to find the account whose secret verifies it."""
     try:
         return jwt.decode(token, options={"verify_signature": False})
     except jwt.PyJWTError:
@@ -86,7 +86,7 @@ def _covers_payload(claims: dict[str, Any], webhook: CarrierWebhook) -> bool:
 
 
 def _signed_payload(webhook: CarrierWebhook) -> bytes:
-    """The raw body; of a GET the query as a JSON object in the order that it came in, without spaces."""
+    """Returns the raw body; for a GET, the query as a JSON object in its original order, without spaces."""
     if webhook.method.upper() != "GET":
         return webhook.body
     pairs = query_pairs(webhook.url)

@@ -1,4 +1,5 @@
-"""Vonage's webhooks in our words. Both legs of a call, the telephone's and our socket's, report to the same address."""
+"""Translates Vonage's webhooks into the platform's types. Both legs of a call, the telephone's and our socket's,
+report to the same address."""
 
 from typing import Any, Final
 
@@ -40,7 +41,7 @@ class VonageWebhooks:
     """Implements ``StatusParser`` and ``InboundParser``."""
 
     def parse_status(self, kind: str, webhook: CarrierWebhook) -> StatusUpdate | MachineVerdict | None:
-        """``disconnected`` is our socket's end and not the call's."""
+        """Parses a status callback. ``disconnected`` is our socket's end and not the call's."""
         fields = any_fields(webhook)
         said = fields.get("status")
         if said in {"machine", "human"}:
@@ -71,7 +72,7 @@ class VonageWebhooks:
         return reference if isinstance(reference, str) and reference else None
 
     def parse_inbound(self, webhook: CarrierWebhook) -> InboundCall | None:
-        """Events of calls have a status; what asks for a document has none."""
+        """Parses an inbound call. Events of calls have a status; requests for a document have none."""
         fields = any_fields(webhook)
         if "status" in fields:
             return None
@@ -96,14 +97,14 @@ def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
 
 
 def status_of(fields: dict[str, Any]) -> str | None:
-    """Rejected is either that the number cannot be called or that the callee declined."""
+    """Returns the call's state. Rejected means either that the number cannot be called or that the callee declined."""
     if fields.get("status") == "rejected" and "declined" in str(fields.get("detail", "")):
         return "busy"
     return STATUSES.get(str(fields.get("status", "")))
 
 
 def _bill(fields: dict[str, Any]) -> CarrierCallBill | None:
-    """Vonage counts in euros, and does not say so."""
+    """Returns the bill. Vonage counts in euros without naming the currency."""
     return carrier_charges.parse_carrier_bill(fields.get("duration"), cost=fields.get("price"), currency="EUR")
 
 

@@ -1,4 +1,5 @@
-"""Vonage's media socket: binary linear PCM at 16 kHz, frames of exactly 20 ms from us, everything else as JSON texts."""
+"""Vonage's media socket: binary linear PCM at 16 kHz, frames of exactly 20 ms from us, everything else as JSON
+texts."""
 
 import json
 from typing import Final
@@ -13,7 +14,7 @@ _NO_STATUS: Final = 1005
 
 
 class VonageWire:
-    """One socket. The end of the call is the end of the socket; what it hears is everybody else in the conversation."""
+    """One media socket. The call ends when the socket closes; it hears all other legs of the conversation."""
 
     has_binary_audio = True
     clean_close_codes = frozenset({NORMAL, GOING_AWAY, _NO_STATUS})
@@ -21,12 +22,12 @@ class VonageWire:
     def __init__(self) -> None:
         self.codec: Codec = PCM16_16K
         self._is_started = False
-        # That a mark comes back when it is cleared is not documented: that the audio was cleared stands for it.
+        # The return of a cleared mark is not documented: the confirmation of the clear stands in for it.
         self._last_mark: str | None = None
         self._cleared_mark: str | None = None
 
     def decode(self, message: str | bytes) -> bytes | WireEvent | None:
-        """Audio may come before the socket has introduced itself."""
+        """Decodes a message. Audio can arrive before the socket's first message."""
         if isinstance(message, bytes):
             return message
         envelope = parse_envelope(message)

@@ -1,2 +1,2 @@
-"""The dialect that Plivo made and Vobiz speaks too: its XML, its webhooks' words, its media stream. Where the two differ
-(signatures, authentication, numbers), each has its own."""
+"""The Plivo dialect, which Vobiz speaks too: its XML, its webhook fields and its media stream. Where the two differ
+(signatures, authentication, numbers), each carrier has its own code."""

@@ -1,4 +1,4 @@
-"""The dialect's calls: placing, ending, answering and handing over. Each carrier has its own way of asking."""
+"""Places, ends, answers and transfers calls in the dialect. Each carrier sends its own requests."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
@@ -37,13 +37,14 @@ class PlivoDialectApi(Protocol):
         params: Mapping[str, str] | None = None,
         may_be_gone: bool = False,
     ) -> CarrierResponse:
-        """``path`` is below the account. ``may_be_gone``: a 404 is an answer. Raises CarrierFailed."""
+        """Sends a request to ``path`` below the account. With ``may_be_gone``, a 404 is a valid response. Raises
+        CarrierFailed."""
         ...
 
 
 class PlivoDialectCalls:
-    """Implements ``CallDialer``, ``CallFinder``, ``CallAnswerer``, ``BlindTransfer`` and ``TransferLegs``. ``display_name`` is for messages,
-    ``id_keys`` are the names under which the answer to a new call may have its id."""
+    """Implements ``CallDialer``, ``CallFinder``, ``CallAnswerer``, ``BlindTransfer`` and ``TransferLegs``.
+    ``display_name`` is for messages; ``id_keys`` are the possible names of the id in the response to a new call."""
 
     display_name: str
     id_keys: tuple[str, ...] = ("request_uuid",)
@@ -60,7 +61,7 @@ class PlivoDialectCalls:
             raise CarrierFailed("carrier_misconfigured", message, retryable=False)
         body: dict[str, Any] = {"ring_url": links.callback_url("ring-callback"), "ring_method": POST}
         if request.has_machine_detection:
-            # With an address of its own it does not hold the document back.
+            # A detection with its own URL does not delay the document.
             body |= {
                 "machine_detection": "true",
                 "machine_detection_url": links.callback_url("ring-callback"),
@@ -76,8 +77,8 @@ class PlivoDialectCalls:
     # CallFinder
 
     async def find_calls(self, account: CarrierAccount, sought: LostCallQuery) -> list[StatusUpdate]:
-        """From the queue to the line to the records, so that a call that moves on meanwhile is seen. Nothing but an id
-        is said of queued ones: with any of them, a call that is not found may be among them."""
+        """Searches the queue, then live calls, then records, so that a call that moves on in between is found.
+        Queued calls have nothing but an id: any of them may be a call that was not found."""
         numbers = {
             "from_number": strip_plus(sought.from_number),
             "to_number": strip_plus(sought.to_number),
@@ -113,7 +114,7 @@ class PlivoDialectCalls:
         return documents.say_message(message)
 
     def conference_document(self, transfer_id: str) -> CarrierDocument | None:
-        """A conference is made by whoever comes first; there is no request that makes one."""
+        """Returns the document that joins the conference. The first participant creates it; no request does."""
         return documents.join_conference(transfer_id)
 
     def forward_document(self, to_number: str, from_number: str, timeout_s: float) -> CarrierDocument | None:
@@ -140,13 +141,13 @@ class PlivoDialectCalls:
         return transfer_news(webhook)
 
     async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
-        """Nothing to do: the destination's document is the room."""
+        """Does nothing: the destination's document already joins the room."""
         return None
 
     async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:
         await self._redirect_leg(account, leg.call_id, leg.answer_url)
 
-    # parts
+    # helpers
 
     async def _create_call(
         self,
@@ -157,7 +158,8 @@ class PlivoDialectCalls:
         ring_s: float,
         more: Mapping[str, Any],
     ) -> str:
-        """``numbers``: to and from. The answer address would get the hang-up too, were there no other for it."""
+        """Creates a call. ``numbers``: to and from. Without a separate address, the answer address would get the
+        hang-up too."""
         to_number, from_number = numbers
         body = {
             "from": strip_plus(from_number),
@@ -178,7 +180,7 @@ class PlivoDialectCalls:
         raise CarrierFailed("carrier_failed", message, retryable=False, is_fate_unknown=True)
 
     async def _redirect_leg(self, account: CarrierAccount, call_id: str, url: str) -> None:
-        """Let the caller's leg go on with the document at ``url``; its stream ends."""
+        """Continues the caller's leg with the document at ``url``; its stream ends."""
         await self._api.send_request(
             account, POST, call_path(call_id), {"legs": "aleg", "aleg_url": url, "aleg_method": POST}
         )

@@ -7,12 +7,13 @@ from offhook.telephony.carrier_kit.xml import build_document, build_element, esc
 from offhook.telephony.ports import CarrierDocument
 
 CONTENT_TYPE: Final = "application/xml"
-# A day: the stream is to end with the call and not before.
+# One day: the stream should end with the call and not before.
 STREAM_TIMEOUT_S: Final = 86400
 
 
 def connect_stream(media_url: str) -> CarrierDocument:
-    """``keepCallAlive`` makes the call wait for the stream; what comes after it hangs up once our socket closes."""
+    """Returns the element that streams the call. ``keepCallAlive`` makes the call wait for the stream; the element
+    after it hangs up once our socket closes."""
     stream = build_element(
         "Stream",
         escape_text(media_url),
@@ -31,7 +32,7 @@ def say_message(message: str) -> CarrierDocument:
 
 
 def join_conference(room: str) -> CarrierDocument:
-    """The room of a warm transfer: either's leaving ends it."""
+    """Returns the document that joins the room of a warm transfer. When either party leaves, the room ends."""
     seat = build_element("Conference", escape_text(room), startConferenceOnEnter="true", endConferenceOnExit="true")
     return build_document(seat, build_element("Hangup"), content_type=CONTENT_TYPE)
 

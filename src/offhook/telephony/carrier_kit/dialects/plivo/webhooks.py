@@ -1,4 +1,4 @@
-"""The dialect's webhooks in our words."""
+"""Translates the dialect's webhooks into the platform's types."""
 
 from typing import Any, Final
 
@@ -37,8 +37,8 @@ _TRANSFER_FAILED: Final = {
 
 
 class PlivoDialectWebhooks:
-    """Implements ``StatusParser`` and ``InboundParser``. ``carrier`` is how its headers and its user agent name it,
-    ``currency`` what it counts in."""
+    """Implements ``StatusParser`` and ``InboundParser``. ``carrier`` is its name in headers and in the user agent,
+    ``currency`` the currency of its prices."""
 
     def __init__(self, carrier: str, currency: str = "USD") -> None:
         self._currency = currency
@@ -46,7 +46,8 @@ class PlivoDialectWebhooks:
         self._carrier = carrier
 
     def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
-        """``answer`` is the request for the document: with detection before it, it brings the verdict along."""
+        """Parses a status callback. ``answer`` is the request for the document; after a blocking detection it
+        carries the verdict."""
         fields = any_fields(webhook)
         call_id, machine = call_id_of(fields), str(fields.get("Machine", "")).lower()
         is_over = fields.get("Event") == "Hangup" or kind == "hangup-callback"
@@ -81,7 +82,7 @@ class PlivoDialectWebhooks:
         return str(reference) if reference else None
 
     def parse_inbound(self, webhook: CarrierWebhook) -> InboundCall | None:
-        """The same address gets the hang-up where no other was set."""
+        """Parses an inbound call. The same address also gets the hang-up where no other one was set."""
         fields = any_fields(webhook)
         if str(fields.get("Direction", "")).lower() != "inbound" or fields.get("Event", "StartApp") != "StartApp":
             return None
@@ -96,7 +97,7 @@ class PlivoDialectWebhooks:
 
 
 def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
-    """The destination's leg: answered when its document is fetched, over when it is hung up."""
+    """Parses events of the destination's leg: answered when its document is fetched, ended when it is hung up."""
     fields = any_fields(webhook)
     call_id, is_over = call_id_of(fields), fields.get("Event") == "Hangup"
     status = status_of(fields, is_over=is_over)
@@ -108,7 +109,8 @@ def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
 
 
 def past_call(record: object) -> StatusUpdate | None:
-    """A record of a call that came from us and is over; what it does not name in a word, its end and its length do."""
+    """Returns the status of a finished outbound call's record. Where no field names the outcome, its end and its
+    length decide."""
     fields = record if isinstance(record, dict) else {}
     call_id = fields.get("call_uuid")
     if not isinstance(call_id, str) or not call_id or fields.get("call_direction") == "inbound":
@@ -122,7 +124,7 @@ def past_call(record: object) -> StatusUpdate | None:
 
 
 def status_of(fields: dict[str, Any], *, is_over: bool) -> str | None:
-    """The call's state; of one that is hung up always a final one, whatever state it was in when it was."""
+    """Returns the call's state. A call that is hung up always gets a final one, whatever its last state was."""
     said = STATUSES.get(str(fields.get("CallStatus", "")).lower())
     if is_over:
         return said if said in FINAL_STATES else "completed"

@@ -12,7 +12,7 @@ _NO_STATUS = 1005
 
 
 class PlivoDialectWire(JsonStream):
-    """One stream. The end of the call is the end of the socket."""
+    """One media stream. The call ends when the socket closes."""
 
     clean_close_codes = frozenset({NORMAL, GOING_AWAY, _NO_STATUS})
 
@@ -20,7 +20,7 @@ class PlivoDialectWire(JsonStream):
         super().__init__()
         self._before_audio = b""
         self._stream = ""
-        # A checkpoint that is cleared never comes back: what stands for it is that the audio was cleared.
+        # A cleared checkpoint never comes back: the confirmation of the clear stands in for it.
         self._last_mark: str | None = None
         self._cleared_mark: str | None = None
 

@@ -1,2 +1,2 @@
-"""The dialect that Twilio made and Cloudonix speaks too: its XML and its media stream. Their REST interfaces, webhooks and
-proofs have nothing in common."""
+"""The Twilio dialect, which Cloudonix speaks too: its XML and its media stream. The two carriers' REST interfaces,
+webhooks and proofs have nothing in common."""

@@ -1,4 +1,4 @@
-"""What the dialect's carriers are answered: documents only, no request."""
+"""Answers to calls of the dialect's carriers: documents only, no requests."""
 
 from offhook.telephony.carrier_kit.dialects.twilio import documents
 from offhook.telephony.carrier_kit.xml import build_document
@@ -21,5 +21,5 @@ class TwilioDialectAnswers:
         return build_document(documents.conference_element(transfer_id))
 
     def forward_document(self, to_number: str, from_number: str, timeout_s: float) -> CarrierDocument | None:
-        """A blind transfer's document goes along with the request."""
+        """Returns None: a blind transfer sends its document along with the request."""
         return None

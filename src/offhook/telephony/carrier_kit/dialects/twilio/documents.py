@@ -1,12 +1,12 @@
-"""The dialect's XML: what is to be done with a call."""
+"""Builds the dialect's XML documents."""
 
 from offhook.telephony.carrier_kit.xml import build_document, build_element, build_response, escape_text
 from offhook.telephony.ports import CarrierDocument
 
 
 def connect_stream(media_url: str) -> CarrierDocument:
-    """``<Connect>`` holds the call until our socket closes; closing it is how we hang up. A query in the socket's
-    address would be dropped: the token is in its path."""
+    """Returns ``<Connect>``, which holds the call until our socket closes; closing it is how we hang up. A query in
+    the socket's address would be dropped, so the token is in its path."""
     return build_document(build_element("Connect", build_element("Stream", url=media_url)), build_element("Hangup"))
 
 
@@ -15,7 +15,8 @@ def say_message(message: str) -> CarrierDocument:
 
 
 def conference_element(room: str) -> str:
-    """The destination's and the caller's way into the room of a warm transfer: either's leaving ends it."""
+    """Returns the element that joins the destination and the caller to the room of a warm transfer. When either
+    leaves, the room ends."""
     return build_element(
         "Dial",
         build_element(

@@ -9,8 +9,8 @@ from offhook.telephony.ports import MarkReached, MediaStarted, MediaStopped, Wir
 
 
 class TwilioDialectWire(JsonStream):
-    """One stream. ``encode``, ``mark`` and ``clear`` need its id and so come after ``start``. ``call_key``: where the
-    start says which call it is."""
+    """One media stream. ``encode``, ``mark`` and ``clear`` need its id, so they come after ``start``. ``call_key``
+    is the field of the start message that names the call."""
 
     call_key = "callSid"
 
