@@ -1,9 +1,9 @@
-"""How fast lists, filters, sorts and usage answer among a million runs: ``python -m bench.api [--json] [--plans FILE]``.
+"""Measures lists, filters, sorts and usage among a million runs: ``python -m bench.api [--json] [--plans FILE]``.
 
-Starts the real server on an embedded database in a temporary folder twice: with 100,000 runs of one organization among
-90,000 of others, and among 900,000. Every GET of the API that needs no more than the organization, a workflow and a run
-is asked, and every filter and sort of the lists of runs, one request at a time; p50 and p95 are those of the client,
-CPU is what server and database used for a request: on a machine with other work it is the figure to compare.
+Starts the real server twice on an embedded database in a temporary folder: with 100,000 runs of one organization among
+90,000 of others, and among 900,000. Requests every GET of the API that needs no more than the organization, a workflow
+and a run, and every filter and sort of the lists of runs, one request at a time. p50 and p95 are the client's; CPU is
+the time that server and database used per request, which is the figure to compare on a machine with other load.
 """
 
 import argparse
@@ -29,7 +29,7 @@ GOAL_MS: Final = 60.0
 FETCH_GOAL_MS: Final = 40.0
 SMALL, LARGE = 90_000, 900_000
 PREFIX: Final = "/api/v1"
-# Streams, files and pages that are no lists.
+# Streams, files and pages that are not lists.
 SKIPPED: Final = re.compile(r"/events$|/recording|/transcript|/openapi|/health|/public/|report$|/stream")
 FILTERS: Final[dict[str, dict[str, Any]]] = {
     "status": {"type": "select", "value": "busy"},
@@ -70,7 +70,7 @@ VARIANTS: Final = (
 
 
 class Server:
-    """The server on a freshly filled database; leaving ends it."""
+    """The server on a freshly filled database; it stops at the end of the block."""
 
     def __init__(self, folder: str, others: int, statements: Path | None) -> None:
         more = [] if statements is None else [str(statements)]
@@ -96,7 +96,7 @@ class Server:
 
 
 def paths(openapi: dict[str, Any], facts: dict[str, Any]) -> list[str]:
-    """Every path to ask, with its parameters filled in."""
+    """Returns every path to request, with its parameters filled in."""
     known = {
         "workflow_id": facts["workflow_id"],
         "run_id": facts["run_id"],
@@ -125,7 +125,7 @@ def _lists() -> Iterator[str]:
 
 
 def cpu_s(pid: int) -> float:
-    """CPU seconds of a process and its children, the database's backends included."""
+    """Returns the CPU seconds of a process and its children, the database's backends included."""
     found = 0.0
     for task in Path(f"/proc/{pid}/task").glob("*"):
         found += int((task / "schedstat").read_text().split()[0]) / 1e9
@@ -137,7 +137,7 @@ def cpu_s(pid: int) -> float:
 async def measure(
     facts: dict[str, Any], repeats: int, only: str | None, statements: Path | None
 ) -> tuple[dict[str, dict[str, Any]], dict[str, list[tuple[str, tuple[Any, ...]]]]]:
-    """p50, p95, status and bytes by path; and the statements behind each when they are kept."""
+    """Returns p50, p95, status and bytes by path, and the statements behind each when they are recorded."""
     found: dict[str, dict[str, Any]] = {}
     asked: dict[str, list[tuple[str, tuple[Any, ...]]]] = {}
     async with httpx2.AsyncClient(base_url=facts["url"] + PREFIX, timeout=30) as client:
@@ -174,7 +174,7 @@ async def measure(
 
 
 async def _report(client: httpx2.AsyncClient, facts: dict[str, Any]) -> dict[str, Any]:
-    """The CSV of every run: time to the first piece, and to the last."""
+    """Measures the CSV of every run: time to the first piece and to the last."""
     began, first, size = time.perf_counter(), 0.0, 0
     headers = {"X-API-Key": facts["key"]}
     async with client.stream("GET", "/organizations/usage/runs/report", headers=headers) as response:
@@ -204,7 +204,7 @@ def _kept(path: Path) -> list[tuple[str, tuple[Any, ...]]]:
 
 
 async def explain(facts: dict[str, Any], asked: dict[str, list[tuple[str, tuple[Any, ...]]]], out: Path) -> None:
-    """Write the plan of every statement behind every path."""
+    """Writes the plan of every statement behind every path."""
     connection = await asyncpg.connect(facts["database_url"].replace("+asyncpg", ""))
     await connection.set_type_codec("jsonb", encoder=str, decoder=str, schema="pg_catalog")
     seen: set[str] = set()

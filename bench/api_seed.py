@@ -107,7 +107,8 @@ _SUMS = (
 
 
 async def seed(url: str, organization_id: int, *, others: int) -> dict[str, Any]:
-    """Write :data:`MINE` runs of the organization and ``others`` of others; what the bench has to know of them."""
+    """Writes :data:`MINE` runs of the organization and ``others`` of others, and returns the data that the bench
+    needs."""
     connection = await asyncpg.connect(url.replace("+asyncpg", ""))
     began = time.monotonic()
     try:
@@ -156,7 +157,8 @@ async def _seed(connection: "asyncpg.Connection[Any]", organization_id: int, oth
 
 
 async def _drop_indexes(connection: "asyncpg.Connection[Any]") -> list[str]:
-    """Drop the indexes of ``runs`` and ``run_values``; how to make them again, which is four times as fast as keeping them."""
+    """Drops the indexes of ``runs`` and ``run_values`` and returns their definitions: rebuilding is four times as
+    fast as keeping them."""
     rows = await connection.fetch(
         "SELECT indexname, indexdef FROM pg_indexes WHERE tablename IN ('runs', 'run_values') AND indexname NOT LIKE 'pk\\_%'"
     )

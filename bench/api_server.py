@@ -53,7 +53,7 @@ async def main(settings: Settings, url: str, others: int, statements: Path | Non
 
 
 def keep_statements(database: Database, path: Path) -> None:
-    """Append what is asked of the database to a file, for EXPLAIN."""
+    """Appends database statements to a file, for EXPLAIN."""
 
     @event.listens_for(database.engine.sync_engine, "before_cursor_execute")
     def keep(_: Any, __: Any, statement: str, parameters: Any, *___: Any) -> None:

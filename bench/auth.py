@@ -1,11 +1,11 @@
-"""What authentication costs a request: ``python -m bench.auth [--requests N] [--json]``.
+"""Measures the cost of authentication per request: ``python -m bench.auth [--requests N] [--json]``.
 
-The same tiny endpoint with and without the caller, called through the whole ASGI application (middleware, routing,
-dependencies) without a network, one after the other and in rounds that alternate, on the embedded database. ``cpu_ms``
-is this process's CPU, ``wall_ms`` includes the wait for PostgreSQL; the difference of the two endpoints is what
-authentication costs, and the ratio compares runs on machines of any speed. The goal is <= 0.3 ms CPU.
+Requests the same tiny endpoint with and without authentication through the whole ASGI application (middleware,
+routing, dependencies) without a network, one after the other and in alternating rounds, on the embedded database.
+``cpu_ms`` is this process's CPU, ``wall_ms`` includes the wait for PostgreSQL. The difference of the two endpoints is
+the cost of authentication, and the ratio compares runs on machines of any speed. The goal is <= 0.3 ms CPU.
 
-2026-11-21, 136 routes, beside other work (load 6 on 2 cores), CPU ms a request; one run after each step:
+2026-11-21, 136 routes, with other work (load 6 on 2 cores), CPU ms per request; one run after each step:
 
                              without   api_key          session
     before                   1.15      +0.41 (1.35x)    +0.48 (1.41x)
@@ -75,7 +75,7 @@ async def call(app: FastAPI, path: str, headers: list[tuple[bytes, bytes]]) -> N
 
 
 async def measure(app: FastAPI, cases: dict[str, Case], requests: int) -> dict[str, dict[str, float]]:
-    """Milliseconds a request in the best round: what else runs on the machine only adds."""
+    """Returns milliseconds per request in the best round, because other load on the machine only adds."""
     found: dict[str, dict[str, list[float]]] = {name: {"cpu_ms": [], "wall_ms": []} for name in cases}
     for case in cases.values():
         await _round(app, case, requests // 10)

@@ -1,6 +1,6 @@
 """The load: callers on Twilio-shaped sockets who talk for 3 s, listen for 3 s and sometimes interrupt.
 
-A caller costs a few microseconds a frame (its messages are made beforehand, masked with a zero key), so that the
+A caller costs a few microseconds per frame (its messages are prepared in advance, masked with a zero key), so that the
 machine's other core measures the server and not us.
 """
 
@@ -20,12 +20,12 @@ LISTEN_S: Final = 3.0
 # Every fifth turn the caller talks again half a second into the answer.
 INTERRUPT_EVERY: Final = 5
 INTERRUPT_AFTER_S: Final = 0.5
-# A gap longer than this is the end of an answer, not a hole in it.
+# A gap longer than this ends an answer; a shorter one is a hole in it.
 ANSWER_GAP_S: Final = 0.25
 
 
 def masked_text(message: bytes) -> bytes:
-    """One client frame. The mask is zero, which RFC 6455 allows and which costs nothing to apply."""
+    """Returns one client frame. The mask is zero, which RFC 6455 allows and which costs nothing to apply."""
     size = len(message)
     head = bytes((0x81, 0x80 | size)) if size < 126 else struct.pack("!BBH", 0x81, 0x80 | 126, size)
     return head + b"\0\0\0\0" + message
@@ -39,7 +39,7 @@ def media_messages(mulaw: bytes) -> list[bytes]:
 
 @dataclass
 class Measures:
-    """Milliseconds, except for the counts."""
+    """Measurements in milliseconds, except for the counts."""
 
     answers_ms: list[float] = field(default_factory=list)
     gaps_ms: list[float] = field(default_factory=list)
@@ -76,7 +76,7 @@ class Caller(asyncio.Protocol):
     # -- the socket -----------------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport = cast(asyncio.Transport, transport)  # uvloop's is one by shape only
+        self._transport = transport = cast(asyncio.Transport, transport)  # uvloop's type matches by shape only
         key = base64.b64encode(os.urandom(16)).decode()
         transport.write(
             f"GET {self._parts.path} HTTP/1.1\r\nHost: {self._parts.netloc}\r\nUpgrade: websocket\r\n"
@@ -121,7 +121,7 @@ class Caller(asyncio.Protocol):
         if self._transport is not None:
             self._transport.write(masked_text(message))
 
-    # -- what the agent does --------------------------------------------------------------------------------------
+    # -- the agent's side ---------------------------------------------------------------------------------------------
 
     def _message(self, opcode: int, message: bytes) -> None:
         now = self._loop.time()
@@ -148,13 +148,13 @@ class Caller(asyncio.Protocol):
                 measures.answers_ms.append((now - self._stopped_at) * 1000)
             self._stopped_at = None
 
-    # -- what the caller does -------------------------------------------------------------------------------------
+    # -- the caller's side --------------------------------------------------------------------------------------------
 
     def begin(self, at: float) -> None:
         self._talk_from = at
 
     def beat(self, now: float) -> None:
-        """Send the frame that is due; called every 20 ms."""
+        """Sends the frame that is due; called every 20 ms."""
         if not self._is_open or self._transport is None:
             return
         self._frame += 1

@@ -1,8 +1,8 @@
-"""How fast a campaign dials, what a dial costs, and how soon a freed slot is used, with instant sandbox phones.
+"""Measures how fast a campaign dials, the cost of a dial, and the reuse of a freed slot, with instant sandbox phones.
 
     .venv/bin/python -m bench.campaign --contacts 1000 --json
 
-Worker processes and a PostgreSQL of its own; nothing talks, so that only the engine is measured.
+Uses worker processes and a PostgreSQL of its own. No phone talks, so that only the engine is measured.
 """
 
 import argparse
@@ -26,7 +26,7 @@ _SLOTS = (
 
 
 async def sustained(one: Rig, postgres: int, contacts: int, args: argparse.Namespace) -> dict[str, Any]:
-    """Dial a list of this length for ``args.seconds``, or to its end; per dial and per second."""
+    """Dials a list of this length for ``args.seconds``, or to its end. Returns figures per dial and per second."""
     campaign_id = await one.campaign(contacts, concurrency=args.concurrency)
     await one.campaigns.start(one.organization_id, campaign_id)
     # The first dials wait for workers to start and for statements to be prepared.
@@ -57,7 +57,7 @@ async def dials(one: Rig, campaign_id: int) -> int:
 
 
 async def freed_slots(one: Rig, args: argparse.Namespace) -> dict[str, Any]:
-    """From the end of a call, as the far end has it, to the next phone that rings in its place, in milliseconds."""
+    """Returns the milliseconds from the end of a call, at the far end, to the next phone that rings in its place."""
     campaign_id = await one.campaign(max(200, args.slot_calls), concurrency=args.slot_concurrency)
     await one.campaigns.start(one.organization_id, campaign_id)
     await one.until(campaign_id, "completed", within_s=180)
@@ -100,7 +100,7 @@ async def measure(args: argparse.Namespace) -> dict[str, Any]:
 
 
 async def start(one: Rig, workers: int) -> None:
-    """Start them, and dial a short list, so that all of them are awake."""
+    """Starts the workers and dials a short list, so that all of them are awake."""
     for _ in range(workers):
         one.start_worker()
     campaign_id = await one.campaign(5 * WARM_UP, concurrency=20)

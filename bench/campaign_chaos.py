@@ -1,4 +1,4 @@
-"""A campaign to its end while its workers are killed, and then everything is asked: database, progress, far end.
+"""Runs a campaign to its end while its workers are killed, and then checks database, progress and far end.
 
     .venv/bin/python -m bench.campaign_chaos --contacts 5000 --json
 
@@ -27,10 +27,10 @@ from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 
 PHONES = {"mix": {"talks": 0.7, "busy": 0.1, "no_answer": 0.1, "voicemail": 0.1}, "instant_call_s": 0.2}
 FOREVER = datetime.max.replace(tzinfo=UTC)
-# Short, so that what a dead worker left is looked into while the list lasts; phones answer at once here.
+# Short, so that a dead worker's leftovers are examined while the list lasts; phones answer at once here.
 SETTINGS = {"campaign_patience_s": 9.0, "campaign_tick_s": 1.0, "run_lease_s": 2.0, "sweep_interval_s": 1.0}
 
-# Contacts of which progress says something else than the sandbox's book does of the last call to their phone.
+# Contacts whose progress differs from the sandbox's record of the last call to their phone.
 _DIFFERS = (
     "SELECT contact.phone_number, contact.outcome, contact.dials, last.status FROM campaign_contacts contact"
     " LEFT JOIN (SELECT DISTINCT ON (to_number) to_number, status FROM sandbox_calls WHERE organization_id = :org"
@@ -43,7 +43,8 @@ _DIFFERS = (
 async def chaos(
     one: Rig, *, contacts: int, seed: int, kill_every_s: float, within_s: float, concurrency: int = 20
 ) -> dict[str, Any]:
-    """Run it; what was found, also when the time was up. ``violations`` and ``unexplained`` are empty when all is well."""
+    """Runs the campaign and returns the findings, also after a timeout. ``violations`` and ``unexplained`` are empty
+    when all is well."""
     rng = random.Random(seed)
     campaign_id = await one.campaign(
         contacts,
@@ -68,7 +69,7 @@ async def chaos(
 
 
 async def _kill(one: Rig, rng: random.Random, every_s: float, killed: dict[int, datetime]) -> None:
-    """Until cancelled; ``killed`` is when each process was surely gone."""
+    """Kills workers until canceled; ``killed`` is when each process was known to be gone."""
     while True:
         await asyncio.sleep(rng.uniform(0.5, 1.5) * every_s)
         victim = rng.choice([worker for worker in one.workers if worker.poll() is None])
@@ -79,9 +80,9 @@ async def _kill(one: Rig, rng: random.Random, every_s: float, killed: dict[int, 
 
 
 def most_at_once(calls: Iterable[tuple[str, datetime, datetime | None]], killed: Mapping[int, datetime]) -> int:
-    """How many phones rang or talked at the same time at the most, of ``(process, dialled, ended)``.
+    """Returns the maximum number of phones ringing or talking at once, from ``(process, dialled, ended)``.
 
-    A phone of a killed process fell silent with it, whenever the book heard of that.
+    A phone of a killed process fell silent with it, whenever the record learned of that.
     """
     changes: list[tuple[datetime, int]] = []
     for process, dialled, ended in calls:
@@ -130,8 +131,8 @@ async def _asked(one: Rig, campaign_id: int, killed: Mapping[int, datetime]) -> 
 
 
 def is_well(report: dict[str, Any], contacts: int) -> bool:
-    """All contacts final, nobody rung twice without a reason, progress is what the far end saw, no slot left, and never
-    more phones at once than were allowed."""
+    """Returns True if all contacts are final, no phone rang twice without a reason, progress matches the far end, no
+    slot is left, and the limit of concurrent phones was never exceeded."""
     reached = report["progress"]
     return (
         reached["completed"] == reached["total_contacts"] == contacts

@@ -1,8 +1,9 @@
-"""What a big contact list costs: ``python -m bench.campaign_intake [--contacts N] [--json]``.
+"""Measures the cost of a big contact list: ``python -m bench.campaign_intake [--contacts N] [--json]``.
 
-Writes a CSV of N contacts with five columns and creates a campaign of it as the API does: checked in a child process, copied
-in one transaction, on a database of its own. ``server_grew_mb`` is what the process that carries calls has grown by,
-``reader_mb`` the most that the reading process had, ``loop_lag_ms`` the longest that a tick of the event loop was late.
+Writes a CSV of N contacts with five columns and creates a campaign from it as the API does: checked in a child process,
+copied in one transaction, on a database of its own. ``server_grew_mb`` is the memory growth of the process that carries
+calls, ``reader_mb`` the peak memory of the reading process, ``loop_lag_ms`` the longest delay of a tick of the event
+loop.
 """
 
 import argparse
@@ -37,7 +38,7 @@ def write_file(path: Path, contacts: int) -> None:
 
 
 def reader_now_mb() -> float:
-    """The most memory that our child with the reading program in its command line has had; 0 without one."""
+    """Returns the peak memory of our child with the reading program in its command line; 0 without one."""
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if READER in (entry / "cmdline").read_bytes():
@@ -49,14 +50,14 @@ def reader_now_mb() -> float:
 
 
 async def reader_mb(most: list[float]) -> None:
-    """Until cancelled. The sum over all children would count the whole database among them."""
+    """Records the peak until canceled. The sum over all children would include the whole database."""
     while True:
         most[0] = max(most[0], reader_now_mb())
         await asyncio.sleep(LOOK_S)
 
 
 async def lag(worst: list[float]) -> None:
-    """Until cancelled: how late each tick is."""
+    """Records how late each tick is, until canceled."""
     while True:
         due = time.monotonic() + TICK_S
         await asyncio.sleep(TICK_S)

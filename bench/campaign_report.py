@@ -1,7 +1,7 @@
-"""The report of a big campaign: ``python -m bench.campaign_report [--sessions N] [--json]``.
+"""Measures the report of a big campaign: ``python -m bench.campaign_report [--sessions N] [--json]``.
 
-Writes a finished campaign of N call sessions into a database of its own, starts the real server and reads the report as a
-client does. ``server_grew_mb`` is by how much the server's greatest memory rose while it answered; ``counts_agree`` says
+Writes a finished campaign of N call sessions into a database of its own, starts the real server and reads the report as
+a client does. ``server_grew_mb`` is the growth of the server's peak memory during the response; ``counts_agree`` means
 that every count in the report equals the progress record.
 """
 
@@ -24,7 +24,7 @@ from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.orgs import service as orgs
 
 GOAL_MB: Final = 30.0
-# A fifth of the contacts was busy and called again; of the rest every third did not answer.
+# A fifth of the contacts was busy and called again; every third of the rest did not answer.
 _OUTCOME: Final = (
     "CASE WHEN n <= :sessions - :contacts THEN 'busy' WHEN n > :contacts AND n % 2 = 0 THEN 'busy'"
     " WHEN n <= :contacts AND n % 3 = 0 THEN 'no_answer' ELSE 'answered' END"
@@ -54,7 +54,7 @@ _END: Final = "UPDATE campaigns SET status = 'completed' WHERE id = :id"
 
 
 async def fill(one: Rig, sessions: int) -> int:
-    """The id of the campaign."""
+    """Fills the database and returns the campaign's id."""
     contacts = sessions * 5 // 6
     campaign_id = await one.campaign(contacts, concurrency=10)
     values = {"org": one.organization_id, "workflow_id": one.workflow_id, "id": campaign_id}
@@ -67,7 +67,7 @@ async def fill(one: Rig, sessions: int) -> int:
 
 
 class Reader:
-    """Counts a CSV that comes in pieces, and keeps none of it."""
+    """Counts a CSV that arrives in pieces, and keeps none of it."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -89,7 +89,7 @@ class Reader:
 
 
 def forget_peak(pid: int) -> None:
-    """The greatest memory counts from here."""
+    """Resets the record of the peak memory."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 

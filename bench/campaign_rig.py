@@ -48,7 +48,7 @@ DEFINITION: dict[str, Any] = {
 
 @dataclass
 class Rig:
-    """``environment`` is what every worker gets beside our own."""
+    """The environment of a campaign bench. ``environment`` is added to our own for every worker."""
 
     root: Root
     organization_id: int
@@ -61,7 +61,7 @@ class Rig:
         return self.root.get(CampaignServices).campaigns
 
     async def campaign(self, contacts: int, *, concurrency: int, **values: Any) -> int:
-        """A draft with so many contacts; its id."""
+        """Creates a draft with this many contacts and returns its id."""
         async with self.root.db.transaction() as session:
             made = Campaign(
                 organization_id=self.organization_id,
@@ -80,11 +80,11 @@ class Rig:
         return self._start(["worker"], log)
 
     def start_server(self) -> "subprocess.Popen[bytes]":
-        """The API without a worker, on the same database and data folder."""
+        """Starts the API without a worker, on the same database and data folder."""
         return self._start(["serve", "--no-worker", "--port", "0"], None)
 
     async def address(self, within_s: float = 60) -> str:
-        """Where the server listens; TimeoutError when it does not."""
+        """Returns the server's address. Raises TimeoutError when it does not start."""
         async with asyncio.timeout(within_s):
             while (info := DataFolder(self.root.settings.data_dir).running_server()) is None:  # noqa: ASYNC110 - another process
                 await asyncio.sleep(0.1)
@@ -111,7 +111,7 @@ class Rig:
         return str(found[0].status)
 
     async def until(self, campaign_id: int, status: str, *, within_s: float) -> None:
-        """TimeoutError when it takes longer."""
+        """Waits until the condition holds. Raises TimeoutError when it takes longer."""
         async with asyncio.timeout(within_s):
             while await self.status(campaign_id) != status:  # noqa: ASYNC110 - another process moves it
                 await asyncio.sleep(0.2)
@@ -121,7 +121,8 @@ class Rig:
 async def rig(
     database_url: str, folder: Path, *, phones: dict[str, Any], live_calls: int, **settings: Any
 ) -> AsyncIterator[Rig]:
-    """``phones`` is the sandbox's configuration; ``settings`` are those of every process. Workers die with the block."""
+    """Builds the rig. ``phones`` is the sandbox's configuration; ``settings`` apply to every process. Workers end
+    with the block."""
     values = {"data_dir": folder, "log_level": "warning", **settings}
     root = build_root(Settings(**values), database_url)
     await migrations.upgrade_database(root.db, lambda _: None)
@@ -159,13 +160,13 @@ async def rig(
 
 
 def cpu_s(pid: int) -> float:
-    """CPU seconds of a process and of its children that have ended."""
+    """Returns the CPU seconds of a process and of its finished children."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(int(fields[index]) for index in (11, 12, 13, 14)) / TICKS_PER_S
 
 
 def tree_cpu_s(pid: int) -> float:
-    """The same of a process and of all that live below it."""
+    """Returns the CPU seconds of a process and of all its descendants."""
     below: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -186,11 +187,11 @@ def tree_cpu_s(pid: int) -> float:
 
 
 def rss_mb(pid: int) -> float:
-    """What a process has in memory now."""
+    """Returns a process's current memory."""
     return int(Path(f"/proc/{pid}/status").read_text().partition("VmRSS:")[2].split()[0]) / 1024
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """0 of no values."""
+    """Returns the percentile; 0 for no values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0

@@ -1,6 +1,6 @@
 """Vendors with fixed delays for load tests: endpointing 0.5 s, first token 0.1 s, 20 tokens at 10 ms, first byte 80 ms.
 
-What they cost themselves counts as ours, so they do as little as a thin adapter would.
+Their own cost counts as ours, so they do as little as a thin adapter would.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class BenchLlm:
 
 
 class BenchTts:
-    """Real speech, cut to the length of the text: 48 characters a second keeps an answer under two seconds."""
+    """Plays real speech, cut to the length of the text: 48 characters a second keeps an answer under two seconds."""
 
     model_ref = ModelRef("tts", "bench", "bench")
     sample_rate = 8000
@@ -96,13 +96,13 @@ class _BenchSttStream:
         self._events.put_nowait(SttEvent("final", "Yes please, that would be very kind.", 0.9, is_endpoint=True))
 
     def speech_started(self) -> None:
-        """Vendors with endpointing do not ask."""
+        """Does nothing: vendors with endpointing ignore it."""
 
     def speech_ended(self) -> None:
-        """Vendors with endpointing do not ask."""
+        """Does nothing: vendors with endpointing ignore it."""
 
     def set_expectation(self, expectation: Expectation) -> None:
-        """Key terms cost nothing here."""
+        """Does nothing: key terms cost nothing here."""
 
     async def events(self) -> AsyncIterator[SttEvent]:
         while (event := await self._events.get()) is not None:
@@ -115,7 +115,7 @@ class _BenchSttStream:
 
 
 class BenchModels:
-    """Stands where the model registry stands."""
+    """Replaces the model registry."""
 
     def __init__(self, speech_8k: bytes) -> None:
         self._models = CallModels(llm=(BenchLlm(),), tts=(BenchTts(speech_8k),), stt=(BenchStt(),))
@@ -127,7 +127,7 @@ class BenchModels:
         return self.for_call(configurations)
 
     async def warm(self) -> None:
-        """Nothing to load."""
+        """Does nothing: there is nothing to load."""
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Does nothing: there is nothing to close."""

@@ -1,10 +1,11 @@
-"""How smoothly the editor pans and drags a graph of 200 steps, in the system's Chromium against a real server.
+"""Measures how smoothly the editor pans and drags a graph of 200 steps, in the system's Chromium with a real server.
 
     python -m bench.graph_frames [--steps 200]
 
 Prints, for each gesture on a graph of two steps and on the large one, the time between frames as the page sees them
-(requestAnimationFrame), its tasks of more than 50 ms, and the main thread's work for each move (CDP Performance.getMetrics).
-Chromium draws without a graphics card here, on the same cores as the server: what small and large differ by is the graph.
+(requestAnimationFrame), its tasks of more than 50 ms, and the main thread's work per move (CDP Performance.getMetrics).
+Chromium draws without a graphics card here, on the same cores as the server: the difference between small and large is
+the graph's cost.
 """
 
 import argparse
@@ -33,7 +34,7 @@ PARTS = {"script": "ScriptDuration", "style": "RecalcStyleDuration", "layout": "
 
 
 def graph(steps: int) -> dict[str, Any]:
-    """A start, steps in rows of ten with a way to the one below and the one beside, an end."""
+    """Returns a graph: a start, steps in rows of ten with an edge to the one below and the one beside, an end."""
     nodes = [
         {
             "id": f"n{index}",
@@ -52,7 +53,7 @@ def graph(steps: int) -> dict[str, Any]:
 
 
 def gesture(page: Page, cdp: CDPSession, name: str, start: tuple[float, float]) -> None:
-    """Presses at ``start`` and moves in a circle-like path, one move a frame."""
+    """Presses at ``start`` and moves in a circle-like path, one move per frame."""
     page.mouse.move(*start)
     page.mouse.down()
     page.mouse.move(start[0] + 4, start[1] + 4)
@@ -97,7 +98,7 @@ def main() -> None:
         page.get_by_role("heading", name="Agents").wait_for(timeout=30_000)
         base = link.partition("/sign-in")[0]
         cdp = page.context.new_cdp_session(page)
-        # Time that the thread ran, not that it waited for a core.
+        # Time that the thread ran, without waiting for a core.
         cdp.send("Performance.enable", {"timeDomain": "threadTicks"})
         for count in (2, steps):
             page.goto(f"{base}/agents/{create(page, base, count)}")

@@ -1,10 +1,10 @@
-"""What the knowledge base costs and finds. Each part stands alone; figures are in docs/performance.md.
+"""Measures the cost and the recall of the knowledge base. Each part runs alone; figures are in docs/performance.md.
 
 .venv/bin/python -m bench.knowledge recall               the question set over this project's own documents
 .venv/bin/python -m bench.knowledge faq --folder FOLDER  the Debian FAQ's own questions (bench/knowledge_faq.py)
 .venv/bin/python -m bench.knowledge manual               a PDF of 200 pages, from file to vectors
-.venv/bin/python -m bench.knowledge turn                 what documents add to a turn of a call
-.venv/bin/python -m bench.knowledge hostile              calls beside files that are made to break readers
+.venv/bin/python -m bench.knowledge turn                 the time that documents add to a turn
+.venv/bin/python -m bench.knowledge hostile              calls beside files made to break readers
 .venv/bin/python -m bench.knowledge search --chunks N    searches beside N pieces of another organization
 """
 
@@ -36,7 +36,7 @@ QUESTIONS: list[dict[str, str]] = json.loads(Path(__file__).with_name("knowledge
 
 
 def documents() -> list[Path]:
-    """The project's own documents, but this bench's."""
+    """Returns the project's own documents, except this bench's."""
     top = [TOP_DIR / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
     return [*top, *(path for path in sorted((TOP_DIR / "docs").rglob("*.md")) if path.name != "knowledge.md")]
 
@@ -66,7 +66,7 @@ async def faq(rig: Rig, folder: Path) -> None:
 
 
 async def compare(rig: Rig, organization_id: int, asked: Sequence[tuple[str, Callable[[str], bool]]]) -> None:
-    """Recall at one, four and eight pieces of vectors alone, words alone and both."""
+    """Prints recall at one, four and eight pieces for vectors alone, words alone and both."""
     first: dict[str, list[int]] = {"vectors": [], "words": [], "hybrid": []}
     for question, is_answer in asked:
         for way, chunk_ids in (await rankings(rig, organization_id, question)).items():
@@ -123,7 +123,7 @@ async def read_manual(rig: Rig) -> None:
 
 
 async def hostile(rig: Rig) -> None:
-    """Twenty calls in a server, alone and then beside a worker that reads files made to break readers, over and over."""
+    """Runs twenty calls in a server, alone and then beside a worker that keeps reading files made to break readers."""
     await beside_calls(rig, "alone", None)
     organization_id = await rig.organization("Vandals")
     await beside_calls(rig, "beside hostile files", organization_id)
@@ -181,7 +181,7 @@ async def measure(rig: Rig, organization_id: int, questions: list[str], what: st
 
 
 async def nearest(rig: Rig, organization_id: int) -> None:
-    """How much of the exact neighborhood of questions that are about the topics the index finds."""
+    """Prints the share of the exact neighborhood that the index finds, for questions about the topics."""
     shares = []
     for vector in vectors_as_text(questions_about_topics(20)):
         async with rig.root.db.transaction() as session:

@@ -1,9 +1,10 @@
-"""A question set that others wrote: the Debian FAQ, its questions taken out of the text and asked of what is left.
+"""An independent question set: the Debian FAQ, its questions removed from the text and put to the rest.
 
-    apt-get download debian-faq && dpkg -x debian-faq_*.deb FOLDER      (0.5 MB; GPL-2+, so that it is not kept here)
+    apt-get download debian-faq && dpkg -x debian-faq_*.deb FOLDER      (0.5 MB; GPL-2+, so not stored here)
 
-Questions are the titles of its sections; a document is a chapter whose sections are only numbered, references to other
-sections (which quote their titles) left out. A question counts as answered when one of the first pieces is of its section.
+Questions are the titles of its sections. A document is a chapter whose sections are only numbered, without references
+to other sections (which quote their titles). A question counts as answered when one of the first pieces is of its
+section.
 """
 
 from dataclasses import dataclass
@@ -21,13 +22,13 @@ class Question:
     answer: str
 
     def is_answered_by(self, piece: str) -> bool:
-        """Whether some line of the piece is of the answer."""
+        """Returns True if any line of the piece belongs to the answer."""
         lines = [" ".join(line.split()) for line in piece.split("\n")]
         return any(len(line) >= _PART and line[:_PART] in self.answer for line in lines)
 
 
 def read(folder: Path) -> tuple[dict[str, str], list[Question]]:
-    """``({file name: Markdown}, questions)``."""
+    """Returns ``({file name: Markdown}, questions)``."""
     documents, questions = {}, []
     for path in sorted(folder.rglob("FAQ/*.en.html")):
         page = LexborHTMLParser(path.read_text())

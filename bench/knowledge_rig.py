@@ -1,4 +1,4 @@
-"""What the knowledge bench stands on: a database of its own, documents without HTTP, pieces by the hundred thousand."""
+"""The environment of the knowledge bench: its own database, documents without HTTP, pieces by the hundred thousand."""
 
 import io
 import random
@@ -32,7 +32,7 @@ _TOPICS = 500
 
 
 class Rig:
-    """One process's parts on an embedded server; ``offline`` is a model of the bench's own."""
+    """One process's parts on an embedded server; ``offline`` is the bench's own model."""
 
     def __init__(self, root: Root, server: EmbeddedPostgres, folder: Path) -> None:
         self.root = root
@@ -61,13 +61,13 @@ class Rig:
             return await orgs.create_organization(session, name)
 
     async def add(self, organization_id: int, raw: bytes, filename: str) -> Any:
-        """The content of a document that was processed."""
+        """Adds a document and returns its processed content."""
         document, content = await self._processed(organization_id, raw, filename)
         assert document.status == "ready", content.error
         return content
 
     async def add_any(self, organization_id: int, raw: bytes, filename: str) -> Any:
-        """The document, whatever became of it."""
+        """Adds a document and returns it, whatever its outcome."""
         return (await self._processed(organization_id, raw, filename))[0]
 
     async def _processed(self, organization_id: int, raw: bytes, filename: str) -> Any:
@@ -80,14 +80,15 @@ class Rig:
             return await service.get_document(session, organization_id, str(document.id))
 
     async def server_cpu_s(self) -> float:
-        """Processor time of the backends that this process's connections use."""
+        """Returns the processor time of the backends that this process's connections use."""
         async with self.root.db.transaction() as session:
             rows = await session.execute(text("SELECT pid FROM pg_stat_activity WHERE datname = current_database()"))
             pids = [row.pid for row in rows]
         return sum(_cpu_s(pid) for pid in pids)
 
     async def fill(self, organization_id: int, chunks: int) -> None:
-        """Pieces of made-up sentences about five hundred topics, with vectors around the topics, and the index."""
+        """Fills in pieces of made-up sentences about five hundred topics, with vectors around the topics, and the
+        index."""
         await self.add(organization_id, b"The first document of many.", "first.txt")
         numbers, words, chosen = np.random.default_rng(7), vocabulary(), random.Random(7)
         centers = _topics()
@@ -114,7 +115,7 @@ def _topics() -> Vectors:
 
 
 def questions_about_topics(count: int) -> Vectors:
-    """As far from their topics as the pieces are."""
+    """Returns questions as far from their topics as the pieces are."""
     numbers = np.random.default_rng(13)
     return normalize_vectors(_topics()[:count] + numbers.normal(scale=0.06, size=(count, 384)))
 
@@ -143,7 +144,7 @@ def _cpu_s(pid: int) -> float:
         return 0.0
 
 
-# As in languages: the second word is half as frequent as the first.
+# As in languages, the second word is half as frequent as the first.
 _WEIGHTS = [1 / (rank + 1) for rank in range(_SIZE)]
 
 
@@ -154,7 +155,7 @@ def vocabulary() -> list[str]:
 
 
 def manual(pages: int) -> bytes:
-    """A PDF with a heading and forty lines of text a page, 480 words: the reference manual of the language that runs this."""
+    """Returns a PDF with a heading and forty lines of text per page, 480 words: Python's reference manual."""
     words = " ".join(topics.values()).encode("ascii", "ignore").decode().split()
     words = [re.sub(r"[()\\\\]", "", word)[:30] for word in words if re.search("[a-z]", word)]
     objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]

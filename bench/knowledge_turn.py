@@ -1,4 +1,5 @@
-"""How long a turn waits for its documents: questions spoken word by word to the real look-up, search and model."""
+"""Measures how long a turn waits for its documents: questions spoken word by word to the real look-up, search and
+model."""
 
 import asyncio
 import time
@@ -14,13 +15,13 @@ from offhook.runs.live.call_knowledge import CallKnowledge
 from offhook.voice.dialog.retrieval import PassageRetriever
 from offhook.workflows.graph import Node
 
-# Half as long as people and recognizers take, so that the look-ups have less time than in a call.
+# Half of the time that people and recognizers take, so that the look-ups have less time than in a call.
 WORD_S: Final = 0.15
 ENDPOINTING_S: Final = 0.25
 
 
 async def turns(rig: Rig, organization_id: int, refs: Sequence[str], questions: Sequence[str]) -> None:
-    """The same turn without documents waits for nothing: what is printed is what documents add."""
+    """Runs turns. The same turn without documents waits for nothing, so the printed times are what documents add."""
     node = Node(id="start", kind="startCall", name="Start", data={}, document_refs=tuple(refs))
     rig.root.get(PassageLookup).start_warm_up()
     await rig.search.find_passages(organization_id, "warm", limit=1)
@@ -49,7 +50,7 @@ async def turns(rig: Rig, organization_id: int, refs: Sequence[str], questions: 
 
 
 class _Told:
-    """The events of a conversation."""
+    """Records the events of a conversation."""
 
     def __init__(self) -> None:
         self.data: list[dict[str, Any]] = []
@@ -59,7 +60,7 @@ class _Told:
 
 
 class _Timed:
-    """Implements ``voice.ports.Knowledge``."""
+    """Implements ``voice.ports.KnowledgeSource`` and measures it."""
 
     def __init__(self, knowledge: CallKnowledge, took_ms: list[float]) -> None:
         self._knowledge = knowledge

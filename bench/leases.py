@@ -1,7 +1,8 @@
-"""What it costs to renew the leases of live calls: ``python -m bench.leases``.
+"""Measures the cost of renewing the leases of live calls: ``python -m bench.leases``.
 
-One process renews all its calls by one statement every few seconds. Measured among 20,000 finished runs in an embedded
-database, with the indexes as they are and with one on ``lease_until`` as there was at first; WAL is the figure to compare.
+One process renews all its calls with one statement every few seconds. Measured among 20,000 finished runs in an
+embedded database, with the current indexes and with one on ``lease_until`` as in the first version; WAL is the figure
+to compare.
 """
 
 import asyncio
@@ -35,7 +36,7 @@ _HOT: Final = "SELECT n_tup_hot_upd, n_tup_upd FROM pg_stat_user_tables WHERE re
 
 
 async def renew(db: Database, name: str) -> None:
-    """Print WAL bytes and the share of updates that touched no index, a renewal, and renewals a second."""
+    """Prints WAL bytes and the share of updates that touched no index, per renewal, and renewals per second."""
     async with db.transaction() as session:
         ids = list(await session.scalars(text("SELECT id FROM runs WHERE worker_id IS NOT NULL ORDER BY id")))
         await session.execute(text("SELECT pg_stat_reset()"))
@@ -47,7 +48,7 @@ async def renew(db: Database, name: str) -> None:
             until = datetime.now(UTC) + timedelta(seconds=n)
             assert len(await lease_queries.renew_run_leases(session, ids, worker_id="w", until=until)) == CALLS
     took_s = time.perf_counter() - began
-    await asyncio.sleep(1.5)  # statistics are told once a second
+    await asyncio.sleep(1.5)  # statistics are reported once a second
     async with db.transaction() as session:
         written = await session.scalar(
             text("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), CAST(:at AS pg_lsn))"), {"at": before}

@@ -1,11 +1,11 @@
-"""What each page costs a browser that has never seen it, from a real server.
+"""Measures the first load of each page in a browser with an empty cache, from a real server.
 
     python -m bench.page_load [--runs 3] [--width 390]
 
 Every load is in a fresh profile of the system's Chromium (nothing cached) with the CPU slowed four times and a line of
-10 Mbit/s and 40 ms, by CDP. Script and style are what came over the line, compressed; FCP, LCP, CLS and long tasks are
-the browser's own (PerformanceObserver), TBT is what long tasks take beyond 50 ms each from the first paint on, until the
-page has been quiet for a second. The median of the runs.
+10 Mbit/s and 40 ms, by CDP. Script and style are the compressed bytes on the line. FCP, LCP, CLS and long tasks are the
+browser's own (PerformanceObserver). TBT is the time of long tasks beyond 50 ms each, from the first paint until the
+page has been quiet for a second. Prints the median of the runs.
 """
 
 import argparse
@@ -36,7 +36,7 @@ watch('longtask', (entry) => vitals_.tasks.push([entry.startTime, entry.duration
 
 
 def load(browser: Browser, address: str, width: int, state: StorageState | None) -> dict[str, float]:
-    """One cold load: bytes over the line, times in ms."""
+    """Runs one cold load and returns bytes over the line and times in ms."""
     context = browser.new_context(viewport={"width": width, "height": 800}, storage_state=state)
     page = context.new_page()
     cdp = context.new_cdp_session(page)

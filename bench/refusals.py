@@ -1,8 +1,8 @@
-"""Our own time for a call that is refused: ``python -m bench.refusals [--calls N] [--json]``.
+"""Measures our own time to refuse a call: ``python -m bench.refusals [--calls N] [--json]``.
 
-From the carrier's signed request to the spoken sentence, through the whole application and a real database, without a
-network: the signature, the number, the agent, the balance, the refused-call row. At Telnyx the sentence is spoken by
-request, so its emulator's time in the same process counts too. The goal is 300 ms at most.
+Runs from the carrier's signed request to the spoken sentence, through the whole application and a real database,
+without a network: the signature, the number, the agent, the balance, the refused-call row. At Telnyx a request speaks
+the sentence, so its emulator's time in the same process counts too. The goal is 300 ms at most.
 """
 
 import argparse
@@ -36,7 +36,7 @@ UNKNOWN = "+14155550199"
 
 
 async def asked(platform: Platform, to: str) -> OutgoingCallback:
-    """What the carrier asks for a call to this number."""
+    """Returns the carrier's request for a call to this number."""
     carrier = platform.carrier
     call = carrier.call_in(THEIRS, to, replace(phones.silent(), gives_up_s=10.0))
     await call.ended.wait()
@@ -45,7 +45,7 @@ async def asked(platform: Platform, to: str) -> OutgoingCallback:
 
 
 async def measure(platform: Platform, template: OutgoingCallback, calls: int) -> tuple[list[float], list[float]]:
-    """(clock, CPU) in milliseconds of each refusal; every request is of a call of its own."""
+    """Returns (clock, CPU) in milliseconds of each refusal; every request is for a call of its own."""
     carrier, wall, cpu = platform.carrier, [], []
     for index in range(calls):
         call_id = template.call_id[:-6] + f"{index:06x}"
@@ -68,7 +68,7 @@ def p95(values: list[float]) -> float:
 
 
 async def enforce(platform: Platform, *, cents: int) -> None:
-    """Calls are charged, from a balance to which this is added."""
+    """Turns on charging for calls, from a balance to which this amount is added."""
     async with platform.root.db.transaction() as session:
         if cents:
             await ledger.add_credit(session, platform.organization_id, cents)
@@ -82,7 +82,7 @@ async def enforce(platform: Platform, *, cents: int) -> None:
 
 
 async def reasons(platform: Platform) -> AsyncIterator[tuple[str, str]]:
-    """(reason, number that is called), one after the other, with everything in place for it."""
+    """Yields (reason, called number) one after the other, with everything set up for it."""
     client = platform.client
     inbound = f"{PUBLIC}/api/v1/telephony/inbound"
     platform.carrier.add_number(UNKNOWN)

@@ -1,4 +1,4 @@
-"""Speech for load tests: espeak's voice at 8 kHz with a little line noise, trimmed to where it begins."""
+"""Speech for load tests: espeak's voice at 8 kHz with a little line noise, trimmed to its start."""
 
 import subprocess
 from typing import Final
@@ -16,7 +16,7 @@ TEXT: Final = (
 
 
 def clip(seconds: float) -> Samples:
-    """``seconds`` of speech that starts at once and ends loud."""
+    """Returns ``seconds`` of speech that starts at once and ends loud."""
     wav = subprocess.run(
         ["espeak-ng", "-v", "en-us", "-s", "165", "--stdout", TEXT], check=True, capture_output=True
     ).stdout
@@ -31,5 +31,5 @@ def clip(seconds: float) -> Samples:
 
 
 def noise(seconds: float, peak: int = 24) -> Samples:
-    """The quiet hiss of a real line, always the same."""
+    """Returns the quiet hiss of a real line, always the same."""
     return np.random.default_rng(1).integers(-peak, peak, int(seconds * RATE)).astype(np.int16)

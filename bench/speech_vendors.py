@@ -1,8 +1,10 @@
-"""CPU of each speech vendor's adapter against its emulator in another process: ``python -m bench.speech_vendors [--json]``.
+"""Measures each speech vendor's adapter with its emulator in another process: ``python -m bench.speech_vendors
+[--json]``.
 
-Listening: calls of 8 kHz mu-law in frames of 20 ms, in real time, for a few seconds. Speaking: sentences at 8 kHz, one after the
-other, faster than real time. Both in CPU ms of this process per second of audio, less what the same loop costs with nothing
-behind it. Yardsticks: the same bytes over a bare socket, of the library that we use and of ``websockets``.
+Listening: calls of 8 kHz mu-law in frames of 20 ms, in real time, for a few seconds. Speaking: sentences at 8 kHz, one
+after the other, faster than real time. Both in CPU ms of this process per second of audio, less the cost of the same
+loop with nothing behind it. Yardsticks: the same bytes over a bare socket, of the library that we use and of
+``websockets``.
 """
 
 import argparse
@@ -40,7 +42,7 @@ FRAME: Final = 160
 
 
 def frames() -> list[bytes]:
-    """A caller who speaks and pauses, in PCM16 frames as the voice loop pushes them."""
+    """Returns a caller who speaks and pauses, in PCM16 frames as the voice loop pushes them."""
     line = np.concatenate((speak_tones(SENTENCE, 8000), np.zeros(4800, np.int16)))
     line = MULAW_8K.decode(MULAW_8K.encode(line))
     return [line[at : at + FRAME].tobytes() for at in range(0, line.size - FRAME, FRAME)]
@@ -76,7 +78,8 @@ async def listening(stt: Stt, audio: list[bytes]) -> float:
 
 
 async def speaking(say: Callable[[str], AsyncIterator[bytes]], seconds: float) -> float:
-    """Ten calls speak ``seconds`` of audio each; the first sentence opens the connections and is not measured."""
+    """Runs ten calls that speak ``seconds`` of audio each; the first sentence opens the connections and is not
+    measured."""
 
     async def talk(wanted_s: float) -> None:
         heard = 0
@@ -139,7 +142,7 @@ async def bare_websockets_listening(url: str, audio: list[bytes]) -> float:
 
 
 async def bare_speaking(url: str, seconds: float, *, is_picows: bool) -> float:
-    """Cartesia's messages: read, parse, decode, nothing else."""
+    """Measures Cartesia's messages: read, parse, decode, nothing else."""
     address = f"{url}/tts/websocket"
     key = {"X-API-Key": "lab-key"}
     output = {"container": "raw", "encoding": "pcm_mulaw", "sample_rate": 8000}
@@ -208,7 +211,7 @@ def _at_8000(voice: Tts) -> Tts:
 async def serve() -> None:
     async with every_server() as servers:
         for _, server in servers:
-            # as fast as the client takes it: the client's CPU is what is measured
+            # as fast as the client takes it: the client's CPU is measured
             if isinstance(server, VoiceServer | OpenAiAudioServer):
                 server.first_byte_s, server.piece_s = 0.0, 0.002
         print(json.dumps({name: server.base_url for name, server in servers}), flush=True)

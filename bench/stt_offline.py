@@ -1,10 +1,10 @@
-"""How well the offline recognizer hears: sentences of several espeak-ng voices, as a telephone and as a browser carry them.
+"""Measures the offline recognizer's accuracy: sentences of several espeak-ng voices, as telephone and as browser audio.
 
     python -m bench.stt_offline [--voices N] [--paced] [--json]
 
-Prints for 8 kHz mu-law and 16 kHz: how many expected sentences were right, wrong or taken for nothing; how many unexpected
-ones were taken for something; word error rate; and with ``--paced`` (in real time) how long after the end of speech the
-final came.
+Prints for 8 kHz mu-law and 16 kHz: how many expected sentences were recognized, misrecognized or missed; how many
+unexpected ones were taken for an expected one; the word error rate; and with ``--paced`` (in real time) the delay of
+the final after the end of speech.
 """
 
 import argparse
@@ -34,7 +34,7 @@ ORDERS: Final = (
     "it doesn't fit", "can i speak to someone", "nothing thanks", "i have another question",
 )  # fmt: skip
 SURVEY: Final = ("the room", "the breakfast", "the service", "something else", "nothing special", "i don't know")
-# (what the node expects, what is said of it)
+# (the node's expected phrases, the spoken text)
 CASES: Final = (
     (Expectation(MENU, ("yes_no",)), MENU),
     (Expectation(ORDERS), ORDERS),
@@ -53,7 +53,7 @@ UNEXPECTED: Final = (
     "let me check with my wife about it",
     "the stock market fell by a lot",
 )
-# The recognizer writes words that mean the same in one way.
+# The recognizer unifies words that mean the same.
 SAME: Final = {"yeah": "yes", "yep": "yes", "nope": "no"}
 
 
@@ -83,7 +83,7 @@ class Row:
 
 
 def word_errors(said: Sequence[str], heard: Sequence[str]) -> int:
-    """Insertions, deletions and substitutions between two sentences."""
+    """Returns the insertions, deletions and substitutions between two sentences."""
     row = list(range(len(heard) + 1))
     for i, word in enumerate(said, 1):
         previous, row[0] = row[0], i
@@ -93,7 +93,7 @@ def word_errors(said: Sequence[str], heard: Sequence[str]) -> int:
 
 
 def _line(speech: Samples, rate: int) -> Samples:
-    """With half a second before and a third after, and through mu-law at 8 kHz."""
+    """Returns the audio with half a second before and a third after, passed through mu-law at 8 kHz."""
     samples = np.concatenate((np.zeros(rate // 2, np.int16), speech, np.zeros(rate // 3, np.int16)))
     return MULAW_8K.decode(MULAW_8K.encode(samples)) if rate == 8000 else samples
 
@@ -101,7 +101,7 @@ def _line(speech: Samples, rate: int) -> Samples:
 async def hear(
     stt: BuiltinStt, expectation: Expectation, samples: Samples, rate: int, *, is_paced: bool
 ) -> tuple[SttEvent, float]:
-    """The final and how long after the end of speech it came, in seconds."""
+    """Returns the final and its delay in seconds after the end of speech."""
     stream = await stt.open_stream(sample_rate=rate, language="en-US")
     stream.set_expectation(expectation)
     frame = rate // 50

@@ -1,7 +1,7 @@
-"""CPU of each LLM vendor's port per call-second, against the emulator of its wire format: ``python -m bench.vendors``.
+"""Measures the CPU of each LLM vendor's port per call-second, against its emulator: ``python -m bench.vendors``.
 
-A call-second is a tenth of a turn: one answer of 20 tokens with one function offered every 10 s. The emulator runs in
-a thread of its own and is not counted.
+A call-second is a tenth of a turn: one answer of 20 tokens with one function offered every 10 s. The emulator runs in a
+thread of its own and is not counted.
 """
 
 import argparse
@@ -39,7 +39,7 @@ REQUEST = LlmRequest(
 
 
 class Emulator:
-    """One vendor's emulator on a loop and thread of its own."""
+    """One vendor's emulator on its own loop and thread."""
 
     def __init__(self, serve: Callable[..., Any]) -> None:
         self._serve = serve
@@ -64,7 +64,7 @@ class Emulator:
 
 
 async def measure(provider: str, base_url: str, turns: int) -> dict[str, Any]:
-    """CPU ms of this thread for a turn and a call-second, and the port's own share of the first token's delay."""
+    """Returns CPU ms of this thread per turn and call-second, and the port's own share of the first token's delay."""
     model, build, _ = VENDORS[provider]
     llm = build(ModelChoice("llm", provider, model, "key", base_url, is_own_network=True))
     began = time.process_time()

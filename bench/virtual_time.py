@@ -1,9 +1,9 @@
-"""How fast a call on virtual time is: what a test of the voice loop costs, and so how many of them there may be.
+"""Measures a call on virtual time: the cost of a test of the voice loop, which limits how many tests there can be.
 
     python -m bench.virtual_time [--minutes N] [--json]
 
-A caller asks a question every six seconds of N minutes (default 1) of a scripted agent; prints wall and CPU seconds per
-call-minute, the events of the call, and whether the same call twice was the same call.
+A caller asks a scripted agent a question every six seconds for N minutes (default 1). Prints wall and CPU seconds per
+call-minute, the events of the call, and if a repeated call was identical.
 """
 
 import argparse

@@ -1,11 +1,11 @@
-"""How many calls one process carries: ``python -m bench.voice [--calls N --seconds S] [--json]``.
+"""Measures how many calls one process carries: ``python -m bench.voice [--calls N --seconds S] [--json]``.
 
 Starts the server under load as its own process (bench/voice_server.py: the real API, voice loop, recording, events and
 database, with vendors of fixed delay) and calls it from this one over Twilio-shaped sockets on loopback.
 
 added = caller stopped → first agent frame, less the vendors' 0.5 + 0.1 + 0.08 s; it contains the wait for the first
-clause of the model's text (tokens come every 10 ms). gap = time between two frames of one answer, as received.
-barge = caller starts to talk over the agent → last agent frame received.
+clause of the model's text (tokens arrive every 10 ms). gap = time between two frames of one answer, as received. barge
+= caller starts to talk over the agent → last agent frame received.
 """
 
 import argparse
@@ -99,7 +99,7 @@ class Server:
 
 
 async def load(server: Server, calls: int, seconds: float) -> dict[str, Any]:
-    """One rung: connect, settle, measure for ``seconds``, hang up."""
+    """Runs one load step: connect, settle, measure for ``seconds``, hang up."""
     loop = asyncio.get_running_loop()
     measures, clock = Measures(), Clock()
     speech, quiet = audio(clip(TALK_S)), audio(noise(2.0))
@@ -135,7 +135,7 @@ def _same(caller: Caller) -> Caller:
 
 
 async def pace(callers: list[Caller], clock: Clock) -> None:
-    """Every caller's frame every 20 ms, spread over the 20 ms as independent phones are."""
+    """Sends every caller's frame every 20 ms, spread over the 20 ms as independent phones do."""
     loop = asyncio.get_running_loop()
     groups = [callers[index::4] for index in range(4)]
     due, turn = loop.time(), 0

@@ -1,4 +1,4 @@
-"""The server under load: ``offhook serve`` as it is, with the vendors replaced by ones with fixed delays.
+"""The server under load: ``offhook serve`` with its vendors replaced by ones with fixed delays.
 
 Prints one JSON line {"url", "key", "pid", "database_pid"} when it is ready; runs until its standard input closes.
 """

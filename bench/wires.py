@@ -1,6 +1,6 @@
-"""What a carrier's media format costs: ``python -m bench.wires [--json]``. CPU time of decoding and encoding 50 frames
-each way, which is one call-second; the budget is 1 ms. A-law (Telnyx outside America) is a wire of its own here.
-"""
+"""Measures the cost of a carrier's media format: ``python -m bench.wires [--json]``. Prints the CPU time of decoding
+and encoding 50 frames in each direction, which is one call-second; the budget is 1 ms. A-law (Telnyx outside
+America) is a wire of its own here."""
 
 import argparse
 import base64
@@ -75,7 +75,7 @@ WIRES: Final[dict[str, tuple[Callable[[], MediaWire], str, Callable[[int], str |
 
 
 def measure(name: str) -> dict[str, Any]:
-    """The best of several runs; µs a frame, ms a call-second both ways together."""
+    """Returns the best of several runs: µs per frame, ms per call-second for both directions together."""
     make, start, frame = WIRES[name]
     total = FRAMES * ROUNDS
     messages = [frame(chunk) for chunk in range(1, total + 1)]

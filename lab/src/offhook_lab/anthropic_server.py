@@ -37,7 +37,7 @@ class AnthropicDialect:
         return method == "POST" and target.partition("?")[0] == "/v1/messages"
 
     def is_authorized(self, headers: Mapping[str, str], target: str, key: str) -> bool:
-        """By ``x-api-key`` or, as newer clients do, a bearer token; with a version in any case."""
+        """Accepts ``x-api-key`` or, as newer clients send, a bearer token; a version is required in either case."""
         sent = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
         return sent == key and "anthropic-version" in headers
 
@@ -86,7 +86,7 @@ class AnthropicDialect:
 def serve_anthropic(
     script: Script, *, api_key: str | None = None, models: Sequence[str] = MODELS
 ) -> AbstractAsyncContextManager[SseServer]:
-    """Serve until the block ends. With ``api_key``, any other key gets the vendor's 401."""
+    """Serves until the block ends. With ``api_key``, any other key gets the vendor's 401."""
     return serve_sse(SseServer(AnthropicDialect(), script, api_key, models), "")
 
 
@@ -95,7 +95,8 @@ def _event_frame(kind: str, data: Mapping[str, Any]) -> str:
 
 
 def _block_events(answer: ScriptedAnswer) -> Iterator[str]:
-    """Every block's events; a block's start goes out with its first delta, so that faults count pieces of content."""
+    """Returns every block's events. A block's start is sent with its first delta, so that faults count pieces of
+    content."""
     index = 0
     if answer.text:
         start = _event_frame("content_block_start", {"index": 0, "content_block": {"type": "text", "text": ""}})
@@ -119,7 +120,7 @@ def _block_events(answer: ScriptedAnswer) -> Iterator[str]:
         index += 1
 
 
-# -- what the vendor refuses ---------------------------------------------------------------------------------------
+# -- requests that the vendor refuses ------------------------------------------------------------------------------
 
 
 def _find_problems(body: Mapping[str, Any]) -> Iterator[str]:

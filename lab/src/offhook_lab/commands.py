@@ -1,4 +1,4 @@
-"""``offhook lab``: the outside world in a process, for developing without an account."""
+"""``offhook lab``: emulators of vendors and carriers, for developing without accounts."""
 
 import asyncio
 import signal
@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
         ] = None,
         has_tones: Annotated[bool, typer.Option("--tones", help="Voices say tones instead of words.")] = False,
     ) -> None:
-        """Run an emulator of every speech vendor until Ctrl-C, and print how to use them."""
+        """Runs an emulator of every speech vendor until Ctrl-C, and prints how to use them."""
         with report_errors():
             try:
                 run_async(_run_vendors(host, first_port, tuple(script or DEFAULT_SCRIPT), has_tones=has_tones))
@@ -47,7 +47,7 @@ def register(app: typer.Typer) -> None:
         answer_url: Annotated[str, typer.Option(help="Where calls to the account's number are answered.")] = "",
         has_tones: Annotated[bool, typer.Option("--tones", help="Phones hum instead of talking.")] = False,
     ) -> None:
-        """Run an emulator of every telephone carrier until Ctrl-C, and print their accounts."""
+        """Runs an emulator of every telephone carrier until Ctrl-C, and prints their accounts."""
         unknown = sorted(set(only or ()) - set(CARRIERS))
         with report_errors():
             if unknown:

@@ -16,7 +16,8 @@ _REASONS: Final = {200: "OK", 401: "Unauthorized", 404: "Not Found", 429: "Too M
 
 @dataclass
 class EmbeddingsServer:
-    """``dimensions`` by model. ``refuses_with`` answers every request with a status; ``asked`` keeps (model, inputs)."""
+    """Serves embeddings. ``dimensions`` by model. ``refuses_with`` answers every request with a status; ``asked``
+    keeps (model, inputs)."""
 
     key: str
     dimensions: dict[str, int]
@@ -61,7 +62,7 @@ class EmbeddingsServer:
 
 
 def word_vector(text: str, size: int) -> list[float]:
-    """A bag of words: each word adds one at the place that its hash names."""
+    """Returns a bag of words: each word adds one at the index given by its hash."""
     numbers = [0.0] * size
     for word in text.lower().split():
         numbers[int.from_bytes(sha256(word.strip(".,?!").encode()).digest()[:4], "big") % size] += 1.0
@@ -70,7 +71,7 @@ def word_vector(text: str, size: int) -> list[float]:
 
 @asynccontextmanager
 async def serve_embeddings(key: str, dimensions: dict[str, int]) -> AsyncIterator[EmbeddingsServer]:
-    """Serve on a free port of the loopback address until the block ends."""
+    """Serves on a free port of the loopback address until the block ends."""
     lab = EmbeddingsServer(key, dimensions)
     server = await asyncio.start_server(lab.handle_connection, "127.0.0.1", 0)
     lab.base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"

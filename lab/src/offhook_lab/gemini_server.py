@@ -30,7 +30,7 @@ _NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 
 
 class GeminiDialect:
-    """Implements ``VendorDialect``. The parts of ``HttpRefusal``: ``code`` is the status word, ``param`` a retry delay."""
+    """Implements ``VendorDialect``. In ``HttpRefusal``, ``code`` is the status word and ``param`` a retry delay."""
 
     unauthorized = UNAUTHORIZED
     rate_limited = RATE_LIMITED
@@ -78,7 +78,7 @@ class GeminiDialect:
 def serve_gemini(
     script: Script, *, api_key: str | None = None, models: Sequence[str] = MODELS
 ) -> AbstractAsyncContextManager[SseServer]:
-    """Serve until the block ends. With ``api_key``, any other key gets the vendor's 400."""
+    """Serves until the block ends. With ``api_key``, any other key gets the vendor's 400."""
     return serve_sse(SseServer(GeminiDialect(), script, api_key, models), "")
 
 
@@ -98,7 +98,7 @@ def _response_chunk(
     return f"data: {json.dumps(data)}\r\n\r\n"
 
 
-# -- what the vendor refuses ---------------------------------------------------------------------------------------
+# -- requests that the vendor refuses ------------------------------------------------------------------------------
 
 
 def _find_problems(body: Mapping[str, Any]) -> Iterator[str]:
@@ -119,7 +119,8 @@ def _find_problems(body: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _wrong_turns(contents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Every function call turn is followed by as many function responses, and begins with a thought signature."""
+    """Finds wrong turns: every turn of function calls starts with a thought signature and is followed by as many
+    responses."""
     called: list[str] = []
     for content in contents:
         parts = content.get("parts") or []

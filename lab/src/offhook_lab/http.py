@@ -1,4 +1,4 @@
-"""The little HTTP/1.1 that emulators serve: plain asyncio streams, so that a test's virtual clock drives them too."""
+"""Minimal HTTP/1.1 for emulators: plain asyncio streams, so that a test's virtual clock drives them too."""
 
 import asyncio
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ _MAX_BODY: Final = 8 * 1024 * 1024
 
 
 async def read_request(reader: asyncio.StreamReader) -> tuple[str, dict[str, str], bytes] | None:
-    """Request line, headers by lower-case name and body; None when the client has closed."""
+    """Returns the request line, headers by lowercase name and body; None when the client has closed."""
     try:
         raw = await reader.readuntil(b"\r\n\r\n")
         line, *rest = raw.decode("latin-1").rstrip("\r\n").split("\r\n")
@@ -40,7 +40,7 @@ async def read_request(reader: asyncio.StreamReader) -> tuple[str, dict[str, str
 
 
 def encode_head(status: int, headers: Mapping[str, str]) -> bytes:
-    """Status line and headers of an answer, with the empty line that ends them."""
+    """Returns status line and headers of a response, with the empty line that ends them."""
     lines = [f"HTTP/1.1 {status} {_REASONS.get(status, 'Error')}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

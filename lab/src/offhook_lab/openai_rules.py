@@ -1,4 +1,4 @@
-"""Which chat-completion requests the vendor refuses, from its API reference. Pure."""
+"""Rules by which the vendor refuses chat-completion requests, from its API reference. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ _KNOWN: Final = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class RuleViolation:
-    """What is wrong with a request, as the vendor's error object says it."""
+    """A problem with a request, in the form of the vendor's error object."""
 
     param: str | None
     message: str
@@ -25,7 +25,7 @@ class RuleViolation:
 
 
 def find_violation(body: Mapping[str, Any]) -> RuleViolation | None:
-    """The first thing that the vendor would answer 400 to; None when the request is right."""
+    """Returns the first problem that the vendor would answer with 400; None for a valid request."""
     return next(
         (
             found

@@ -1,7 +1,8 @@
 """A local server that speaks the vendor's streaming chat-completions format, faults included, for tests and benches.
 
 Written from OpenAI's API reference (``POST /v1/chat/completions`` with ``stream: true``: server-sent events of
-``chat.completion.chunk`` objects and a last ``data: [DONE]``), not from our client. It refuses what the vendor refuses.
+``chat.completion.chunk`` objects and a last ``data: [DONE]``), not from our client. It refuses the same requests as the
+vendor.
 """
 
 import json
@@ -132,7 +133,7 @@ def serve_openai(
     api_key: str | None = None,
     models: Sequence[str] = MODELS,
 ) -> AbstractAsyncContextManager[OpenAiServer]:
-    """Serve until the block ends. With ``api_key``, any other key gets the vendor's 401."""
+    """Serves until the block ends. With ``api_key``, any other key gets the vendor's 401."""
     return serve_sse(SseServer(OpenAiDialect(), script, api_key, models), "/v1", host, port)
 
 

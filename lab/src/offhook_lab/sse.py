@@ -1,4 +1,5 @@
-"""What the emulators of LLM vendors share: a small HTTP/1.1 server that streams server-sent events and fails on demand.
+"""Shared code of the LLM vendors' emulators: a small HTTP/1.1 server that streams server-sent events and fails on
+demand.
 
 A vendor's wire format is a :class:`VendorDialect`, written from the vendor's documentation and not from our clients.
 """
@@ -13,17 +14,17 @@ from typing import Any, Final, Literal, Protocol
 from offhook_lab.http import encode_head, read_request
 
 FaultKind = Literal["stall", "cut", "half_close", "end", "malformed", "error_event"]
-# Arguments of a function call arrive in pieces of about this many characters.
+# Approximate number of characters per piece of a function call's arguments.
 ARGUMENT_PIECE: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
 class StreamFault:
-    """What goes wrong after ``after`` deltas.
+    """A fault after ``after`` deltas.
 
-    stall: nothing comes any more; cut: the connection is reset; half_close: the server ends its side in the middle of
-    the body; end: the body ends in order, but too early; malformed: an event that is no JSON; error_event: the
-    vendor's error object within the stream.
+    stall: nothing more is sent; cut: the connection is reset; half_close: the server ends its side in the middle of the
+    body; end: the body ends in order, but too early; malformed: an event that is no JSON; error_event: the vendor's
+    error object within the stream.
     """
 
     kind: FaultKind
@@ -32,7 +33,7 @@ class StreamFault:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedAnswer:
-    """One streamed answer: ``text`` word by word, then ``calls`` (name, arguments; text is sent as it is)."""
+    """One streamed answer: ``text`` word by word, then ``calls`` (name, arguments; text is sent unchanged)."""
 
     text: str = ""
     calls: tuple[tuple[str, Mapping[str, Any] | str], ...] = ()
@@ -44,14 +45,14 @@ class ScriptedAnswer:
 
     @property
     def words(self) -> list[str]:
-        """The pieces in which ``text`` is sent."""
+        """Returns the pieces in which ``text`` is sent."""
         parts = self.text.split(" ") if self.text else []
         return [word if index == 0 else f" {word}" for index, word in enumerate(parts)]
 
 
 @dataclass(frozen=True, slots=True)
 class HttpRefusal:
-    """An answer with an error status and the vendor's error object; ``body`` replaces it (a proxy's HTML page)."""
+    """A response with an error status and the vendor's error object; ``body`` replaces it (a proxy's HTML page)."""
 
     status: int
     code: str | None = None
@@ -70,7 +71,7 @@ Script = Sequence[Reply] | Callable[[dict[str, Any]], Reply]
 
 @dataclass(frozen=True, slots=True)
 class StreamFrames:
-    """An answer's events as they go over the wire; faults count ``deltas``."""
+    """An answer's events as sent on the wire; faults count ``deltas``."""
 
     head: Sequence[str]
     deltas: Sequence[str]
@@ -79,7 +80,7 @@ class StreamFrames:
 
 @dataclass(slots=True)
 class ReceivedRequest:
-    """One request: ``connection`` counts the connections of the server; ``was_cancelled``: the client left early."""
+    """One request. ``connection`` counts the server's connections; ``was_cancelled``: the client left early."""
 
     connection: int
     line: str
@@ -89,7 +90,7 @@ class ReceivedRequest:
 
 
 class VendorDialect(Protocol):
-    """One vendor's wire format. ``target`` is path and query of a request."""
+    """One vendor's wire format. ``target`` is the path and query of a request."""
 
     unauthorized: HttpRefusal
     rate_limited: HttpRefusal
@@ -99,11 +100,11 @@ class VendorDialect(Protocol):
     def is_authorized(self, headers: Mapping[str, str], target: str, key: str) -> bool: ...
 
     def look_up(self, method: str, target: str, models: Sequence[str]) -> tuple[int, Any] | None:
-        """Status and body of another address (the list of models); None when there is nothing at it."""
+        """Returns status and body of another path (the list of models); None for an unknown one."""
         ...
 
     def refusal_of(self, target: str, body: Mapping[str, Any]) -> HttpRefusal | None:
-        """What the vendor refuses of a streaming request."""
+        """Returns the vendor's refusal of a streaming request, if any."""
         ...
 
     def error_body(self, refusal: HttpRefusal) -> Any: ...
@@ -114,9 +115,10 @@ class VendorDialect(Protocol):
 
 
 class SseServer:
-    """``base_url`` is what a client is configured with; ``requests`` are all that arrived, in order.
+    """Serves streams. ``base_url`` is the URL that a client is configured with; ``requests`` are all that arrived, in
+    order.
 
-    ``limit``: after so many streaming requests every further one is rate limited, until the test raises it.
+    ``limit``: number of streaming requests after which all are rate limited, until the test raises it.
     """
 
     def __init__(self, dialect: VendorDialect, script: Script, api_key: str | None, models: Sequence[str]) -> None:
@@ -142,7 +144,7 @@ class SseServer:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection: requests follow each other; the end of the input cancels the answer under way."""
+        """Serves one connection: requests follow each other; the end of the input cancels the current answer."""
         self.connections += 1
         number = self.connections
         answering: asyncio.Task[None] | None = None
@@ -243,7 +245,7 @@ class SseServer:
         await writer.drain()
 
     async def _apply_fault(self, writer: asyncio.StreamWriter, fault: StreamFault) -> bool:
-        """Let it go wrong; True when the body still ends in order."""
+        """Carries out the fault. Returns True when the body still ends in order."""
         if fault.kind == "stall":
             await asyncio.Event().wait()
         elif fault.kind == "cut":
@@ -261,7 +263,7 @@ class SseServer:
 
 @asynccontextmanager
 async def serve_sse(server: SseServer, path: str, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[SseServer]:
-    """Serve until the block ends; ``path`` is that of ``base_url``."""
+    """Serves until the block ends; ``path`` is that of ``base_url``."""
     listener = await asyncio.start_server(server.accept_connection, host, port)
     server.base_url = f"http://{host}:{listener.sockets[0].getsockname()[1]}{path}"
     try:

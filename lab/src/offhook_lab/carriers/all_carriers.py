@@ -1,4 +1,4 @@
-"""All carriers' emulators at once, each on its own port."""
+"""Runs the emulators of all carriers at once, each on its own port."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -30,9 +30,9 @@ async def every_carrier(
     answer_url: str = "",
     voice: Voice = hum_words,
 ) -> AsyncIterator[list[CarrierEmulator]]:
-    """The named carriers, each with one number and the lab's own addresses, until the block ends.
+    """Runs the named carriers, each with one number and the lab's own endpoints, until the block ends.
 
-    ``first_port`` 0 takes free ports; ``answer_url`` is where calls to the number are answered.
+    ``first_port`` 0 takes free ports; ``answer_url`` answers the calls to the number.
     """
     async with AsyncExitStack() as stack:
         carriers: list[CarrierEmulator] = []

@@ -1,4 +1,4 @@
-"""All speech vendors' emulators at once, each on its own port."""
+"""Runs the emulators of all speech vendors at once, each on its own port."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -34,10 +34,10 @@ DEFAULT_SCRIPT: Final = (
 async def every_server(
     *, host: str = "127.0.0.1", first_port: int = 0, script: Sequence[str] = DEFAULT_SCRIPT, say: Say | None = None
 ) -> AsyncIterator[list[tuple[str, AnyServer]]]:
-    """("tts elevenlabs", server) and so on, until the block ends.
+    """Yields ("tts elevenlabs", server) and so on, until the block ends.
 
-    ``first_port`` 0 takes free ports; ``script`` is what recognizers understand of real speech, one sentence for each
-    utterance; ``say`` gives the voices another sound than tones.
+    ``first_port`` 0 takes free ports; ``script`` is the text that recognizers return for real speech, one sentence per
+    utterance; ``say`` replaces the tones of the voices.
     """
     servers: list[tuple[str, AnyServer]] = [
         ("tts elevenlabs", ElevenLabsServer()),

@@ -1,6 +1,6 @@
-"""OpenAI's ``/v1/audio/speech`` and ``/v1/audio/transcriptions`` over plain HTTP, as local servers have them too.
+"""OpenAI's ``/v1/audio/speech`` and ``/v1/audio/transcriptions`` over plain HTTP, as local servers provide them too.
 
-Written from OpenAI's API reference: a body of raw PCM at 24 kHz that comes in chunks, and a multipart upload of a file.
+Written from OpenAI's API reference: a body of raw PCM at 24 kHz in chunks, and a multipart upload of a file.
 """
 
 import asyncio
@@ -37,9 +37,10 @@ _REFUSALS: Final[Mapping[str, HandshakeRefusal]] = {
 
 
 class OpenAiAudioServer:
-    """``url`` is the base address with ``/v1``. ``trouble`` and ``fault`` as the WebSocket emulators have them.
+    """Serves OpenAI's audio API. ``url`` is the base URL with ``/v1``. ``trouble`` and ``fault`` work as in the
+    WebSocket emulators.
 
-    ``answers_wav``: speech comes as a WAV file whatever was asked for, as some local servers do.
+    ``answers_wav``: speech is a WAV file whatever format was requested, as with some local servers.
     """
 
     troubles: ClassVar[Mapping[str, HandshakeRefusal]] = _REFUSALS
@@ -66,7 +67,7 @@ class OpenAiAudioServer:
 
     @asynccontextmanager
     async def running(self, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Self]:
-        """Serve until the block ends."""
+        """Serves until the block ends."""
         listener = await asyncio.start_server(self._accept_connection, host, port)
         self.url = f"http://{host}:{listener.sockets[0].getsockname()[1]}/v1"
         try:
@@ -80,7 +81,7 @@ class OpenAiAudioServer:
 
     @property
     def base_url(self) -> str:
-        """What is typed into a configuration."""
+        """Returns the URL that a configuration takes."""
         return self.url
 
     def _accept_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -141,7 +142,7 @@ class OpenAiAudioServer:
             if fault is not None and number == fault.after:
                 await self._break_down(writer, fault)
             data = samples[at : at + step].astype("<i2").tobytes()
-            # an odd cut: HTTP knows no samples
+            # an odd cut: HTTP does not respect sample boundaries
             for part in (data[:333], data[333:]):
                 _write_chunk(writer, part)
             self.pieces_sent += 1
@@ -183,7 +184,7 @@ class OpenAiAudioServer:
 
 
 def _parse_multipart(kind: str, body: bytes) -> tuple[dict[str, str], bytes]:
-    """(text fields, the file)."""
+    """Returns ``(text fields, the file)``."""
     boundary = kind.partition("boundary=")[2].strip('"').encode()
     fields: dict[str, str] = {}
     file = b""

@@ -1,4 +1,4 @@
-"""Emulators of recognizers: audio in, the words that were in it out, as each vendor words it."""
+"""Emulators of recognizers: they take audio and return its words, each in its vendor's format."""
 
 import asyncio
 import base64
@@ -17,9 +17,9 @@ from offhook_lab.speech.tones import LEXICON, SpeechPause, ToneDetector, ToneLex
 
 
 class RecognizerServer(LabServer):
-    """``script``: sentences for sounds that are no words of the lexicon (real speech), one for each utterance.
+    """Base class of recognizers. ``script``: sentences for sounds outside the lexicon (real speech), one per utterance.
 
-    ``received_s`` is how much audio came in all, ``utterances`` what was recognized.
+    ``received_s`` is the total audio received, ``utterances`` the recognized texts.
     """
 
     pause_s: ClassVar[float] = 0.4
@@ -37,7 +37,7 @@ class RecognizerServer(LabServer):
     async def feed_audio(
         self, socket: ServerConnection, hearing: "UtteranceBuffer", samples: Samples
     ) -> list[ToneWord | SpeechPause]:
-        """What the audio brought; the fault strikes at its word."""
+        """Returns the words and pauses in the audio; the fault occurs at its word."""
         self.received_s += samples.size / hearing.rate
         found = list(hearing.detector.push_samples(samples))
         for item in found:
@@ -57,7 +57,7 @@ class RecognizerServer(LabServer):
         return text
 
     def finish_utterance(self, words: Sequence[ToneWord]) -> str:
-        """The text of a whole utterance."""
+        """Returns the text of a whole utterance."""
         known = [word.text for word in words if word.text is not None]
         text = " ".join(known) if known else self.next_line()
         self.utterances.append(text)
@@ -65,7 +65,7 @@ class RecognizerServer(LabServer):
 
 
 class UtteranceBuffer:
-    """One stream's ear and the words since the last final."""
+    """One stream's detector and the words since the last final."""
 
     def __init__(self, rate: int, pause_s: float, lexicon: ToneLexicon) -> None:
         self.rate = rate
@@ -86,7 +86,7 @@ def decode_samples(payload: bytes, encoding: str) -> Samples:
 
 
 def word_timings(words: Sequence[ToneWord], text: str) -> list[dict[str, Any]]:
-    """The words with their times; of an unknown sound the script's, spread over it."""
+    """Returns the words with their times; for an unknown sound those of the script, spread over it."""
     if all(word.text is not None for word in words):
         return [{"text": word.text, "start": word.start_s, "end": word.end_s, "confidence": 0.97} for word in words]
     parts, start, end = text.split(), words[0].start_s, words[-1].end_s
@@ -98,7 +98,7 @@ def word_timings(words: Sequence[ToneWord], text: str) -> list[dict[str, Any]]:
 
 
 class DeepgramRecognizerServer(RecognizerServer):
-    """``/v1/listen``. Closes with NET-0001 after 10 s without audio or KeepAlive."""
+    """Emulates ``/v1/listen``. Closes with NET-0001 after 10 s without audio or KeepAlive."""
 
     path = "/v1/listen"
     idle_s: ClassVar[float] = 10.0
@@ -167,7 +167,7 @@ class DeepgramRecognizerServer(RecognizerServer):
 
 
 class AssemblyAiServer(RecognizerServer):
-    """``/v3/ws``. A wrong key and everything else is told after the handshake."""
+    """Emulates ``/v3/ws``. A wrong key and every other error is reported after the handshake."""
 
     path = "/v3/ws"
     # seconds of audio within a second
@@ -239,7 +239,7 @@ class AssemblyAiServer(RecognizerServer):
 
 
 class SpeechmaticsServer(RecognizerServer):
-    """``/v2``. Words become final while the caller still speaks, all but the last three."""
+    """Emulates ``/v2``. Words become final while the caller still speaks, all but the last three."""
 
     path = "/v2"
     open_words: ClassVar[int] = 3
@@ -323,7 +323,7 @@ class SpeechmaticsServer(RecognizerServer):
 
 
 class OpenAiRealtimeServer(RecognizerServer):
-    """``/v1/realtime?intent=transcription``: server_vad cuts items, transcripts follow the commit."""
+    """Emulates ``/v1/realtime?intent=transcription``: server_vad cuts items, transcripts follow the commit."""
 
     path = "/v1/realtime"
 

@@ -1,4 +1,4 @@
-"""What all the vendors' emulators share: a WebSocket server with a key, a record of what came, and faults by switch."""
+"""Shared code of the vendors' emulators: a WebSocket server with a key, a record of requests, and faults by switch."""
 
 import asyncio
 import json
@@ -22,11 +22,11 @@ FaultKind = Literal["silent", "slow", "cut", "close", "stall", "garbage", "binar
 
 @dataclass(slots=True)
 class SpeechFault:
-    """What goes wrong, for the next ``times`` handshakes, sentences or streams.
+    """A fault of the next ``times`` handshakes, sentences or streams.
 
     silent: the handshake is never answered; slow: it (or the first audio) takes ``seconds``; cut: the connection is
-    reset; close: it is closed with 1011; stall: nothing comes any more; garbage: text that is no JSON, then nothing.
-    cut to garbage happen ``after`` pieces of audio (voices) or words (recognizers).
+    reset; close: it is closed with 1011; stall: nothing more is sent; garbage: text that is no JSON, then nothing. cut
+    to garbage happen ``after`` pieces of audio (voices) or words (recognizers).
     """
 
     kind: FaultKind
@@ -37,14 +37,14 @@ class SpeechFault:
 
 @dataclass(frozen=True, slots=True)
 class HandshakeRefusal:
-    """An HTTP answer instead of the handshake."""
+    """An HTTP response instead of the handshake."""
 
     status: int
     body: Mapping[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-# One vendor's listening and speaking refuse in the same words.
+# A vendor's recognizers and voices refuse with the same texts.
 DEEPGRAM_REFUSALS: Final[Mapping[str, HandshakeRefusal]] = {
     "unauthorized": HandshakeRefusal(401, {"err_code": "INVALID_AUTH", "err_msg": "Invalid credentials."}),
     "forbidden": HandshakeRefusal(403, {"err_code": "INSUFFICIENT_PERMISSIONS", "err_msg": "This is not yours."}),
@@ -58,14 +58,14 @@ DEEPGRAM_REFUSALS: Final[Mapping[str, HandshakeRefusal]] = {
 
 
 class ConnectionBroken(Exception):
-    """The connection has been broken on purpose."""
+    """The connection was broken on purpose."""
 
 
 class LabServer(ABC):
-    """One vendor. ``trouble`` names what it answers from now on: a key of ``refusals`` or of the vendor's own way.
+    """One vendor's server. ``trouble`` names the refusal from now on: a key of ``refusals`` or a vendor-specific one.
 
-    ``url`` is what a client is configured with. ``requests`` are the handshakes' paths with queries; ``messages`` what
-    clients sent as text, parsed.
+    ``url`` is the URL that a client is configured with. ``requests`` are the handshakes' paths with queries;
+    ``messages`` the clients' text messages, parsed.
     """
 
     path: ClassVar[str] = "/"
@@ -75,7 +75,7 @@ class LabServer(ABC):
         self.api_key = api_key
         self.lexicon = lexicon
         self.url = ""
-        # voices: how a text sounds, when not in tones
+        # for voices: the audio of a text, when it is not tones
         self.say: Callable[[str, int], Awaitable[Samples]] | None = None
         self.trouble: str | None = None
         self.fault: SpeechFault | None = None
@@ -87,7 +87,7 @@ class LabServer(ABC):
 
     @asynccontextmanager
     async def running(self, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Self]:
-        """Serve until the block ends."""
+        """Serves until the block ends."""
         async with serve(
             self._run_connection,
             host,
@@ -104,7 +104,7 @@ class LabServer(ABC):
 
     @property
     def base_url(self) -> str:
-        """What is typed into a configuration."""
+        """Returns the URL that a configuration takes."""
         return self.url.replace("ws", "http", 1)
 
     @property
@@ -112,21 +112,21 @@ class LabServer(ABC):
         return bool(self._sockets)
 
     def drop_connections(self) -> None:
-        """Cut every line, as a network does."""
+        """Drops every connection, as a network fault does."""
         for socket in list(self._sockets):
             socket.transport.abort()
 
-    # what a vendor is
+    # vendor-specific parts
 
     @abstractmethod
     def is_authorized(self, headers: Headers) -> bool:
-        """Whether the handshake's key is right; vendors that complain later say True here."""
+        """Returns True if the handshake's key is right; vendors that complain later return True here."""
 
     @abstractmethod
     async def serve_connection(self, socket: ServerConnection, query: Mapping[str, str]) -> None:
-        """One connection, until it ends."""
+        """Serves one connection until it ends."""
 
-    # inside
+    # internals
 
     async def _process_handshake(self, connection: ServerConnection, request: Request) -> Response | None:
         self.requests.append(request.path)
@@ -161,7 +161,7 @@ class LabServer(ABC):
             self.closed += 1
 
     def _take_fault_of(self, *kinds: FaultKind) -> SpeechFault | None:
-        """The fault when it is one of these and still to happen."""
+        """Returns the fault if it is one of these and still pending."""
         fault = self.fault
         if fault is None or fault.kind not in kinds or fault.times <= 0:
             return None
@@ -172,7 +172,7 @@ class LabServer(ABC):
         return self._take_fault_of("cut", "close", "stall", "garbage", "binary_garbage")
 
     async def break_down(self, socket: ServerConnection, fault: SpeechFault) -> None:
-        """Do it. Never returns normally."""
+        """Carries out the fault. Never returns normally."""
         if fault.kind == "cut":
             socket.transport.abort()
         elif fault.kind == "close":

@@ -1,4 +1,5 @@
-"""A spoken language of tones: every word has its pitch, so that audio can be read back into words, also over a telephone."""
+"""A spoken language of tones: every word has its pitch, so that audio can be read back into words, even over a
+telephone."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,20 +14,20 @@ WORD_S: Final = 0.16
 GAP_S: Final = 0.04
 LOWEST_HZ: Final = 300
 STEP_HZ: Final = 25
-# All below 3.4 kHz: the telephone's band.
+# All below 3.4 kHz, the telephone's band.
 MAX_WORDS: Final = 124
 AMPLITUDE: Final = 8000
 LOUD_RMS: Final = 400
 BLOCK_S: Final = 0.01
-# Quiet for this long ends a word; the gap between two is longer.
+# Silence of this length ends a word; the gap between two is longer.
 QUIET_BLOCKS: Final = 2
-# Below this share of its energy around one pitch, a sound is no word of ours.
+# Below this share of its energy around one pitch, a sound is not one of our words.
 MIN_PURITY: Final = 0.5
 _WORD: Final = re.compile(r"[\w']+")
 
 
 class ToneLexicon:
-    """Words and their pitches; new words get the next free pitch. Two processes agree on ``words`` given to both."""
+    """Words and their pitches; new words get the next free pitch. Two processes with the same ``words`` agree."""
 
     def __init__(self, words: Iterable[str] = ()) -> None:
         self._words: list[str] = []
@@ -34,7 +35,7 @@ class ToneLexicon:
             self.pitch_of(word)
 
     def pitch_of(self, word: str) -> float:
-        """Hz of a word; ValueError when there are no pitches left."""
+        """Returns a word's frequency in Hz. Raises ValueError when no pitches are left."""
         if word not in self._words:
             if len(self._words) >= MAX_WORDS:
                 raise ValueError(f"the lexicon is full at {MAX_WORDS} words")
@@ -54,7 +55,7 @@ def words_of(text: str) -> list[str]:
 
 
 def speak_tones(text: str, rate: int, lexicon: ToneLexicon = LEXICON) -> Samples:
-    """The text as int16 samples: 160 ms a word and 40 ms between words."""
+    """Returns the text as int16 samples: 160 ms per word and 40 ms between words."""
     ramp = np.minimum(1.0, np.arange(int(WORD_S * rate)) / (0.005 * rate))
     shape = ramp * ramp[::-1] * AMPLITUDE
     t = np.arange(int(WORD_S * rate)) / rate
@@ -65,7 +66,7 @@ def speak_tones(text: str, rate: int, lexicon: ToneLexicon = LEXICON) -> Samples
 
 @dataclass(frozen=True, slots=True)
 class ToneWord:
-    """``text`` None: a sound that is no word of the lexicon. Times are seconds since the first sample."""
+    """A recognized word. ``text`` is None for a sound outside the lexicon. Times are seconds since the first sample."""
 
     text: str | None
     start_s: float
@@ -74,13 +75,13 @@ class ToneWord:
 
 @dataclass(frozen=True, slots=True)
 class SpeechPause:
-    """The caller has been quiet for the ear's ``pause_s``."""
+    """The caller has been quiet for the detector's ``pause_s``."""
 
     at_s: float
 
 
 class ToneDetector:
-    """Samples in, words and pauses out."""
+    """Detects words and pauses in samples."""
 
     def __init__(self, rate: int, *, pause_s: float = 0.4, lexicon: ToneLexicon = LEXICON) -> None:
         self._rate = rate
@@ -95,7 +96,7 @@ class ToneDetector:
 
     @property
     def heard_s(self) -> float:
-        """Length of the audio so far."""
+        """Returns the length of the audio so far."""
         return self._blocks * BLOCK_S + self._pending.size / self._rate
 
     def push_samples(self, samples: Samples) -> Iterator[ToneWord | SpeechPause]:
@@ -131,7 +132,7 @@ class ToneDetector:
 
 
 def read_tones(samples: Samples, rate: int, lexicon: ToneLexicon = LEXICON) -> list[str]:
-    """The words of a whole recording; what is no word is ``?``."""
+    """Returns the words of a whole recording, ``?`` for unknown ones."""
     ear = ToneDetector(rate, lexicon=lexicon)
     silence = np.zeros(rate // 2, np.int16)
     return [

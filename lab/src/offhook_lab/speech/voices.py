@@ -1,4 +1,4 @@
-"""Emulators of voices: sentences in, tones out, in pieces as a vendor's model makes them."""
+"""Emulators of voices: they take sentences and return tones, in pieces as a vendor's model generates them."""
 
 import asyncio
 import base64
@@ -20,7 +20,8 @@ NO_VOICE: Final = "no-such-voice"
 
 
 class VoiceServer(LabServer):
-    """``first_byte_s`` until a sentence begins, ``piece_s`` between pieces of 0.2 s; ``spoken`` are the sentences."""
+    """Base class of voices. ``first_byte_s`` passes until a sentence begins, ``piece_s`` between pieces of 0.2 s;
+    ``spoken`` are the sentences."""
 
     def __init__(self, api_key: str = "lab-key", lexicon: ToneLexicon = LEXICON) -> None:
         super().__init__(api_key, lexicon)
@@ -32,7 +33,7 @@ class VoiceServer(LabServer):
     async def stream_pieces(
         self, socket: ServerConnection, text: str, encoding: str, rate: int
     ) -> AsyncIterator[bytes]:
-        """The audio of a sentence, or what goes wrong with it."""
+        """Yields the audio of a sentence, or carries out its fault."""
         self.spoken.append(text)
         slow = self._take_fault_of("slow")
         fault = self.take_stream_fault()
@@ -58,7 +59,7 @@ class _SpeechContext:
 
 
 class ElevenLabsServer(VoiceServer):
-    """``/v1/text-to-speech/{voice_id}/multi-stream-input``. A wrong key is told after the handshake."""
+    """Emulates ``/v1/text-to-speech/{voice_id}/multi-stream-input``. A wrong key is reported after the handshake."""
 
     path = "/v1/text-to-speech/"
     max_contexts: ClassVar[int] = 5
@@ -146,7 +147,7 @@ class ElevenLabsServer(VoiceServer):
 
 
 class CartesiaServer(VoiceServer):
-    """``/tts/websocket``, version 2026-03-01."""
+    """Emulates ``/tts/websocket``, version 2026-03-01."""
 
     path = "/tts/websocket"
     refusals: ClassVar[Mapping[str, HandshakeRefusal]] = {
@@ -198,7 +199,7 @@ class CartesiaServer(VoiceServer):
 
 
 class RimeServer(VoiceServer):
-    """``/ws3``: one sentence at a time, tagged with the context of the text that was flushed."""
+    """Emulates ``/ws3``: one sentence at a time, tagged with the context of the flushed text."""
 
     path = "/ws3"
     refusals: ClassVar[Mapping[str, HandshakeRefusal]] = {
@@ -249,7 +250,7 @@ class RimeServer(VoiceServer):
 
 
 class DeepgramVoiceServer(VoiceServer):
-    """``/v1/speak``: at most 20 flushes within a minute on a connection."""
+    """Emulates ``/v1/speak``: at most 20 flushes within a minute on a connection."""
 
     path = "/v1/speak"
     max_flushes: ClassVar[int] = 20

@@ -1,4 +1,4 @@
-"""Cloudonix's domain, applications, called numbers (DNIDs) and trunks; numbers themselves are brought, not bought."""
+"""Cloudonix's domain, applications, called numbers (DNIDs) and trunks; customers bring their numbers and buy none."""
 
 import uuid
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ def add_routes(server: "CloudonixEmulator", own: str) -> None:
     server.add_route("GET", f"{own}/applications/{{name}}", desk.fetch_application)
     server.add_route("PATCH", f"{own}/applications/{{name}}", desk.change_application)
     server.add_route("GET", f"{own}/trunks", desk.list_trunks)
-    # two addresses of the same thing are in use
+    # two addresses of the same resource are in use
     for base in ("/domains/{domain}", own):
         server.add_route("GET", f"{base}/applications/{{name}}/dnids", desk.list_dnids)
         server.add_route("POST", f"{base}/applications/{{name}}/dnids", desk.add_dnid)
@@ -41,7 +41,7 @@ class _ApplicationRoutes:
         )
 
     def _find_application(self, request: RestRequest) -> dict[str, Any] | None:
-        """By name or by id."""
+        """Finds an application by name or by id."""
         asked = request.parts["name"]
         every = self._server.applications
         return every.get(asked) or next((one for one in every.values() if one["id"] == asked), None)

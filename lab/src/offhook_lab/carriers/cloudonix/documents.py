@@ -1,4 +1,4 @@
-"""What Cloudonix does with our CXML, which is TwiML with requests and a stream of its own."""
+"""Runs our CXML as Cloudonix does: TwiML with its own requests and its own stream."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class CloudonixStream(TwilioLikeStream):
-    """Twilio's shapes; ``stop`` names the session. ?? whether marks come back was never seen: ``knows_marks`` of the
-    emulator says which it is."""
+    """Twilio's message shapes; ``stop`` names the session. ?? Whether marks come back was never observed:
+    ``knows_marks`` of the emulator decides it."""
 
     knows_marks = True
 
@@ -30,7 +30,7 @@ class CloudonixStream(TwilioLikeStream):
 
 
 class CloudonixDocuments(TwimlRunner):
-    """Requests are JSON when they are posted and a query when they are not; GET is the default."""
+    """Requests are JSON when they are posted and a query otherwise; GET is the default."""
 
     default_method = "GET"
 

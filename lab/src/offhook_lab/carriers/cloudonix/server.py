@@ -1,4 +1,4 @@
-"""Cloudonix's REST API for sessions, and its noisy news of them."""
+"""Cloudonix's REST API for sessions, and its many session updates."""
 
 import secrets
 import uuid
@@ -16,7 +16,7 @@ from offhook_lab.carriers.core.number_formats import with_plus
 from offhook_lab.carriers.core.phones import Voice, hum_words
 from offhook_lab.carriers.core.rest import RestReply, RestRequest
 
-# What updates say in each status, in order; they repeat themselves, at least ten of them a call.
+# Update statuses by session status, in order; they repeat, at least ten of them per call.
 _UPDATES: Final[Mapping[Status, tuple[str, ...]]] = {
     "initiated": ("new", "new", "processing", "processing"),
     "ringing": ("processing", "ringing", "ringing"),
@@ -35,8 +35,8 @@ _ENDED: Final = {
 
 
 class CloudonixEmulator(CarrierEmulator):
-    """``domain_settings``: ``callback`` (updates of every session) and ``cdr`` addresses. Applications by name;
-    ``point_at`` sets the first one's address. Numbers' settings: ``application``."""
+    """Emulates Cloudonix. ``domain_settings``: ``callback`` (updates of every session) and ``cdr`` addresses.
+    Applications are stored by name; ``point_at`` sets the first one's address. Numbers' settings: ``application``."""
 
     name = "cloudonix"
 
@@ -55,7 +55,7 @@ class CloudonixEmulator(CarrierEmulator):
         }
         self.domain_settings = {"callback": "", "cdr": ""}
         self.knows_marks = True
-        # ?? the documentation speaks of signatures on updates and CDRs and shows none: they carry the key as well
+        # ?? the documentation mentions signatures on updates and CDRs and shows none: they carry the key as well
         self.proves_updates = True
         self.callback_sender.user_agent = "cloudonix/2.0"
         own = "/customers/self/domains/{domain}"
@@ -76,13 +76,13 @@ class CloudonixEmulator(CarrierEmulator):
         }
 
     def point_at(self, url: str, /, method: str = "POST") -> None:
-        """Where calls to our numbers are answered."""
+        """Sets the URL that answers calls to our numbers."""
         self.applications[self.application] |= {"url": url, "method": method}
 
     def new_id(self, kind: Literal["call", "stream", "number", "room", "other"]) -> str:
         return secrets.token_hex(16)
 
-    # who may ask
+    # authorization
 
     def check_request(self, request: RestRequest) -> RestReply | None:
         if request.bearer_token() != self.bearer_token:
@@ -91,14 +91,14 @@ class CloudonixEmulator(CarrierEmulator):
             return self.rate_limited()
         parts = request.path.strip("/").split("/")
         named = next((parts[at + 1] for at, part in enumerate(parts[:-1]) if part in ("calls", "domains")), "")
-        # a domain may be named without its suffix
+        # a domain can be named without its suffix
         return None if named in ("", self.domain, self.domain.partition(".")[0]) else self.not_found_reply(request)
 
     def not_found_reply(self, request: RestRequest) -> RestReply:
         return RestReply(404, "Not found", content_type="text/plain")
 
     def sign_callback(self, callback: OutgoingCallback) -> Mapping[str, str]:
-        """A static key, nothing else."""
+        """Returns a static key, nothing else."""
         call = self.find_call(callback.call_id)
         headers = {"X-CX-Domain": self.domain, "X-CX-Source": "voice-app", "X-CX-Session": call.id if call else ""}
         if callback.forgery == "unsigned" or (not self.proves_updates and callback.kind.startswith(("status", "cdr"))):
@@ -110,7 +110,7 @@ class CloudonixEmulator(CarrierEmulator):
 
     def new_call(self, direction: Literal["inbound", "outbound"], *arguments: Any, **named: Any) -> EmulatedCall:
         call = super().new_call(direction, *arguments, **named)
-        # a name that REST does not know
+        # a name that REST does not use
         call.extra["call_sid"] = str(uuid.uuid4())
         return call
 
@@ -137,7 +137,7 @@ class CloudonixEmulator(CarrierEmulator):
         }
 
     def render_session(self, call: EmulatedCall, status: str | None = None) -> dict[str, Any]:
-        """The session as REST and updates show it; times in milliseconds."""
+        """Returns the session as REST and updates show it; times are in milliseconds."""
         times = {"callStartTime": call.created_at, "callAnswerTime": call.answered_at, "callEndTime": call.ended_at}
         return {
             "token": call.id,
@@ -154,7 +154,7 @@ class CloudonixEmulator(CarrierEmulator):
         url = call.extra.get("callback") or self.domain_settings["callback"]
         for number, word in enumerate(words):
             body = self.render_session(call, word)
-            # an object or a list of one, for no reason that is documented
+            # an object or a list of one, for no documented reason
             said = [body] if number % 2 else body
             self.callback_sender.enqueue(json_callback(f"status:{word}", url, said, call_id=call.id))
         if status == "ended" and call.parent is None:
@@ -194,7 +194,7 @@ class CloudonixEmulator(CarrierEmulator):
     async def _create_session(self, request: RestRequest) -> RestReply:
         body = request.json
         to = str(body.get("destination") or "")
-        # the specification of 2021 says callerId, the documentation caller-id
+        # the specification of 2021 has callerId, the documentation caller-id
         sender = str(body.get("caller-id") or body.get("callerId") or "")
         source = self._read_source(body)
         if not to.lstrip("+").isdigit() or not sender or source is None:
@@ -223,7 +223,7 @@ class CloudonixEmulator(CarrierEmulator):
         return call if call is not None and not call.is_over else None
 
     async def _switch_document(self, request: RestRequest) -> RestReply:
-        """Another document for a live session."""
+        """Switches a live session to another document."""
         call, source = self._find_live_session(request), self._read_source(request.json)
         if call is None:
             return self.not_found_reply(request)

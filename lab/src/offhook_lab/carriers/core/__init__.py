@@ -1,1 +1,2 @@
-"""What the six carriers' emulators share: REST, callbacks, calls, phones, sound, media sockets, documents, chaos."""
+"""Code that the six carriers' emulators share: REST, callbacks, calls, phones, sound, media sockets, documents,
+chaos."""

@@ -1,4 +1,4 @@
-"""What a carrier sends to our addresses: signed, recorded, in the order of each call, and troubled by switch."""
+"""A carrier's requests to our URLs: signed, recorded, in order for each call, and disturbed by switch."""
 
 import asyncio
 import json
@@ -19,7 +19,8 @@ ANSWER_TIMEOUT_S: Final = 15.0
 @dataclass(slots=True)
 class OutgoingCallback:
     """One request to us. ``kind`` names it (``"answer"``, ``"status:completed"``, ``"event:call.hangup"``); ``url``
-    is the public one with its query; ``status`` None: it got no answer. ``secret``: forged ones have a wrong one."""
+    is the public one with its query; ``status`` is None when it got no response. ``secret``: forged requests have a
+    wrong one."""
 
     kind: str
     method: str
@@ -28,7 +29,7 @@ class OutgoingCallback:
     content_type: str = ""
     headers: dict[str, str] = field(default_factory=dict)
     call_id: str = ""
-    # what the signature covers besides: the parameters of forms, in order
+    # also covered by the signature: the parameters of forms, in order
     form: Form = ()
     forgery: Literal["", "forged", "unsigned", "altered"] = ""
     attempt: int = 1
@@ -39,7 +40,7 @@ class OutgoingCallback:
 
     @property
     def json(self) -> Any:
-        """The body that was sent, read as JSON."""
+        """Returns the sent body, parsed as JSON."""
         return json.loads(self.body)
 
     @property
@@ -48,7 +49,7 @@ class OutgoingCallback:
 
 
 def form_callback(kind: str, url: str, form: Form, *, method: str = "POST", call_id: str = "") -> OutgoingCallback:
-    """A form in the body, or in the query when it is a GET."""
+    """Returns a callback with a form in the body, or in the query when it is a GET."""
     if method.upper() == "GET":
         url = f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(form)}"
         return OutgoingCallback(kind, "GET", url, call_id=call_id, form=form)
@@ -62,7 +63,7 @@ def json_callback(kind: str, url: str, body: Any, *, call_id: str = "") -> Outgo
 
 @dataclass(slots=True)
 class ProxyTunnel:
-    """A public origin (``https://voice.example.org``) and where it really is; requests then carry X-Forwarded-*."""
+    """A public origin (``https://voice.example.org``) and its real address; its requests carry X-Forwarded-*."""
 
     public: str
     real: str
@@ -72,13 +73,13 @@ class ProxyTunnel:
 
 
 def _origin_of(url: str) -> tuple[str, str]:
-    """Scheme family and host: the socket of a public address goes the same way as its pages."""
+    """Returns scheme family and host: the socket of a public URL takes the same route as its pages."""
     parts = urlsplit(url)
     return parts.scheme.replace("ws", "http", 1), parts.netloc.lower()
 
 
 def route_through(tunnels: Sequence[ProxyTunnel], url: str) -> tuple[str, dict[str, str]]:
-    """The address to really connect to, and the headers that a reverse proxy adds."""
+    """Returns the real URL to connect to, and the headers that a reverse proxy adds."""
     for tunnel in tunnels:
         if tunnel.matches_url(url):
             public, real = urlsplit(url), urlsplit(tunnel.real)
@@ -95,7 +96,8 @@ def route_through(tunnels: Sequence[ProxyTunnel], url: str) -> tuple[str, dict[s
 
 
 class CallbackSender:
-    """``sent`` is all that was tried, with its answers; ``lost`` what chaos swallowed; ``held`` what waits."""
+    """Sends callbacks. ``sent`` are all attempts with their responses; ``lost`` those that chaos dropped; ``held``
+    those that wait."""
 
     def __init__(self, chaos: ChaosSwitches, sign: Callable[[OutgoingCallback], Mapping[str, str]]) -> None:
         self._chaos = chaos
@@ -111,10 +113,10 @@ class CallbackSender:
         self.lost: list[OutgoingCallback] = []
         self.held: list[OutgoingCallback] = []
         self.tunnels: list[ProxyTunnel] = []
-        # how we are reached (None: by the network); set it before the emulator runs
+        # the transport to us (None: the network); set it before the emulator runs
         self.transport: httpx2.AsyncBaseTransport | None = None
         self.user_agent = "lab"
-        # how often in all, how long between, and which answers are fine
+        # total attempts, the delay between them, and the accepted responses
         self.attempts = 1
         self.retry_after_s = 0.2
         self.is_accepted: Callable[[int], bool] = lambda status: status < 500
@@ -128,7 +130,7 @@ class CallbackSender:
             await self._client.aclose()
 
     def enqueue(self, callback: OutgoingCallback) -> None:
-        """Send it after what was posted for the same call before; does not wait."""
+        """Queues the callback behind the earlier ones of the same call, without waiting."""
         if not callback.url:
             return
         self._add_pending()
@@ -139,7 +141,7 @@ class CallbackSender:
         box.put_nowait(callback)
 
     async def send_now(self, callback: OutgoingCallback) -> OutgoingCallback:
-        """Send it now and wait for the answer (a document); chaos may lose or forge it."""
+        """Sends the callback now and waits for the response (a document); chaos can lose or forge it."""
         fault = self._chaos.for_callback(callback.kind)
         if fault is not None and fault.what == "late":
             await asyncio.sleep(fault.seconds)
@@ -149,7 +151,8 @@ class CallbackSender:
         return (await self._deliver_with_fault(callback, fault))[0]
 
     async def release_held(self, *callbacks: OutgoingCallback) -> list[OutgoingCallback]:
-        """Send held ones, in this order (all of them in theirs when none is named); with their answers."""
+        """Releases held callbacks in the given order (all of them in their own when none is given) and returns them
+        with their responses."""
         chosen = list(callbacks) or list(self.held)
         done = []
         for callback in chosen:
@@ -159,14 +162,14 @@ class CallbackSender:
         return done
 
     async def send_again(self, callback: OutgoingCallback, **changes: Any) -> OutgoingCallback:
-        """The very same request once more, signature and all; ``changes`` alter it after it was signed."""
+        """Sends the same request again with its signature; ``changes`` alter it after it was signed."""
         return await self._send_request(replace(callback, status=None, answer=b"", error="", **changes))
 
     async def wait_idle(self) -> None:
-        """Wait until nothing is on its way any more."""
+        """Waits until no callback is in flight."""
         await self._idle.wait()
 
-    # inside
+    # internals
 
     def _add_pending(self) -> None:
         self._pending += 1
@@ -222,7 +225,7 @@ class CallbackSender:
         return answers
 
     async def deliver_signed(self, callback: OutgoingCallback) -> OutgoingCallback:
-        """Sign and send, again while the answer is not fine and the carrier still tries."""
+        """Signs and sends, and repeats it while the response is not accepted and attempts remain."""
         for attempt in range(1, self.attempts + 1):
             callback.attempt = attempt
             callback.headers = dict(self._sign(callback))

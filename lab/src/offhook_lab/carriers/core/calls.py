@@ -1,4 +1,4 @@
-"""One leg of a call: its states, its phone, what it is connected to, and what runs for it."""
+"""One leg of a call: its states, its phone, its peer, and its tasks."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -13,19 +13,19 @@ from offhook_lab.carriers.core.phones import AudioPeer, EmulatedPhone, PhoneDisc
 from offhook_lab.carriers.core.stream import MediaStream
 
 Status = Literal["queued", "initiated", "ringing", "answered", "ended"]
-# Why it ended, in no carrier's words. rejected: the called phone, or we for an inbound call.
+# End causes in neutral terms. rejected: by the called phone, or by us for an inbound call.
 Cause = Literal["normal", "busy", "no_answer", "rejected", "unreachable", "canceled", "failed", "time_limit"]
 Who = Literal["caller", "callee", "api", "carrier"]
 _ORDER: Final = ("queued", "initiated", "ringing", "answered", "ended")
 
 
 class CallObserver(Protocol):
-    """What a call tells its carrier."""
+    """The carrier's view of a call's events."""
 
     def now(self) -> datetime: ...
 
     def send_status(self, call: "EmulatedCall", status: Status) -> None:
-        """The call has just entered this status."""
+        """Reports that the call has just entered this status."""
         ...
 
     def report_digit(self, call: "EmulatedCall", digit: str) -> None: ...
@@ -33,9 +33,9 @@ class CallObserver(Protocol):
 
 @dataclass(eq=False)
 class EmulatedCall:
-    """``id`` is the carrier's name of this leg. ``spoken`` are the texts that the carrier said to the phone, ``played``
-    the addresses of audio; ``errors`` what the carrier did not understand of our documents and commands;
-    ``rejected`` the reason when we refused an inbound call. ``extra`` is the carrier's own."""
+    """One leg. ``id`` is the carrier's id of it. ``spoken`` are the texts that the carrier said to the phone,
+    ``played`` the URLs of audio; ``errors`` the parts of our documents and commands that the carrier did not
+    understand; ``rejected`` the reason when we refused an inbound call. ``extra`` is the carrier's own data."""
 
     board: CallObserver
     id: str
@@ -70,7 +70,7 @@ class EmulatedCall:
 
     @property
     def stream(self) -> MediaStream | None:
-        """The last media socket."""
+        """Returns the last media socket."""
         return self.streams[-1] if self.streams else None
 
     @property
@@ -79,20 +79,20 @@ class EmulatedCall:
 
     @property
     def duration_s(self) -> int:
-        """Whole seconds from the answer to the end, at least 1 for an answered call; 0 for others."""
+        """Returns whole seconds from the answer to the end, at least 1 for an answered call; 0 for others."""
         if self.answered_at is None:
             return 0
         until = self.ended_at or self.board.now()
         return max(1, round((until - self.answered_at).total_seconds()))
 
     def advance_to(self, status: Status) -> None:
-        """Go on to a status; never back."""
+        """Advances to a status, never back."""
         if not self.is_over and _ORDER.index(status) > _ORDER.index(self.status):
             self.status = status
             self.board.send_status(self, status)
 
     def answer(self) -> None:
-        """The phone is off the hook: audio flows and its script begins."""
+        """Answers the phone: audio flows and its script begins."""
         if self.answered.is_set() or self.is_over:
             return
         self.answered_at = self.board.now()
@@ -103,7 +103,7 @@ class EmulatedCall:
             self._tasks.start(self._run_script(), name="lab.script")
 
     def connect_to(self, side: AudioPeer | None) -> None:
-        """Connect the phone to this instead of what it was connected to."""
+        """Connects the phone to this peer instead of the previous one."""
         if self.peer is not None and self.peer is not side:
             self.peer.leave()
         self.peer = self.phone.peer = side
@@ -111,7 +111,7 @@ class EmulatedCall:
             self.streams.append(side)
 
     def run_program(self, program: Coroutine[Any, Any, Any]) -> None:
-        """Let this steer the call, instead of what steered it."""
+        """Lets this program control the call instead of the previous one."""
         if self.is_over:
             program.close()
             return
@@ -120,14 +120,14 @@ class EmulatedCall:
         self._program = self._tasks.start(program, name="lab.program")
 
     def run_beside(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Run something until the call ends."""
+        """Runs a task until the call ends."""
         if self.is_over:
             work.close()
             return
         self._tasks.start(work, name="lab.beside")
 
     def end(self, cause: Cause = "normal", by: Who = "api") -> None:
-        """Idempotent; everything that runs for the call stops, but not the task that calls this."""
+        """Ends the call. Idempotent; all tasks of the call stop, except the one that called this."""
         if self.is_over:
             return
         self.cause, self.ended_by = cause, by

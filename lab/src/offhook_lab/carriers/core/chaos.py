@@ -1,4 +1,4 @@
-"""What goes wrong, by switch: callbacks, REST answers and media sockets."""
+"""Faults by switch: in callbacks, REST responses and media sockets."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,12 +12,12 @@ RestFaultKind = Literal["rate_limited", "server_error", "hangs", "acts_then_fail
 
 @dataclass(slots=True)
 class CallbackFault:
-    """What happens to the next ``times`` callbacks whose kind matches ``kind`` (``"status:completed"``, ``"answer"``,
+    """A fault of the next ``times`` callbacks whose kind matches ``kind`` (``"status:completed"``, ``"answer"``,
     ``"status:*"``).
 
-    late: sent ``seconds`` later, others overtake it; twice: sent again right after; swapped: sent after the call's
-    next callback; lost: never sent; forged: signed with another secret; unsigned: without a signature; altered: the
-    body (or query) is changed after it was signed.
+    late: sent ``seconds`` later, others overtake it; twice: sent again right after; swapped: sent after the call's next
+    callback; lost: never sent; forged: signed with another secret; unsigned: without a signature; altered: the body (or
+    query) is changed after it was signed.
     """
 
     what: PostFaultKind
@@ -28,7 +28,7 @@ class CallbackFault:
 
 @dataclass(slots=True)
 class RestFault:
-    """What happens to the next ``times`` requests whose ``"METHOD /path"`` matches ``request``.
+    """A fault of the next ``times`` requests whose ``"METHOD /path"`` matches ``request``.
 
     rate_limited, server_error: nothing was done; hangs: never answered, nothing was done; acts_then_fails: done, but
     answered 500; acts_then_silent: done, and the connection is cut without an answer; acts_slowly: done, and answered
@@ -47,8 +47,8 @@ class RestFault:
 
 @dataclass(slots=True)
 class SocketFault:
-    """What happens to the next ``times`` media sockets: cut without a goodbye ``after_s`` seconds of audio, or never
-    opened at all (``after_s`` below 0)."""
+    """A fault of the next ``times`` media sockets: cut without a close handshake after ``after_s`` seconds of audio,
+    or never opened (``after_s`` below 0)."""
 
     after_s: float = 0.5
     times: int = 1
@@ -59,7 +59,8 @@ _Fault = TypeVar("_Fault", CallbackFault, RestFault, SocketFault)
 
 @dataclass(slots=True)
 class ChaosSwitches:
-    """Switches of one emulator; ``holds_callbacks`` keeps every callback in ``Emulator.held`` until it is released."""
+    """The switches of one emulator; ``holds_callbacks`` keeps every callback in ``CarrierEmulator.held_callbacks``
+    until it is released."""
 
     callbacks: list[CallbackFault] = field(default_factory=list)
     rest: list[RestFault] = field(default_factory=list)

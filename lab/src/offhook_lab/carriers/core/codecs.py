@@ -1,4 +1,5 @@
-"""Between a telephone's mu-law and what a media socket carries: A-law, linear PCM of other rates and byte orders."""
+"""Converts between a telephone's mu-law and a media socket's audio: A-law, linear PCM of other rates and byte
+orders."""
 
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -11,7 +12,7 @@ Encoding = Literal["PCMU", "PCMA", "L16"]
 
 
 def _alaw_decode_table() -> "np.ndarray[tuple[int], np.dtype[np.int16]]":
-    """ITU-T G.711, A-law: even bits inverted, 13 bits."""
+    """Returns ITU-T G.711's table for A-law: even bits inverted, 13 bits."""
     code = np.arange(256, dtype=np.int32) ^ 0x55
     exponent, mantissa = (code & 0x70) >> 4, code & 0x0F
     low = (mantissa << 4) + 8
@@ -20,7 +21,7 @@ def _alaw_decode_table() -> "np.ndarray[tuple[int], np.dtype[np.int16]]":
 
 
 _ALAW: Final = _alaw_decode_table()
-# Byte for byte: what passes between the two laws loses what G.711 says it loses.
+# Byte for byte: converting between the two laws loses what G.711 says it loses.
 _TO_ULAW: Final = MULAW_8K.encode(_ALAW)
 _TO_ALAW: Final = bytes(
     int(np.abs(_ALAW.astype(np.int32) - int(sample)).argmin()) for sample in MULAW_8K.decode(bytes(range(256)))
@@ -29,7 +30,7 @@ _TO_ALAW: Final = bytes(
 
 @dataclass(slots=True)
 class AudioTranscoder:
-    """One direction pair of one stream. ``big_endian`` is the byte order of what goes *to us* (L16 only)."""
+    """Converts both directions of one stream. The byte orders, to us and from us, apply to L16 only."""
 
     encoding: Encoding = "PCMU"
     rate: int = 8000
@@ -43,7 +44,7 @@ class AudioTranscoder:
         self._down = Resampler(self.rate, 8000)
 
     def encode_outgoing(self, mulaw: bytes) -> bytes:
-        """A phone's mu-law as the socket carries it."""
+        """Converts a phone's mu-law to the socket's format."""
         if self.encoding == "PCMU":
             return mulaw
         if self.encoding == "PCMA":
@@ -52,7 +53,7 @@ class AudioTranscoder:
         return samples.astype(">i2" if self.big_endian_to_us else "<i2").tobytes()
 
     def decode_incoming(self, payload: bytes) -> bytes:
-        """What came over the socket as a phone's mu-law."""
+        """Converts the socket's audio to a phone's mu-law."""
         if self.encoding == "PCMU":
             return payload
         if self.encoding == "PCMA":

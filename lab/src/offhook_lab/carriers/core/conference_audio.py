@@ -1,4 +1,4 @@
-"""What phones can be connected to besides us: each other, in rooms, and announcements."""
+"""Audio peers of phones besides us: rooms with other phones, and announcements."""
 
 import asyncio
 from collections import deque
@@ -15,7 +15,7 @@ ANNOUNCEMENT_HZ: Final = 700.0
 
 
 class ToneAnnouncement:
-    """The carrier talks: implements ``AudioPeer``; ``over`` when it is said."""
+    """An announcement by the carrier. Implements ``AudioPeer``; ``over`` is set at its end."""
 
     def __init__(self, seconds: float) -> None:
         self._left = bytearray(make_tone(seconds, ANNOUNCEMENT_HZ))
@@ -29,7 +29,7 @@ class ToneAnnouncement:
         return frame + SILENCE[len(frame) :]
 
     def press_digit(self, digit: str) -> None:
-        """Announcements do not listen."""
+        """Does nothing: announcements do not listen."""
 
     def leave(self) -> None:
         self.over.set()
@@ -37,40 +37,41 @@ class ToneAnnouncement:
 
 @dataclass(eq=False, slots=True)
 class RoomSeat:
-    """One phone's place in a room: implements ``AudioPeer``; ``over`` when it has left, or the room has ended."""
+    """One phone's seat in a room. Implements ``AudioPeer``; ``over`` is set when it has left or the room has ended."""
 
     room: "ConferenceRoom"
     label: str
     starts: bool = True
     ends: bool = False
     over: asyncio.Event = field(default_factory=asyncio.Event)
-    # what it said and others have not fetched yet: at most two frames, the phones' clocks beat apart
+    # spoken audio that others have not fetched yet: at most two frames, because the phones' clocks drift apart
     said: dict[int, deque[bytes]] = field(default_factory=dict)
 
     def exchange_frame(self, spoken: bytes) -> bytes | None:
         return self.room.mix_frame(self, spoken)
 
     def press_digit(self, digit: str) -> None:
-        """Others hear the tone; nobody is told."""
+        """Plays the tone to the others; it is not reported."""
 
     def leave(self) -> None:
         self.room.leave(self)
 
 
 class ConferenceRoom:
-    """A bridge of two phones or a conference of many. ``has_started``: when two are in it and one of them may start."""
+    """A bridge of two phones or a conference of many. ``has_started``: set once two are in it and one of them may
+    start."""
 
     def __init__(self, name: str, sid: str = "") -> None:
         self.name = name
         self.sid = sid
         self.seats: list[RoomSeat] = []
         self.has_started = False
-        # in the order of joining, for carriers that number members
+        # in joining order, for carriers that number members
         self.numbers: dict[str, int] = {}
         self.is_over = False
 
     def join(self, label: str, *, starts: bool = True, ends: bool = False) -> RoomSeat:
-        """A place; ``ends``: when this one leaves, the room is over for all."""
+        """Returns a seat. With ``ends``, the room ends for all when this one leaves."""
         seat = RoomSeat(self, label, starts, ends)
         self.numbers[label] = len(self.numbers) + 1
         self.seats.append(seat)
@@ -86,7 +87,7 @@ class ConferenceRoom:
             self.end()
 
     def end(self) -> None:
-        """Everybody is out."""
+        """Ends the room and removes all members."""
         self.is_over = True
         for seat in self.seats:
             seat.over.set()

@@ -1,4 +1,4 @@
-"""Running the XML that answer addresses give: fetching, verbs in order, redirects, and dialling out of a document."""
+"""Runs XML documents from answer URLs: fetching, verbs in order, redirects, and dialing out of a document."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ XML_TYPES: Final = ("text/xml", "application/xml", "text/html", "text/plain")
 
 @dataclass(frozen=True, slots=True)
 class DocumentSource:
-    """Where a document comes from: an address, or the text itself."""
+    """The source of a document: a URL, or the text itself."""
 
     url: str = ""
     method: str = "POST"
@@ -26,7 +26,7 @@ class DocumentSource:
 
 
 class DocumentRedirect(Exception):
-    """The document says to go on with another one. ``extra`` are parameters of the request for it."""
+    """The document continues with another one. ``extra`` are parameters of the request for it."""
 
     def __init__(self, source: DocumentSource, extra: Mapping[str, str] | None = None) -> None:
         super().__init__(source.url)
@@ -38,7 +38,7 @@ Verb = Callable[[ET.Element], Awaitable[None]]
 
 
 class DocumentRunner(ABC):
-    """Steers one call. A verb that ends the call leaves it over; the next verb is then not run."""
+    """Runs the documents of one call. A verb that ends the call leaves it over; the next verb does not run then."""
 
     def __init__(self, owner: CarrierEmulator, call: EmulatedCall) -> None:
         self.owner = owner
@@ -46,24 +46,24 @@ class DocumentRunner(ABC):
         self.base_url = ""
         self.verbs: dict[str, Verb] = {}
 
-    # what a carrier is
+    # carrier-specific parts
 
     @abstractmethod
     def build_request(self, source: DocumentSource, extra: Mapping[str, str]) -> OutgoingCallback:
-        """The carrier's request for a document."""
+        """Builds the carrier's request for a document."""
 
     async def prepare_call(self, verbs: Sequence[ET.Element]) -> None:
-        """Called once with the first document's verbs: an inbound call is answered here, unless they refuse it."""
+        """Runs once with the first document's verbs: answers an inbound call here, unless they refuse it."""
         self.call.answer()
 
     async def handle_unreadable(self) -> None:
-        """There is no document: what the carrier does then."""
+        """Handles an unreadable document as the carrier does."""
         self.call.end("failed", "carrier")
 
-    # running
+    # running documents
 
     async def run_document(self, source: DocumentSource, extra: Mapping[str, str] | None = None) -> None:
-        """Until the call is over or the document is."""
+        """Runs until the call or the document is over."""
         parameters = dict(extra or {})
         for _ in range(MAX_DOCUMENTS):
             document = await self._fetch_document(source, parameters)
@@ -115,7 +115,7 @@ class DocumentRunner(ABC):
 
     def _parse_document(self, text: bytes) -> ET.Element | None:
         try:
-            # the text is ours: the emulator asked our own address for it
+            # the text is ours: the emulator requested our own URL for it
             document = ET.fromstring(text)  # noqa: S314
         except ET.ParseError as error:
             self.call.errors.append(f"the document is no XML: {error}")
@@ -126,7 +126,7 @@ class DocumentRunner(ABC):
         return document
 
     def absolute_url(self, url: str) -> str:
-        """An address in a document may be relative to the document's own."""
+        """Returns the absolute URL; one in a document can be relative to the document's own."""
         return urljoin(self.base_url, url.strip()) if url else ""
 
 

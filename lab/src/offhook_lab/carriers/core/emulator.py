@@ -1,4 +1,4 @@
-"""One carrier in a process: its REST side, the numbers it sells, the calls it carries, and the phones behind them."""
+"""One carrier in a process: its REST side, the numbers on sale, its calls, and the phones behind them."""
 
 import asyncio
 import secrets
@@ -23,7 +23,7 @@ from offhook_lab.carriers.core.stream import MediaStream
 
 @dataclass(slots=True)
 class EmulatedNumber:
-    """A number that the account owns, or (``is_owned`` False) that is for sale. ``settings`` are the carrier's."""
+    """A number that the account owns, or (``is_owned`` False) that is on sale. ``settings`` are the carrier's."""
 
     e164: str
     id: str = ""
@@ -35,8 +35,8 @@ class EmulatedNumber:
 
 @dataclass(slots=True)
 class EmulatorLimits:
-    """``calls_per_second`` for calls placed by REST (None: no limit); ``requests_per_second`` for all requests; what is
-    above either is queued or refused, as the carrier does it."""
+    """The carrier's limits. ``calls_per_second`` applies to calls placed by REST (None: no limit),
+    ``requests_per_second`` to all requests. The excess is queued or refused, as the carrier does it."""
 
     calls_per_second: float | None = None
     requests_per_second: float | None = None
@@ -44,7 +44,8 @@ class EmulatorLimits:
 
 
 class CarrierEmulator(RestServer):
-    """``credentials`` is what a user of Offhook types in for this account. See ``offhook_lab.carriers``."""
+    """Base class of the emulators. ``credentials`` are the fields that a user of Offhook enters for this account.
+    See ``offhook_lab.carriers``."""
 
     name: ClassVar[str]
 
@@ -58,7 +59,7 @@ class CarrierEmulator(RestServer):
         self.numbers: dict[str, EmulatedNumber] = {}
         self.calls: list[EmulatedCall] = []
         self.rooms: dict[str, ConferenceRoom] = {}
-        # seconds of an announcement for each character
+        # seconds of an announcement per character
         self.announces_s = 0.01
         self.callback_sender = CallbackSender(self.chaos, self.sign_callback)
         self.tasks = TaskTracker()
@@ -67,41 +68,41 @@ class CarrierEmulator(RestServer):
         self._placing = asyncio.Lock()
         self._placed = asyncio.Event()
 
-    # what a carrier is
+    # carrier-specific parts
 
     @property
     @abstractmethod
     def credentials(self) -> dict[str, str]:
-        """The account as Offhook's telephony configuration names its fields."""
+        """Returns the account in the field names of Offhook's telephony configuration."""
 
     @abstractmethod
     def sign_callback(self, callback: OutgoingCallback) -> Mapping[str, str]:
-        """The headers that prove a callback; with another secret when it is a forgery."""
+        """Returns the headers that prove a callback, with another secret for a forgery."""
 
     @abstractmethod
     async def deliver_inbound(self, call: EmulatedCall, number: EmulatedNumber) -> None:
-        """Somebody calls one of our numbers: ask our address, and follow."""
+        """Delivers a call to one of our numbers: requests our URL and follows its answer."""
 
     @abstractmethod
     def point_at(self, url: str, /) -> None:
-        """Calls to our numbers are answered at this address of ours."""
+        """Sets our URL that answers calls to our numbers."""
 
     @abstractmethod
     def send_status(self, call: EmulatedCall, status: Status) -> None:
-        """Tell us of a call's progress, if anybody asked for it."""
+        """Reports a call's progress to us if it was requested."""
 
     def report_digit(self, call: EmulatedCall, digit: str) -> None:
-        """Only some carriers report keys by webhook."""
+        """Reports a key by webhook, which only some carriers do."""
 
     def number_for(self, to: str) -> EmulatedNumber:
-        """The number that is called; anything is ours that was not bought elsewhere."""
+        """Returns the called number; any number that was not bought elsewhere is ours."""
         return self.numbers.get(to) or EmulatedNumber(to)
 
-    # what tests do with it
+    # for tests
 
     @asynccontextmanager
     async def running(self, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[Self]:
-        """Serve until the block ends; calls that are up are cut then."""
+        """Serves until the block ends, and cuts the live calls then."""
         self.callback_sender.open()
         try:
             async with self.serve_rest(host, port):
@@ -116,7 +117,7 @@ class CarrierEmulator(RestServer):
 
     @property
     def callbacks(self) -> list[OutgoingCallback]:
-        """All requests to us that were tried, answer documents too, with what we answered."""
+        """Returns all requests to us that were attempted, including those for answer documents, with our responses."""
         return self.callback_sender.sent
 
     @property
@@ -124,17 +125,17 @@ class CarrierEmulator(RestServer):
         return self.callback_sender.held
 
     def callbacks_of(self, kind: str) -> list[OutgoingCallback]:
-        """Those whose kind begins so."""
+        """Returns the callbacks whose kind begins with ``kind``."""
         return [callback for callback in self.callbacks if callback.kind.startswith(kind)]
 
     def add_number(self, e164: str, **settings: Any) -> EmulatedNumber:
-        """The account has this number, with the carrier's own settings (see the carrier's module)."""
+        """Adds a number to the account, with the carrier's own settings (see the carrier's module)."""
         number = EmulatedNumber(e164, self.new_id("number"), settings=settings)
         self.numbers[e164] = number
         return number
 
     def call_in(self, from_number: str, to_number: str, plan: PhonePlan | None = None) -> EmulatedCall:
-        """Somebody calls one of our numbers; ``plan.script`` is the caller. Returns at once."""
+        """Calls one of our numbers; ``plan.script`` is the caller. Returns at once."""
         call = self.new_call("inbound", from_number, to_number, plan or PhonePlan())
         call.advance_to("ringing")
         call.run_program(self.deliver_inbound(call, self.number_for(to_number)))
@@ -144,7 +145,7 @@ class CarrierEmulator(RestServer):
         return next((call for call in self.calls if call.id == call_id), None)
 
     async def next_call(self, *, after: int = 0, within_s: float = 10.0) -> EmulatedCall:
-        """The call that is placed after the first ``after`` ones."""
+        """Waits for the call that is placed after the first ``after`` ones."""
         async with asyncio.timeout(within_s):
             while len(self.calls) <= after:
                 self._placed.clear()
@@ -152,20 +153,20 @@ class CarrierEmulator(RestServer):
         return self.calls[after]
 
     async def wait_settled(self, within_s: float = 30.0) -> None:
-        """Wait until every call is over and every callback was answered or given up."""
+        """Waits until every call is over and every callback was answered or given up."""
         async with asyncio.timeout(within_s):
             for call in list(self.calls):
                 await call.ended.wait()
                 for stream in call.streams:
                     await stream.over.wait()
-            # who waited for these has its say
+            # lets the tasks that waited for these run
             await asyncio.sleep(0.01)
             await self.callback_sender.wait_idle()
 
     # for carriers
 
     def new_id(self, kind: Literal["call", "stream", "number", "room", "other"]) -> str:
-        """An id in the carrier's shape."""
+        """Returns an id in the carrier's format."""
         return f"{kind}-{secrets.token_hex(8)}"
 
     def now(self) -> datetime:
@@ -183,11 +184,11 @@ class CarrierEmulator(RestServer):
         return call
 
     def place_call(self, call: EmulatedCall, timeout_s: float, answered: Callable[[], Awaitable[None]]) -> None:
-        """Ring the phone, and go on with ``answered`` when it does."""
+        """Rings the phone, and continues with ``answered`` when it answers."""
         call.run_program(self.ring_phone(call, timeout_s, answered))
 
     async def ring_phone(self, call: EmulatedCall, timeout_s: float, answered: Callable[[], Awaitable[None]]) -> None:
-        """The same, for a program that waits."""
+        """Rings the phone for a program that waits."""
         plan = call.plan
         call.advance_to("initiated")
         if plan.pickup == "unreachable":
@@ -206,7 +207,7 @@ class CarrierEmulator(RestServer):
             await answered()
 
     async def say_text(self, call: EmulatedCall, text: str) -> None:
-        """The carrier speaks to the phone, to the end of the text."""
+        """Speaks to the phone, to the end of the text."""
         call.spoken.append(text)
         announcement = ToneAnnouncement(max(0.1, len(text) * self.announces_s))
         call.connect_to(announcement)
@@ -214,7 +215,7 @@ class CarrierEmulator(RestServer):
         call.connect_to(None)
 
     async def play_url(self, call: EmulatedCall, url: str) -> None:
-        """Audio from an address: that it can be fetched is what is checked."""
+        """Plays audio from a URL; only the fetch is checked."""
         call.played.append(url)
         if url.startswith("http"):
             fetched = await self.callback_sender.send_now(OutgoingCallback("play", "GET", url, call_id=call.id))
@@ -227,19 +228,19 @@ class CarrierEmulator(RestServer):
         call.connect_to(None)
 
     def attach_stream(self, call: EmulatedCall, stream: MediaStream) -> None:
-        """Open a media socket for this phone; ``stream.over`` when it is closed."""
+        """Opens a media socket for this phone; ``stream.over`` is set when it closes."""
         call.connect_to(stream)
         self.tasks.start(stream.run(), name="lab.stream")
 
     def get_room(self, name: str) -> ConferenceRoom:
-        """The conference of this name; a new one when there is none, or it is over."""
+        """Returns the conference of this name, a new one when there is none or it is over."""
         found = self.rooms.get(name)
         if found is None or found.is_over:
             found = self.rooms[name] = ConferenceRoom(name, self.new_id("room"))
         return found
 
     async def bridge_calls(self, one: EmulatedCall, other: EmulatedCall) -> None:
-        """Connect two answered phones until one of them is gone."""
+        """Connects two answered phones until one of them is gone."""
         room = ConferenceRoom("bridge")
         seats = [room.join(call.id, ends=True) for call in (one, other)]
         one.connect_to(seats[0])
@@ -251,15 +252,15 @@ class CarrierEmulator(RestServer):
         return [call for call in self.calls if not call.is_over]
 
     def has_room_for_request(self) -> bool:
-        """Count one request; False when it is too many within a second."""
+        """Counts one request. Returns False when it is too many within a second."""
         return _count_within_rate(self._recent_requests, self.limits.requests_per_second)
 
     def has_room_for_call(self) -> bool:
-        """Count one call; False when it is too many within a second (carriers that refuse)."""
+        """Counts one call. Returns False when it is too many within a second (for carriers that refuse)."""
         return _count_within_rate(self._recent_calls, self.limits.calls_per_second)
 
     async def wait_for_call_slot(self) -> None:
-        """Wait for one's turn (carriers that queue)."""
+        """Waits for a free call slot (for carriers that queue)."""
         async with self._placing:
             if not self.has_room_for_call():
                 await asyncio.sleep(self._recent_calls[0] + 1.0 - asyncio.get_running_loop().time())

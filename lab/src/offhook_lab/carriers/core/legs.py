@@ -1,4 +1,4 @@
-"""Ringing another phone out of a call's document, and waiting for one of several things."""
+"""Rings another phone from a call's document, and waits for one of several events."""
 
 import asyncio
 from typing import Any
@@ -8,10 +8,10 @@ from offhook_lab.carriers.core.emulator import CarrierEmulator
 
 
 async def ring_and_bridge(owner: CarrierEmulator, call: EmulatedCall, child: EmulatedCall, timeout_s: float) -> None:
-    """Ring another phone for this one, and connect the two until one of them is gone; the other leg ends with it."""
+    """Rings another phone for this one, and connects the two until one of them is gone; the other leg ends with it."""
 
     async def picked_up() -> None:
-        """The leg that rings waits for the one that called it."""
+        """Does nothing: the answered leg waits for the one that called it."""
 
     try:
         owner.place_call(child, timeout_s, picked_up)
@@ -23,7 +23,7 @@ async def ring_and_bridge(owner: CarrierEmulator, call: EmulatedCall, child: Emu
 
 
 async def wait_for_either(*events: asyncio.Event) -> None:
-    """Wait for the first of them."""
+    """Waits for the first of the events."""
     waits: list[asyncio.Task[Any]] = [asyncio.create_task(event.wait()) for event in events]
     try:
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

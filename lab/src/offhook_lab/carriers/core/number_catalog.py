@@ -1,4 +1,4 @@
-"""Numbers for sale: the same ones each time, so that a test can name them; what ends in 0000 cannot be had."""
+"""Numbers on sale: the same ones each time, so that a test can name them; those ending in 0000 are unavailable."""
 
 from collections.abc import Container
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class NumberOffer:
 def find_offers(
     country: str, kind: str = "local", *, area: str = "", contains: str = "", owned: Container[str] = ()
 ) -> list[NumberOffer] | None:
-    """What is for sale and not ``owned``; None for a country that the carrier does not serve."""
+    """Returns numbers on sale that are not ``owned``; None for a country that the carrier does not serve."""
     code = _CODES.get(country)
     if code is None:
         return None
@@ -43,5 +43,5 @@ def find_offers(
 
 
 def _area_in(digits: str) -> str:
-    """The area code that a search for these digits is about, if it is about one."""
+    """Returns the area code in a search for these digits, if there is one."""
     return digits if len(digits) == 3 else digits[-10:-7] if len(digits) >= 10 else ""

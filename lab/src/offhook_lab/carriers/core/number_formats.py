@@ -1,4 +1,4 @@
-"""Small words that carriers share: how numbers are written."""
+"""Helpers for the number notations of carriers."""
 
 import re
 from typing import Final
@@ -12,15 +12,15 @@ def is_e164(text: str) -> bool:
 
 
 def is_digits(text: str) -> bool:
-    """E.164 without its plus, as some carriers write numbers."""
+    """Returns True for E.164 without its plus, as some carriers write numbers."""
     return _DIGITS.fullmatch(text) is not None
 
 
 def with_plus(number: str) -> str:
-    """With a plus, however it was written."""
+    """Returns the number with a plus, however it was written."""
     return number if number.startswith("+") or not number[:1].isdigit() else f"+{number}"
 
 
 def without_plus(number: str) -> str:
-    """Without its plus."""
+    """Returns the number without its plus."""
     return number.removeprefix("+")

@@ -1,4 +1,4 @@
-"""The lab's own addresses beside a carrier's, for whoever works with an emulator by hand: numbers, calls, callers."""
+"""The lab's own endpoints beside a carrier's, for working with an emulator by hand: numbers, calls, callers."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from offhook_lab.carriers.core.rest import LAB_PATH, RestReply, RestRequest
 
 
 def add_console(carrier: CarrierEmulator) -> None:
-    """Serve them below ``/lab`` without a key."""
+    """Serves the endpoints below ``/lab`` without a key."""
     desk = _OperatorConsole(carrier)
     carrier.add_route("GET", f"{LAB_PATH}/calls", desk.list_calls)
     carrier.add_route("POST", f"{LAB_PATH}/call-in", desk.call_in)
@@ -23,11 +23,11 @@ class _OperatorConsole:
         self._carrier = carrier
 
     async def list_calls(self, request: RestRequest) -> RestReply:
-        """Every call and how it went."""
+        """Returns every call and its outcome."""
         return RestReply(200, [_render_call(call) for call in self._carrier.calls])
 
     async def call_in(self, request: RestRequest) -> RestReply:
-        """``{"from", "to", "says": [...]}``: somebody calls one of our numbers."""
+        """Takes ``{"from", "to", "says": [...]}`` and calls one of our numbers."""
         body = request.json
         caller, to = (
             str(body.get("from") or "+12015550101"),
@@ -42,7 +42,7 @@ class _OperatorConsole:
         return RestReply(201, _render_call(call))
 
     async def add_number(self, request: RestRequest) -> RestReply:
-        """``{"number", "settings"?: {…}}``: the account has this number."""
+        """Takes ``{"number", "settings"?: {…}}`` and adds the number to the account."""
         number = str(request.json.get("number") or "")
         if not is_e164(number):
             return RestReply(422, {"message": "number is E.164"})
@@ -50,7 +50,7 @@ class _OperatorConsole:
         return RestReply(201, {"number": owned.e164, "id": owned.id, "settings": owned.settings})
 
     async def list_callbacks(self, request: RestRequest) -> RestReply:
-        """What was sent to us, and what we answered."""
+        """Returns the requests to us and our responses."""
         sent = self._carrier.callbacks
         said = [
             (one.kind, one.method, one.url, one.status, one.error, one.answer.decode("utf-8", "replace"))

@@ -1,4 +1,4 @@
-"""The telephone at the far end of a call: a mouth, an ear, and a script that decides what it does."""
+"""The telephone at the far end of a call: its voice, its hearing, and a script that controls it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -24,32 +24,32 @@ class PhoneDisconnected(Exception):
 
 
 class AudioPeer(Protocol):
-    """What a phone is connected to: a media socket, other phones, an announcement."""
+    """A phone's peer: a media socket, other phones, an announcement."""
 
     def exchange_frame(self, spoken: bytes) -> bytes | None:
-        """Give 20 ms of mu-law from the phone and take 20 ms for it (None: nothing comes)."""
+        """Takes 20 ms of mu-law from the phone and returns 20 ms for it (None: nothing arrives)."""
         ...
 
     def press_digit(self, digit: str) -> None: ...
 
     def leave(self) -> None:
-        """The phone is gone, or is connected to something else."""
+        """Disconnects the phone, because it is gone or connected to another peer."""
         ...
 
 
 def make_tone(seconds: float, hz: float = 440.0) -> bytes:
-    """A loud tone as mu-law at 8 kHz."""
+    """Returns a loud tone as mu-law at 8 kHz."""
     samples = np.sin(np.arange(int(8000 * seconds)) * 2 * np.pi * hz / 8000) * 8000
     return MULAW_8K.encode(samples.astype(np.int16))
 
 
 async def hum_words(text: str) -> bytes:
-    """The voice of phones that were given none: a tone, 0.2 s a word."""
+    """Returns the default voice of phones: a tone, 0.2 s per word."""
     return make_tone(WORD_S * max(1, len(text.split())))
 
 
 class EmulatedPhone:
-    """One telephone in one call. ``heard`` is all it heard since the answer (mu-law, silence included)."""
+    """One telephone in one call. ``heard`` is all audio since the answer (mu-law, silence included)."""
 
     def __init__(self, number: str, voice: Voice = hum_words) -> None:
         self.number = number
@@ -66,21 +66,21 @@ class EmulatedPhone:
         self.on_hang_up: Callable[[], None] = lambda: None
         self.on_digit: Callable[[str], None] = lambda digit: None
 
-    # what a script says and hears
+    # for scripts
 
     def queue_audio(self, mulaw: bytes) -> None:
-        """Say this audio, after what is being said already."""
+        """Queues audio behind what is already being said."""
         self._outgoing += mulaw
 
     async def say_text(self, text: str) -> None:
-        """Say it to its end."""
+        """Says the text to its end."""
         self.said.append(text)
         self.queue_audio(await self._voice(text))
         while self._outgoing:
             await self.next_frame()
 
     async def wait_for_speech_end(self, quiet_s: float = 0.6) -> None:
-        """Wait until the other side has talked, from now on, and been quiet for so long."""
+        """Waits until the other side has talked, from now on, and then been quiet for this long."""
         began = self._frames
         while (
             self._last_loud is None or self._last_loud < began or (self._frames - self._last_loud) * FRAME_S < quiet_s
@@ -88,19 +88,19 @@ class EmulatedPhone:
             await self.next_frame()
 
     async def wait_for_speech(self) -> None:
-        """Wait until the other side talks."""
+        """Waits until the other side talks."""
         began = self._frames
         while self._last_loud is None or self._last_loud <= began:
             await self.next_frame()
 
     async def wait_seconds(self, seconds: float) -> None:
-        """So many seconds of the line's own time."""
+        """Waits for seconds of the line's own time."""
         until = self._frames + round(seconds / FRAME_S)
         while self._frames < until:
             await self.next_frame()
 
     async def press_keys(self, digits: str) -> None:
-        """Press keys, one every 100 ms."""
+        """Presses keys, one every 100 ms."""
         for digit in digits:
             if self.peer is not None:
                 self.peer.press_digit(digit)
@@ -111,7 +111,7 @@ class EmulatedPhone:
         self.on_hang_up()
 
     async def next_frame(self) -> None:
-        """Wait for the next 20 ms; HungUp when the call is over."""
+        """Waits for the next 20 ms. Raises PhoneDisconnected when the call is over."""
         if not self.is_over:
             self._changed.clear()
             await self._changed.wait()
@@ -120,13 +120,13 @@ class EmulatedPhone:
 
     @property
     def heard_speech_s(self) -> float:
-        """Seconds of sound (not silence) that arrived."""
+        """Returns the seconds of sound (not silence) that arrived."""
         return self.loud_frames * FRAME_S
 
-    # the call's side
+    # for the call
 
     def exchange_frame(self) -> None:
-        """20 ms of both directions."""
+        """Exchanges 20 ms in both directions."""
         spoken = bytes(self._outgoing[:FRAME])
         del self._outgoing[:FRAME]
         spoken += SILENCE[len(spoken) :]
@@ -145,11 +145,11 @@ class EmulatedPhone:
 
 @dataclass(frozen=True, slots=True)
 class PhonePlan:
-    """What a telephone does when it is called; times are seconds.
+    """A telephone's behavior when it is called; times are in seconds.
 
-    ``gives_up_s``: after so long of ringing the network says that nobody answers (None: when the caller's own ring
-    time is over). ``verdict``: what answering-machine detection finds, ``verdict_s`` after the answer; ``greeting_s``:
-    how long a machine talks before its beep.
+    ``gives_up_s``: ring time after which the network reports no answer (None: after the caller's own ring time).
+    ``verdict``: the result of answering-machine detection, ``verdict_s`` after the answer; ``greeting_s``: length of a
+    machine's greeting before its beep.
     """
 
     pickup: Pickup = "answers"
@@ -166,7 +166,7 @@ class PhonePlan:
 
 
 def answers(*texts: str, then_hangs_up: bool = False, ring_s: float = 0.1) -> PhonePlan:
-    """Answers; after each time the other side has talked, says the next text. Then listens, or hangs up."""
+    """Answers, and each time the other side has talked, says the next text. Then listens, or hangs up."""
 
     async def run_script(phone: EmulatedPhone) -> None:
         for text in texts:
@@ -180,7 +180,7 @@ def answers(*texts: str, then_hangs_up: bool = False, ring_s: float = 0.1) -> Ph
 
 
 def greets(text: str = "Hello?", *more: str) -> PhonePlan:
-    """Answers and speaks first, as people do; then like :func:`answers`."""
+    """Answers and speaks first, as people do; then acts like :func:`answers`."""
     rest = answers(*more).script
 
     async def run_script(phone: EmulatedPhone) -> None:
@@ -209,12 +209,12 @@ def no_answer(gives_up_s: float | None = None) -> PhonePlan:
 
 
 def rejects() -> PhonePlan:
-    """Somebody presses the red button."""
+    """Declines the call while it rings."""
     return PhonePlan("rejects")
 
 
 def unreachable() -> PhonePlan:
-    """No such number, or no way to it."""
+    """Does not ring: there is no such number, or no route to it."""
     return PhonePlan("unreachable")
 
 
@@ -227,7 +227,7 @@ def hangs_up_after(seconds: float) -> PhonePlan:
 
 
 def interrupts(text: str, after_s: float = 0.4) -> PhonePlan:
-    """Talks into what the other side says, ``after_s`` after it began."""
+    """Interrupts the other side ``after_s`` after it began to talk."""
 
     async def run_script(phone: EmulatedPhone) -> None:
         await phone.wait_for_speech()
@@ -248,7 +248,7 @@ def presses(digits: str) -> PhonePlan:
 
 
 def voicemail(greeting_s: float = 1.0, *, beeps: bool = True, records_s: float | None = None) -> PhonePlan:
-    """A machine: a greeting, a beep, and then it records; after ``records_s`` it hangs up."""
+    """Answers as a machine: a greeting, a beep, then a recording; hangs up after ``records_s``."""
 
     async def run_script(phone: EmulatedPhone) -> None:
         phone.queue_audio(make_tone(greeting_s))
@@ -263,7 +263,7 @@ def voicemail(greeting_s: float = 1.0, *, beeps: bool = True, records_s: float |
 
 
 _PERSON = answers("Yes, please.", "Thank you, goodbye.", then_hangs_up=True)
-# The last two digits of +1 201 555 01xx, as in the sandbox.
+# By the last two digits of +1 201 555 01xx, as in the sandbox.
 BY_NUMBER: Final[Mapping[str, PhonePlan]] = {
     "01": _PERSON,
     "02": busy(),
@@ -279,7 +279,7 @@ BY_NUMBER: Final[Mapping[str, PhonePlan]] = {
 
 @dataclass(slots=True)
 class PhoneDirectory:
-    """Which number does what: ``plans`` by E.164 number, else by the table of numbers, else ``default``."""
+    """Behaviors by number: ``plans`` by E.164 number, else the table of last digits, else ``default``."""
 
     plans: dict[str, PhonePlan] = field(default_factory=dict)
     default: PhonePlan = _PERSON

@@ -1,4 +1,4 @@
-"""Calls as Plivo's REST API has them, which Vobiz took over: XML from addresses, ring and hang-up callbacks."""
+"""Calls as in Plivo's REST API, which Vobiz adopted: XML from URLs, ring and hang-up callbacks."""
 
 import asyncio
 import uuid
@@ -15,12 +15,12 @@ from offhook_lab.carriers.core.number_formats import is_digits, is_e164, with_pl
 from offhook_lab.carriers.core.plivo_xml import PlivoDocuments
 from offhook_lab.carriers.core.rest import RestReply, RestRequest
 
-# (status, HangupCause, HangupCauseName, HangupCauseCode); the codes are as Plivo lists them [K].
+# (status, HangupCause, HangupCauseName, HangupCauseCode); the codes are those in Plivo's list [K].
 _ENDS: Final = {
     "normal": ("completed", "NORMAL_CLEARING", "Normal Hangup", "4000"),
     "time_limit": ("completed", "ALLOTTED_TIMEOUT", "Reached Max Call Duration", "4010"),
     "busy": ("busy", "USER_BUSY", "Busy Line", "3010"),
-    # ?? how a declined call is called: the cause says it, the status is taken to be the general one
+    # ?? status of a declined call: the cause names it, so the status is assumed to be the general one
     "rejected": ("failed", "CALL_REJECTED", "Rejected", "3020"),
     "no_answer": ("no-answer", "NO_ANSWER", "No Answer", "3000"),
     "unreachable": ("failed", "UNALLOCATED_NUMBER", "Unallocated Number", "2000"),
@@ -31,15 +31,16 @@ _SOURCES: Final = {"caller": "Caller", "callee": "Callee", "api": "API Request",
 
 
 class PlivoLikeEmulator(CarrierEmulator):
-    """Applications by id, with the carrier's names; ``point_at(url)`` sets the answer address of the first one, which
-    numbers have unless ``own`` names another (``app_id``)."""
+    """Base class of the Plivo and Vobiz emulators. Applications are stored by id, with the carrier's names;
+    ``point_at(url)`` sets the answer URL of the first one, which numbers have unless ``add_number`` names another
+    (``app_id``)."""
 
     base: ClassVar[str]
     takes_plus: ClassVar[bool] = False
     tells_every_stop: ClassVar[bool] = True
 
     def set_up(self, auth_id: str, auth_token: str) -> None:
-        """Called by the carrier's own constructor."""
+        """Sets up the emulator; called by the carrier's own constructor."""
         self.auth_id, self.auth_token = auth_id, auth_token
         self.application_id = self.new_id("other")
         self.applications: dict[str, dict[str, Any]] = {self.application_id: {"app_name": "Lab", "answer_url": ""}}
@@ -56,7 +57,7 @@ class PlivoLikeEmulator(CarrierEmulator):
         self.add_route("POST", f"{base}/Application/{{id}}/", self._update_application)
         self.add_route("DELETE", f"{base}/Application/{{id}}/", self._delete_application)
 
-    # what a carrier is
+    # carrier-specific parts
 
     @abstractmethod
     def new_documents(self, call: EmulatedCall) -> PlivoDocuments: ...
@@ -66,14 +67,14 @@ class PlivoLikeEmulator(CarrierEmulator):
 
     @abstractmethod
     async def may_call(self) -> RestReply | None:
-        """Wait for one's turn, or be refused."""
+        """Waits for a call slot, or returns the refusal."""
 
     @property
     def credentials(self) -> dict[str, str]:
         return {"auth_id": self.auth_id, "auth_token": self.auth_token, "application_id": self.application_id}
 
     def point_at(self, url: str, /, **more: Any) -> None:
-        """Where calls to our numbers are answered."""
+        """Sets the URL that answers calls to our numbers."""
         self.applications[self.application_id] |= {"answer_url": url, **more}
 
     def new_id(self, kind: Literal["call", "stream", "number", "room", "other"]) -> str:
@@ -99,7 +100,7 @@ class PlivoLikeEmulator(CarrierEmulator):
         return _ENDS[call.cause or "failed"][1]
 
     def call_fields(self, call: EmulatedCall) -> list[tuple[str, str]]:
-        """What every webhook says of a call. Numbers have no plus."""
+        """Returns the call's fields in every webhook. Numbers have no plus."""
         machine = [("Machine", str(call.extra["machine"]).lower())] if "machine" in call.extra else []
         return [
             ("CallUUID", call.id),
@@ -140,7 +141,7 @@ class PlivoLikeEmulator(CarrierEmulator):
 
     def _send_callback(self, call: EmulatedCall, name: str, form: list[tuple[str, str]]) -> None:
         settings = call.extra.get("settings", {})
-        # hang-ups go to the answer address when there is none for them
+        # hang-ups go to the answer URL when they have none of their own
         url = settings.get(f"{name}_url") or (settings.get("answer_url", "") if name == "hangup" else "")
         method = settings.get(f"{name}_method") or "POST"
         self.callback_sender.enqueue(form_callback(name, url, form, method=method, call_id=call.id))
@@ -184,7 +185,8 @@ class PlivoLikeEmulator(CarrierEmulator):
     fired: ClassVar[str] = "call fired"
 
     async def _detect_machine(self, call: EmulatedCall, body: Mapping[str, Any]) -> None:
-        """``true`` with an address reports there, without one the verdict comes with the answer request."""
+        """Detects a machine. ``true`` with a URL reports there; without one the verdict comes with the answer
+        request."""
         wanted = str(body.get("machine_detection") or "").lower()
         if wanted not in ("true", "hangup"):
             return
@@ -245,7 +247,7 @@ class PlivoLikeEmulator(CarrierEmulator):
         }
 
     async def _list_calls(self, request: RestRequest) -> RestReply:
-        """Of live and queued calls the ids, of those that are over the records."""
+        """Returns the ids of live and queued calls, and the records of finished ones."""
         asked = {name: values[0] for name, values in request.query.items()}
         found = [
             call
@@ -265,7 +267,7 @@ class PlivoLikeEmulator(CarrierEmulator):
         return RestReply(200, {"api_id": str(uuid.uuid4()), "meta": {"total_count": len(records)}, "objects": records})
 
     async def _transfer_call(self, request: RestRequest) -> RestReply:
-        """New XML for a leg; what ran for it ends, its stream too."""
+        """Switches a leg to new XML; its program and its stream end."""
         call, body = self._find_live_call(request), request.json
         if call is None:
             return self.not_found_reply(request)

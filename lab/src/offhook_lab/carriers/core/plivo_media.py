@@ -15,14 +15,14 @@ L16: Final = "audio/x-l16"
 
 
 def content_type_of(text: str) -> tuple[str, int]:
-    """``audio/x-mulaw;rate=8000`` as encoding and rate. ?? what counts when it is missing: two pages disagree; the XML
-    reference's linear PCM is taken, so that a client that forgets it is heard as noise."""
+    """Returns encoding and rate of ``audio/x-mulaw;rate=8000``. ?? The default is unclear: two pages disagree. The
+    XML documentation's linear PCM is used, so that a client that forgets it is heard as noise."""
     encoding, _, rate = text.partition(";rate=")
     return (encoding.strip() or L16, int(rate) if rate.strip().isdigit() else 8000)
 
 
 class PlivoLikeStream(MediaStream):
-    """``needs_stream_id``: what we send has to name the stream. ``was_stopped``: we ended it by message."""
+    """``needs_stream_id``: our messages have to name the stream. ``was_stopped``: we ended it by message."""
 
     needs_stream_id: ClassVar[bool] = False
     plays_names_stream: ClassVar[bool] = True
@@ -55,7 +55,7 @@ class PlivoLikeStream(MediaStream):
         self.send_message({"event": event, "sequenceNumber": self._sequence, **body})
 
     def send_greeting(self) -> None:
-        """There is no ``connected``: start is first."""
+        """Sends the start, which comes first: there is no ``connected``."""
         form = {"encoding": self.asked[0], "sampleRate": self.asked[1]}
         self._send_event(
             "start", start={**self._start, "streamId": self.id, "mediaFormat": form}, **self._extra_fields()
@@ -87,7 +87,7 @@ class PlivoLikeStream(MediaStream):
         event = found.get("event")
         if event != "playAudio":
             self.received.append(found)
-        # clearAudio and checkpoint name it always
+        # clearAudio and checkpoint always name it
         names_it = self.needs_stream_id or event in ("checkpoint", "clearAudio")
         if names_it and found and found.get("streamId") != self.id:
             self.problems.append(f"{event}: streamId is {found.get('streamId')!r}")
@@ -109,16 +109,16 @@ class PlivoLikeStream(MediaStream):
         elif event == "checkpoint":
             self.queue_mark(str(found["name"]))
         elif event == "clearAudio":
-            # what was cleared never reports that it was played
+            # a cleared checkpoint never reports that it was played
             self.clear_playout(returns_marks=False)
             self._send_event("clearedAudio", streamId=self.id)
         elif not self.obey_other(event):
             self.problems.append(f"unknown event {event!r}")
 
     def audio_from_us(self, kind: tuple[str, int]) -> AudioTranscoder | None:
-        """How to read what we send; None for what cannot be played."""
+        """Returns the decoder for audio from us; None for a format that cannot be played."""
         return self.both_ways if kind == self.asked else None
 
     def obey_other(self, event: Any) -> bool:
-        """What only one of the carriers has."""
+        """Handles messages that only one of the carriers has. Returns False for an unknown one."""
         return False

@@ -1,4 +1,4 @@
-"""The call-control XML that Plivo defined and Vobiz speaks too, with what voice agents use of it."""
+"""The call-control XML that Plivo defined and Vobiz speaks too, as far as voice agents use it."""
 
 import asyncio
 from abc import abstractmethod
@@ -22,7 +22,7 @@ EXTRA_HEADERS_BYTES: Final = 512
 
 
 class PlivoDocuments(DocumentRunner):
-    """``request`` asks with the call's fields and ``Event=StartApp``."""
+    """Runs the documents. ``request`` sends the call's fields and ``Event=StartApp``."""
 
     def __init__(self, owner: "PlivoLikeEmulator", call: EmulatedCall) -> None:
         super().__init__(owner, call)
@@ -40,7 +40,7 @@ class PlivoDocuments(DocumentRunner):
 
     @abstractmethod
     def refuses_stream(self, attributes: Mapping[str, str]) -> str | None:
-        """Why a <Stream> cannot be."""
+        """Returns the reason to refuse a <Stream>."""
 
     @abstractmethod
     def new_stream(self, url: str, attributes: Mapping[str, str]) -> PlivoLikeStream: ...
@@ -103,7 +103,7 @@ class PlivoDocuments(DocumentRunner):
                 if self.carrier.tells_every_stop or stream.was_stopped:
                     self._report_stream(stream, attributes, "StopStream")
             self.call.connect_to(None)
-        # without keepCallAlive the document goes on at once, and its end is the call's
+        # without keepCallAlive the document continues at once, and its end is the call's
 
     def _report_stream(self, stream: PlivoLikeStream, attributes: Mapping[str, str], event: str) -> None:
         form = [
@@ -185,5 +185,5 @@ class PlivoDocuments(DocumentRunner):
 
 
 def requested_audio(attributes: Mapping[str, str]) -> tuple[str, int]:
-    """Encoding and rate that a <Stream> asks for."""
+    """Returns the encoding and rate that a <Stream> requests."""
     return content_type_of(attributes.get("contentType", ""))

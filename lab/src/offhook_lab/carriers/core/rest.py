@@ -1,4 +1,4 @@
-"""A carrier's REST side: addresses, a record of what came, and answers that go wrong by switch."""
+"""A carrier's REST side: routes, a record of requests, and faulty responses by switch."""
 
 import asyncio
 import base64
@@ -19,8 +19,8 @@ from offhook_lab.sse import parse_json_object
 
 @dataclass(slots=True)
 class RestRequest:
-    """One request as it came. ``path`` is decoded and without its query; ``status`` is what it was answered, None
-    when it was not; ``parts`` are the path's."""
+    """One request as it arrived. ``path`` is decoded and without its query; ``status`` is its response's, None
+    without one; ``parts`` are the path's."""
 
     method: str
     path: str
@@ -37,15 +37,15 @@ class RestRequest:
 
     @property
     def json(self) -> dict[str, Any]:
-        """The body as a JSON object; empty when it is none."""
+        """Returns the body as a JSON object; an empty one when it is none."""
         return parse_json_object(self.body) or {}
 
     def first_value(self, name: str) -> str | None:
-        """A form field's or query parameter's first value."""
+        """Returns the first value of a form field or query parameter."""
         return next(iter(self.form.get(name) or self.query.get(name) or ()), None)
 
     def basic_credentials(self) -> tuple[str, str] | None:
-        """User and password of Basic authentication."""
+        """Returns user and password of Basic authentication."""
         scheme, _, encoded = self.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "basic":
             return None
@@ -62,7 +62,7 @@ class RestRequest:
 
 @dataclass(slots=True)
 class RestReply:
-    """An answer: a ``body`` that is not text is sent as JSON; None sends nothing."""
+    """A response: a ``body`` that is not text is sent as JSON; None sends nothing."""
 
     status: int = 200
     body: Any = None
@@ -76,14 +76,14 @@ class RestReply:
 
 
 Handler = Callable[[RestRequest], Awaitable[RestReply]]
-# The lab's own addresses, which need no key.
+# The lab's own endpoints, which need no key.
 LAB_PATH: Final = "/lab"
 _HOLE = re.compile(r"\{(\w+)\}")
 
 
 class RestServer:
-    """``requests`` are all that came. ``guard`` refuses before a handler is asked (401, 429); ``missing`` is the answer
-    to an unknown address."""
+    """Serves a carrier's REST API. ``requests`` are all that arrived. ``guard`` refuses before a handler runs (401,
+    429); ``missing`` is the response to an unknown path."""
 
     def __init__(self, chaos: ChaosSwitches) -> None:
         self._chaos = chaos
@@ -93,19 +93,19 @@ class RestServer:
         self.base_url = ""
 
     def add_route(self, method: str, path: str, handler: Handler) -> None:
-        """``path`` with holes: ``/v2/calls/{id}``; a hole takes anything but a slash."""
+        """Adds a route. ``path`` has placeholders: ``/v2/calls/{id}``; a placeholder matches anything but a slash."""
         parts = _HOLE.split(path)
         pattern = "".join(f"(?P<{part}>[^/]+)" if number % 2 else re.escape(part) for number, part in enumerate(parts))
         self._routes.append((method, re.compile(pattern), handler))
 
     def sent_to(self, method: str, path: str) -> list[RestRequest]:
-        """The requests with this method whose path contains ``path``."""
+        """Returns the requests with this method whose path contains ``path``."""
         return [request for request in self.requests if request.method == method and path in request.path]
 
-    # what a carrier decides
+    # carrier-specific parts
 
     def check_request(self, request: RestRequest) -> RestReply | None:
-        """What is refused of any request; None lets it pass."""
+        """Returns the refusal of a request; None lets it pass."""
         raise LookupError("a carrier says who may ask")
 
     def not_found_reply(self, request: RestRequest) -> RestReply:

@@ -1,4 +1,4 @@
-"""A media socket as a carrier has it: it connects to us, sends 20 ms frames, and plays what it is sent at their pace."""
+"""A carrier's media socket: it connects to us, sends 20 ms frames, and plays received audio at their pace."""
 
 import asyncio
 import json
@@ -20,8 +20,8 @@ _BYE: Final = None
 
 
 class MediaStream(ABC):
-    """Implements ``AudioPeer`` for one phone. ``received`` are our control messages (not audio); ``problems`` what the
-    carrier did not take; ``over`` is set when the socket is closed, ``close_code`` by whom."""
+    """Implements ``AudioPeer`` for one phone. ``received`` are our control messages (not audio); ``problems`` the
+    messages that the carrier rejects; ``over`` is set when the socket is closed, ``close_code`` tells by whom."""
 
     def __init__(
         self, stream_id: str, url: str, *, tunnels: Sequence[ProxyTunnel] = (), fault: SocketFault | None = None
@@ -46,33 +46,33 @@ class MediaStream(ABC):
         self._outgoing: asyncio.Queue[str | bytes | None] = asyncio.Queue()
         self._socket: ClientConnection | None = None
 
-    # what a carrier is
+    # carrier-specific parts
 
     def handshake_headers(self) -> Mapping[str, str]:
-        """Headers of the handshake."""
+        """Returns the headers of the handshake."""
         return {}
 
     @abstractmethod
     def send_greeting(self) -> None:
-        """Say what comes before ``start``."""
+        """Sends the messages before ``start``."""
 
     @abstractmethod
     def send_audio(self, mulaw: bytes) -> None: ...
 
     @abstractmethod
     def on_message(self, message: str | bytes) -> None:
-        """One message of ours."""
+        """Handles one message of ours."""
 
     @abstractmethod
     def send_mark(self, name: str) -> None: ...
 
     def send_digit(self, digit: str) -> None:  # noqa: B027 - a carrier may do without
-        """Carriers whose sockets know no digits say nothing."""
+        """Sends a digit; sockets of some carriers have no digits."""
 
     def send_stop(self) -> None:  # noqa: B027 - a carrier may do without
-        """Carriers without a stop message just close."""
+        """Sends a stop message; carriers without one just close."""
 
-    # Side
+    # AudioPeer
 
     def exchange_frame(self, spoken: bytes) -> bytes | None:
         if self.state != "started":
@@ -91,7 +91,7 @@ class MediaStream(ABC):
             self.send_digit(digit)
 
     def leave(self) -> None:
-        """The call goes on without the socket, or is over: stop, and close after what was sent."""
+        """Stops, and closes after everything sent before, because the call continues without the socket or is over."""
         if self.state in ("open", "started"):
             if self.state == "started":
                 self.send_stop()
@@ -103,7 +103,7 @@ class MediaStream(ABC):
             self.over.set()
 
     def drop_connection(self) -> None:
-        """Lose the line without a goodbye."""
+        """Drops the connection without a close handshake."""
         if self._socket is not None:
             self._socket.transport.abort()
 
@@ -119,7 +119,7 @@ class MediaStream(ABC):
         self._return_marks()
 
     def clear_playout(self, *, returns_marks: bool) -> None:
-        """Forget what was not played; marks in it come back at once, or never."""
+        """Discards audio that was not played; its marks come back at once, or never."""
         self.clears += 1
         for name in self.playout.clear():
             if returns_marks:
@@ -130,11 +130,11 @@ class MediaStream(ABC):
             self.send_mark(name)
 
     def send_message(self, message: Mapping[str, Any] | bytes) -> None:
-        """Send a text message as JSON, or a binary one."""
+        """Sends a text message as JSON, or a binary one."""
         self._outgoing.put_nowait(message if isinstance(message, bytes) else json.dumps(message))
 
     def parse_message(self, message: str | bytes) -> dict[str, Any]:
-        """A text message's object; problems are noted and an empty one returned."""
+        """Returns a text message's object. A problem is recorded and returns an empty one."""
         try:
             found = json.loads(message) if isinstance(message, str) else None
         except ValueError:
@@ -147,7 +147,7 @@ class MediaStream(ABC):
     # the socket
 
     async def run(self) -> None:
-        """Connect, and read until it is over; ``failure`` when there was no connecting."""
+        """Connects and reads until the end; ``failure`` is set when the connection failed."""
         if self._fault is not None and self._fault.after_s < 0:
             self._mark_over("the socket was never opened")
             return

@@ -11,7 +11,7 @@ from offhook_lab.carriers.core.stream import MediaStream
 
 
 class TwilioLikeStream(MediaStream):
-    """``start_body`` is what ``start`` says, without the stream's id."""
+    """``start_body`` is the content of ``start`` without the stream's id."""
 
     def __init__(
         self,

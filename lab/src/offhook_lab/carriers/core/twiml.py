@@ -17,7 +17,7 @@ DIAL_TIMEOUT_S: Final = 30.0
 
 
 class TwimlRunner(DocumentRunner):
-    """``default_method`` is what addresses in a document are asked with when they do not say."""
+    """Runs TwiML. ``default_method`` is for URLs in a document that name no method."""
 
     default_method = "POST"
 
@@ -34,25 +34,25 @@ class TwimlRunner(DocumentRunner):
             "Dial": self._dial,
         }
 
-    # what a carrier is
+    # carrier-specific parts
 
     @abstractmethod
     def new_stream(self, url: str, attributes: Mapping[str, str], parameters: Mapping[str, str]) -> MediaStream: ...
 
     @abstractmethod
     def dial_result_fields(self, child: EmulatedCall | None) -> Mapping[str, str]:
-        """The parameters with which a <Dial>'s ``action`` is asked; no child: a conference."""
+        """Returns the parameters of the request for a <Dial>'s ``action``; without a child it was a conference."""
 
     def report_stream(self, stream: MediaStream, attributes: Mapping[str, str], event: str) -> None:
-        """News of a stream, for its ``statusCallback``."""
+        """Reports a stream's event to its ``statusCallback``."""
 
     def report_conference(
         self, room: ConferenceRoom, seat: RoomSeat, attributes: Mapping[str, str], event: str
     ) -> None:
-        """News of a conference, for its ``statusCallback``."""
+        """Reports a conference's event to its ``statusCallback``."""
 
     def configure_child(self, child: EmulatedCall, attributes: Mapping[str, str]) -> None:
-        """Keep what a <Number> asks to be told."""
+        """Stores the callbacks that a <Number> requests."""
 
     # verbs
 
@@ -110,7 +110,7 @@ class TwimlRunner(DocumentRunner):
         self.call.connect_to(None)
 
     def refuses_stream(self, url: str, parameters: Mapping[str, str]) -> str | None:
-        """Why the carrier would not open this one."""
+        """Returns the carrier's reason to refuse this stream."""
         return None if url.startswith(("wss://", "ws://")) else f"not a socket's address: {url}"
 
     async def _dial(self, element: Element) -> None:

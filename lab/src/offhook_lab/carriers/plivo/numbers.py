@@ -37,7 +37,7 @@ class _NumberRoutes:
         kind = (request.query.get("type") or ["local"])[0]
         pattern = (request.query.get("pattern") or [""])[0]
         limit = int((request.query.get("limit") or ["20"])[0])
-        # a pattern is what the number begins with, after the country's code
+        # a pattern is the prefix of the number after the country code
         found = find_offers(
             country, "toll_free" if kind == "tollfree" else "local", area=pattern, owned=self._server.numbers
         )

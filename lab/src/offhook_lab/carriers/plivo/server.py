@@ -1,4 +1,4 @@
-"""Plivo's REST API: what is its own beside the calls that Vobiz shares."""
+"""Plivo's REST API: the parts that Vobiz does not share."""
 
 import secrets
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ class PlivoXml(PlivoDocuments):
         return None
 
     def new_stream(self, url: str, attributes: Mapping[str, str]) -> PlivoLikeStream:
-        # ?? three forms of extra_headers are documented; the answer's own is handed on
+        # ?? three forms of extra_headers are documented; the answer's own form is passed on
         start = {"callId": self.call.id, "accountId": self.carrier.auth_id, "tracks": ["inbound"]}
         return PlivoLikeStream(
             self.owner.new_id("stream"),
@@ -42,7 +42,8 @@ class PlivoXml(PlivoDocuments):
 
 
 class PlivoEmulator(PlivoLikeEmulator):
-    """Numbers' settings: ``app_id``. Requests above 300 in 5 s are refused, calls above 2 a second queued."""
+    """Emulates Plivo. Numbers' settings: ``app_id``. Requests above 300 in 5 s are refused, calls above 2 a second
+    queued."""
 
     name = "plivo"
     base = "/v1/Account"
@@ -53,7 +54,7 @@ class PlivoEmulator(PlivoLikeEmulator):
         self.limits.requests_per_second = 60.0
         self.line_types: dict[str, str] = {}
         self.callback_sender.user_agent = "Plivo"
-        # three times in all for callbacks that we do not answer [K]
+        # three attempts in total for callbacks that we do not answer [K]
         self.callback_sender.attempts = 3
         self.set_up(f"MA{secrets.token_hex(9).upper()}", secrets.token_hex(20))
         numbers.add_routes(self, f"{self.base}/{{account}}")
@@ -80,7 +81,7 @@ class PlivoEmulator(PlivoLikeEmulator):
         return PlivoXml(self, call)
 
     def sign_callback(self, callback: OutgoingCallback) -> Mapping[str, str]:
-        """V3 over address and parameters, V2 over the address; the main account's too, which is this one."""
+        """Signs with V3 over URL and parameters, and V2 over the URL, also for the main account, which is this one."""
         if callback.forgery == "unsigned":
             return {}
         token = secrets.token_hex(20) if callback.forgery == "forged" else self.auth_token

@@ -1,4 +1,4 @@
-"""How Plivo proves its webhooks: HMAC-SHA256 over address, parameters and a nonce (V3), or address and nonce (V2)."""
+"""Plivo's signatures of webhooks: HMAC-SHA256 over URL, parameters and a nonce (V3), or URL and nonce (V2)."""
 
 import base64
 import hashlib
@@ -19,12 +19,12 @@ def _split_url(url: str) -> tuple[str, Pairs]:
 
 
 def sign_v2(token: str, url: str, nonce: str) -> str:
-    """The address without its query, and the nonce."""
+    """Signs the URL without its query, and the nonce."""
     return _hmac_base64(token, _split_url(url)[0] + nonce)
 
 
 def sign_v3(token: str, method: str, url: str, nonce: str, form: Pairs = ()) -> str:
-    """``form``: a POST's fields, raw; a GET's are in the address."""
+    """Signs a request. ``form``: a POST's raw fields; a GET's are in the URL."""
     base, query = _split_url(url)
     pairs = "&".join(f"{name}={value}" for name, value in sorted(query))
     if method.upper() == "GET":

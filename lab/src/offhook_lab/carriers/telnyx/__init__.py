@@ -1,4 +1,4 @@
-"""An emulator of Telnyx's Call Control, from its API reference: calls are steered by REST commands."""
+"""An emulator of Telnyx's Call Control, from its API reference: REST commands control the calls."""
 
 from offhook_lab.carriers.telnyx.server import TelnyxEmulator
 

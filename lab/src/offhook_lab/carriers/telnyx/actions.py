@@ -1,4 +1,4 @@
-"""The commands by which a Telnyx call is steered."""
+"""The commands that control a Telnyx call."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from offhook_lab.carriers.telnyx.server import TelnyxEmulator
 
 Command = Callable[[EmulatedCall, Mapping[str, Any]], Awaitable[RestReply]]
-# What only streaming_start takes, and answer ignores.
+# Parameters that only streaming_start takes and answer ignores.
 _STREAMING_START_ONLY = ("stream_auth_token", "custom_parameters", "stream_bidirectional_sampling_rate")
 
 
 def stream_problem(body: Mapping[str, Any]) -> RestReply | None:
-    """What is wrong with ``stream_*`` parameters."""
+    """Returns the problem with ``stream_*`` parameters."""
     if not body.get("stream_url"):
         return None
     wrong = ""
@@ -38,7 +38,7 @@ def stream_problem(body: Mapping[str, Any]) -> RestReply | None:
 
 
 class CallActions:
-    """What they do. Whether the call is still up was asked before."""
+    """Runs the commands. The call has already been checked to be live."""
 
     def __init__(self, server: "TelnyxEmulator") -> None:
         self._server = server
@@ -56,7 +56,7 @@ class CallActions:
         self._needs_answer = {"bridge", "speak", "playback_start", "streaming_start", "streaming_stop", "transfer"}
 
     async def run_command(self, call: EmulatedCall, name: str, body: Mapping[str, Any]) -> RestReply | None:
-        """None for a command that Telnyx (or the lab) does not have."""
+        """Runs a command. Returns None for one that Telnyx (or the lab) does not have."""
         command = self._commands.get(name)
         if command is None:
             return None
@@ -111,7 +111,7 @@ class CallActions:
         server.remember_settings(call, {"client_state": body.get("client_state")})
         settings = {name: value for name, value in body.items() if not name.startswith("stream_")}
         server.dial_call(other, settings)
-        # the caller stays where it is until somebody answers
+        # the caller stays put until the other leg answers
         call.run_beside(self._bridge_when_answered(call, other, parks=body.get("park_after_unbridge") == "self"))
         other.run_beside(_cancel_with(call, other))
         return ok_reply(result="ok")
@@ -121,7 +121,7 @@ class CallActions:
         await self._run_bridge(call, other, parks=parks)
 
     async def _run_bridge(self, call: EmulatedCall, other: EmulatedCall, *, parks: bool) -> None:
-        """Both legs hear each other. ?? whether a running stream goes on is not documented: here it stops."""
+        """Bridges both legs. ?? Whether a running stream continues is not documented: here it stops."""
         for leg in (call, other):
             self._server.send_event(leg, "call.bridged")
         await self._server.bridge_calls(call, other)
@@ -187,7 +187,7 @@ class CallActions:
 
 
 async def _cancel_with(call: EmulatedCall, other: EmulatedCall) -> None:
-    """The caller is gone before the other one was reached."""
+    """Cancels the other leg when the caller leaves before it answers."""
     await call.ended.wait()
     if not other.answered.is_set():
         other.end("canceled", "caller")

@@ -12,7 +12,7 @@ _SHOWN = ("record_type", "call_control_id", "call_leg_id", "call_session_id", "c
 
 def add_routes(server: "TelnyxEmulator") -> None:
     async def list_active_calls(request: RestRequest) -> RestReply:
-        """By pages with a cursor; a call that is over is not there any more."""
+        """Returns pages with a cursor; a finished call is no longer listed."""
         connection = request.parts["id"]
         live = [call for call in server.live_calls if call.extra.get("connection_id") == connection]
         most = int((request.query.get("page[limit]") or ["20"])[0])

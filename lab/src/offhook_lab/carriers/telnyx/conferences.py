@@ -65,7 +65,7 @@ class _ConferenceRoutes:
         self._connections[room.sid] = str(call.extra.get("connection_id"))
         self._server.remember_settings(call, body)
         self._server.send_event(call, "conference.created", conference_id=room.sid)
-        # who creates it starts it, unless told not to; nobody else is needed for that
+        # the creator starts it unless it says otherwise; no second participant is needed for that
         self._seat_call(call, room, starts=bool(body.get("start_conference_on_create", True)), ends=False)
         return ok_reply(**self._render_conference(room))
 
@@ -112,5 +112,5 @@ class _ConferenceRoutes:
         self._server.send_event(call, "conference.participant.left", conference_id=room.sid, reason=reason)
         if room.is_over:
             self._server.send_event(call, "conference.ended", conference_id=room.sid)
-            # end_conference_on_exit hangs up everybody who is still in it
+            # end_conference_on_exit hangs up all remaining participants
             call.end("normal", "carrier")

@@ -1,4 +1,4 @@
-"""How a call ended, in Telnyx's words."""
+"""The end of a call in Telnyx's terms."""
 
 from typing import Final
 
@@ -18,10 +18,10 @@ _CAUSES: Final = {
 
 
 def hangup_fields(call: EmulatedCall) -> dict[str, str]:
-    """``hangup_cause``, ``hangup_source`` and ``sip_hangup_cause`` of call.hangup."""
+    """Returns ``hangup_cause``, ``hangup_source`` and ``sip_hangup_cause`` of call.hangup."""
     cause, sip = _CAUSES[call.cause or "failed"]
     if call.cause == "no_answer" and call.plan.gives_up_s is not None:
-        # the network gave up, and not the caller's own ring time
+        # the network gave up before the caller's own ring time
         cause, sip = "no_answer", "480"
     if call.direction == "inbound" and call.rejected is not None:
         cause = "user_busy" if call.rejected == "USER_BUSY" else "call_rejected"

@@ -187,7 +187,7 @@ class _NumberRoutes:
 
 
 def _application_problem(body: dict[str, Any]) -> RestReply | None:
-    """The name has to be repeated with every change."""
+    """Returns the problem with an application's change, which has to repeat the name."""
     for name in ("application_name", "webhook_event_url"):
         if name == "application_name" and not body.get(name):
             return failure_reply(422, "10004", "Missing required parameter", f"{name} is required.", f"/{name}")

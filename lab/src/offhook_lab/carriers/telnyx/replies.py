@@ -1,4 +1,4 @@
-"""The two shapes of Telnyx's answers."""
+"""The two formats of Telnyx's responses."""
 
 from typing import Any
 

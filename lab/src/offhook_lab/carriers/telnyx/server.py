@@ -1,4 +1,4 @@
-"""Telnyx's REST API for calls and the events of calls."""
+"""Telnyx's REST API for calls, and the calls' events."""
 
 import asyncio
 import base64
@@ -26,13 +26,13 @@ from offhook_lab.carriers.telnyx.hangup_causes import hangup_fields
 from offhook_lab.carriers.telnyx.replies import failure_reply, ok_reply
 from offhook_lab.carriers.telnyx.stream import TelnyxStream
 
-# How long a caller waits for somebody to answer.
+# Default time that a caller waits for an answer.
 INBOUND_TIMEOUT_S = 60.0
 
 
 class TelnyxEmulator(CarrierEmulator):
-    """``applications`` by connection id, with Telnyx's names; there is one from the start, which inbound calls use:
-    ``point_at(url)`` sets its webhook. Numbers' settings: ``connection_id``."""
+    """Emulates Telnyx. ``applications`` are stored by connection id, with Telnyx's names; there is one from the
+    start, for inbound calls: ``point_at(url)`` sets its webhook. Numbers' settings: ``connection_id``."""
 
     name = "telnyx"
 
@@ -68,11 +68,11 @@ class TelnyxEmulator(CarrierEmulator):
 
     @property
     def public_key(self) -> str:
-        """As the portal shows it: base64 of 32 bytes."""
+        """Returns the key as the portal shows it: base64 of 32 bytes."""
         return base64.b64encode(self.key.public_key().public_bytes(KeyEncoding.Raw, PublicFormat.Raw)).decode()
 
     def point_at(self, url: str, /) -> None:
-        """Where the first application's events go."""
+        """Sets the URL for the first application's events."""
         self.applications[self.connection_id]["webhook_event_url"] = url
 
     def new_id(self, kind: Literal["call", "stream", "number", "room", "other"]) -> str:
@@ -80,7 +80,7 @@ class TelnyxEmulator(CarrierEmulator):
             return f"v3:{secrets.token_urlsafe(30)}"
         return str(secrets.randbelow(9 * 10**18) + 10**18) if kind == "number" else str(uuid.uuid4())
 
-    # who may ask
+    # authorization
 
     def check_request(self, request: RestRequest) -> RestReply | None:
         if request.bearer_token() != self.api_key:
@@ -100,7 +100,7 @@ class TelnyxEmulator(CarrierEmulator):
         return failure_reply(500, "10007", "Unexpected error", "An unexpected error occurred.")
 
     def sign_callback(self, callback: OutgoingCallback) -> Mapping[str, str]:
-        """Ed25519 over the time and the raw body; the body says which attempt this is."""
+        """Signs with Ed25519 over the time and the raw body, which contains the attempt's number."""
         if callback.method == "GET":
             return {}
         if callback.attempt > 1:
@@ -117,7 +117,7 @@ class TelnyxEmulator(CarrierEmulator):
     # events
 
     def send_event(self, call: EmulatedCall, event: str, **payload: Any) -> None:
-        """One event of a call."""
+        """Sends one event of a call."""
         application = self.applications.get(call.extra.get("connection_id", ""), {})
         url = call.extra.get("webhook_url") or application.get("webhook_event_url") or ""
         said = {
@@ -177,7 +177,7 @@ class TelnyxEmulator(CarrierEmulator):
         self.send_event(call, "call.dtmf.received", digit=digit)
 
     async def deliver_inbound(self, call: EmulatedCall, number: EmulatedNumber) -> None:
-        """Nothing happens until a command comes."""
+        """Announces the call; nothing else happens until a command arrives."""
         patience = call.plan.gives_up_s or INBOUND_TIMEOUT_S
         try:
             async with asyncio.timeout(patience):
@@ -215,12 +215,12 @@ class TelnyxEmulator(CarrierEmulator):
         return reply
 
     async def _reject_over_limit(self, call: EmulatedCall) -> None:
-        """Too many calls at once is no HTTP error: the call is hung up with SIP 403."""
+        """Hangs up a call above the limit with SIP 403; it is no HTTP error."""
         call.advance_to("initiated")
         call.end("rejected", "carrier")
 
     def dial_call(self, call: EmulatedCall, body: Mapping[str, Any]) -> None:
-        """Ring; its media socket opens before anybody has answered, and starts when somebody has."""
+        """Rings the phone. Its media socket opens before the answer, and starts with it."""
         if body.get("stream_url"):
             self.open_stream(call, body)
 
@@ -234,7 +234,7 @@ class TelnyxEmulator(CarrierEmulator):
         self.place_call(call, float(body.get("timeout_secs") or 30), on_answered)
 
     def remember_settings(self, call: EmulatedCall, body: Mapping[str, Any]) -> None:
-        """What any command may set for the events to come."""
+        """Stores settings that any command can set for later events."""
         for name in ("webhook_url", "client_state"):
             if body.get(name):
                 call.extra[name] = body[name]
@@ -272,7 +272,7 @@ class TelnyxEmulator(CarrierEmulator):
             self.send_event(call, "streaming.failed", failure_reason="connection_failed", **news)
         elif stream.frames_sent or "begun" in call.extra:
             self.send_event(call, "streaming.stopped", **news)
-        # the call itself goes on: it ends by command, or when the phone hangs up
+        # the call itself continues: it ends by command, or when the phone hangs up
         if call.peer is stream:
             call.connect_to(None)
 

@@ -1,4 +1,4 @@
-"""Telnyx's media stream: JSON text and base64; a codec for each direction, and mp3 unless RTP is asked for."""
+"""Telnyx's media stream: JSON text and base64, a codec for each direction, and mp3 unless RTP is requested."""
 
 from base64 import b64decode, b64encode
 from binascii import Error
@@ -10,7 +10,7 @@ from offhook_lab.carriers.core.chaos import SocketFault
 from offhook_lab.carriers.core.codecs import AudioTranscoder, Encoding
 from offhook_lab.carriers.core.stream import MediaStream
 
-# Telnyx has G722, OPUS and AMR-WB too; these are what the lab's phones can be heard through.
+# Telnyx also has G722, OPUS and AMR-WB; these are the codecs that the lab's phones support.
 CARRIED: Final = ("PCMU", "PCMA", "L16")
 TOKEN_HEADER: Final = "x-telnyx-streaming-auth-token"  # noqa: S105 - a header's name
 MIN_CHUNK_S: Final = 0.02
@@ -18,7 +18,8 @@ MAX_CHUNK_S: Final = 30.0
 
 
 class TelnyxStream(MediaStream):
-    """``settings`` are the ``stream_*`` parameters; ``leg_codec`` is what the telephone network has chosen."""
+    """One media stream. ``settings`` are the ``stream_*`` parameters; ``leg_codec`` is the telephone network's
+    choice."""
 
     def __init__(
         self,
@@ -37,7 +38,7 @@ class TelnyxStream(MediaStream):
         self._token = settings.get("stream_auth_token")
         from_us = cast(Encoding, settings.get("stream_bidirectional_codec") or "PCMU")
         rate = int(settings.get("stream_bidirectional_sampling_rate") or 8000)
-        # ?? byte order of L16: no page says it; RTP's network order is taken, as clients in the field do
+        # ?? byte order of L16 is undocumented; RTP's network order is used, as clients in the field do
         self._in = AudioTranscoder(from_us, rate if from_us == "L16" else 8000, big_endian_from_us=True)
         self._bytes_per_s = rate * 2 if from_us == "L16" else 8000
         self._out = AudioTranscoder(self._to_us, 16000 if self._to_us == "L16" else 8000, big_endian_to_us=True)
@@ -57,7 +58,7 @@ class TelnyxStream(MediaStream):
         self.send_message({"event": "connected", "version": "1.0.0", **token})
 
     def begin_audio(self) -> None:
-        """The call is answered: audio flows."""
+        """Starts the audio when the call is answered."""
         if self.state != "open":
             return
         rate = 16000 if self._to_us == "L16" else 8000
@@ -105,7 +106,7 @@ class TelnyxStream(MediaStream):
 
     def _take_audio(self, payload: bytes) -> None:
         if not self._is_rtp:
-            # mp3 is the default, and what is no mp3 is never heard
+            # mp3 is the default mode, and other audio is never heard in it
             self.problems.append("audio was dropped: stream_bidirectional_mode is mp3")
         elif not MIN_CHUNK_S * 0.99 <= len(payload) / self._bytes_per_s <= MAX_CHUNK_S:
             self._report_problem("a chunk has 20 ms to 30 s of audio")

@@ -1,4 +1,4 @@
-"""What Twilio does with our TwiML: its requests for documents, streams, and the news of them."""
+"""Runs our TwiML as Twilio does: its requests for documents, its streams, and their status callbacks."""
 
 from collections.abc import Mapping
 from email.utils import format_datetime
@@ -22,7 +22,7 @@ PARAMETER_CHARS: Final = 500
 
 
 class TwilioStream(TwilioLikeStream):
-    """Twilio signs the handshake as it signs a GET."""
+    """One media stream. Twilio signs the handshake as it signs a GET."""
 
     auth_token = ""
 
@@ -31,7 +31,7 @@ class TwilioStream(TwilioLikeStream):
 
 
 class TwilioDocuments(TwimlRunner):
-    """``extra`` of a request is added to the call's own parameters."""
+    """Runs Twilio's documents. A request's ``extra`` is added to the call's own parameters."""
 
     def __init__(self, owner: "TwilioEmulator", call: EmulatedCall) -> None:
         super().__init__(owner, call)
@@ -42,7 +42,7 @@ class TwilioDocuments(TwimlRunner):
         return form_callback("answer", source.url, form, method=source.method, call_id=self.call.id)
 
     async def handle_unreadable(self) -> None:
-        """Twilio says so to the caller and hangs up."""
+        """Plays Twilio's error to the caller and hangs up."""
         self.call.answer()
         await self.owner.say_text(self.call, "We are sorry, an application error has occurred. Goodbye.")
         self.call.end("normal", "carrier")
@@ -105,7 +105,7 @@ class TwilioDocuments(TwimlRunner):
     ) -> None:
         wanted = {"start": "conference-start", "end": "conference-end"}
         wanted |= {"join": "participant-join", "leave": "participant-leave"}
-        # the first one to say so decides for the whole conference
+        # the first participant to set it decides for the whole conference
         told = self.twilio.conference_callbacks.setdefault(room.sid, dict(attributes))
         if event not in {wanted.get(name) for name in told.get("statusCallbackEvent", "").split()}:
             return

@@ -23,7 +23,7 @@ _SETTINGS = (
 
 
 def add_routes(server: "TwilioEmulator", base: str) -> None:
-    """Serve them below the account's address ``base``; look-ups have an address of their own."""
+    """Serves the routes below the account's path ``base``; look-ups have a path of their own."""
     shop = _NumberRoutes(server)
     for kind in ("Local", "TollFree", "Mobile"):
         server.add_route("GET", f"{base}/AvailablePhoneNumbers/{{country}}/{kind}.json", shop.search_numbers)
@@ -92,7 +92,7 @@ class _NumberRoutes:
 
     async def find_owned(self, request: RestRequest) -> RestReply:
         wanted = (request.query.get("PhoneNumber") or [""])[0]
-        # "+" in a query is a space to whoever decodes it: Twilio takes both
+        # "+" in a query decodes as a space: Twilio takes both
         wanted = with_plus(wanted.strip())
         found = [number for number in self._server.numbers.values() if not wanted or number.e164 == wanted]
         return RestReply(200, {"incoming_phone_numbers": [self._render_number(number) for number in found], "page": 0})
@@ -176,7 +176,7 @@ class _NumberRoutes:
         return RestReply(200, {"sid": room.sid, "friendly_name": room.name, "status": "completed"})
 
     async def add_participant(self, request: RestRequest) -> RestReply:
-        """Call somebody into a conference, by its id or its name."""
+        """Calls a participant into a conference, given by id or by name."""
         asked = request.parts["sid"]
         room = next((room for room in self._server.rooms.values() if room.sid == asked), None)
         if room is None and asked.startswith("CF"):

@@ -1,4 +1,4 @@
-"""Twilio's REST API for calls, and the webhooks of calls' progress."""
+"""Twilio's REST API for calls, and the webhooks of their progress."""
 
 import asyncio
 import secrets
@@ -36,7 +36,8 @@ def error_reply(status: int, code: int, message: str) -> RestReply:
 
 
 class TwilioEmulator(CarrierEmulator):
-    """Numbers' settings have Twilio's names: ``own("+1…", VoiceUrl="https://…", VoiceMethod="POST")``."""
+    """Emulates Twilio. Numbers' settings have Twilio's names: ``add_number("+1…", VoiceUrl="https://…",
+    VoiceMethod="POST")``."""
 
     name = "twilio"
 
@@ -64,7 +65,7 @@ class TwilioEmulator(CarrierEmulator):
         return {"account_sid": self.account_sid, "auth_token": self.auth_token}
 
     def point_at(self, url: str, /) -> None:
-        """Numbers that are owned now ask here."""
+        """Sets the URL of all numbers owned now."""
         for number in self.numbers.values():
             number.settings["VoiceUrl"] = url
 
@@ -75,7 +76,7 @@ class TwilioEmulator(CarrierEmulator):
         number = self._sequences[sequence] = self._sequences.get(sequence, -1) + 1
         return number
 
-    # who may ask
+    # authorization
 
     def check_request(self, request: RestRequest) -> RestReply | None:
         if request.basic_credentials() != (self.account_sid, self.auth_token):
@@ -109,7 +110,7 @@ class TwilioEmulator(CarrierEmulator):
     # webhooks
 
     def call_fields(self, call: EmulatedCall) -> list[tuple[str, str]]:
-        """What every voice webhook says of a call."""
+        """Returns the call's fields in every voice webhook."""
         return [
             ("AccountSid", self.account_sid),
             ("ApiVersion", API_VERSION),
@@ -209,7 +210,7 @@ class TwilioEmulator(CarrierEmulator):
         return call
 
     async def call_into(self, request: RestRequest, source: DocumentSource, conference: str) -> RestReply:
-        """The conference's way to call somebody: the same parameters, the document is given."""
+        """Calls a participant for a conference: the same parameters, with a given document."""
         if not is_e164(request.first_value("To") or "") or (request.first_value("From") or "") not in self.numbers:
             return error_reply(400, 21211, "Invalid 'To' or 'From'")
         call = self._start_call(request, source, parse_number(request.first_value("Timeout"), 60.0))
@@ -219,7 +220,7 @@ class TwilioEmulator(CarrierEmulator):
         )
 
     def _read_source(self, request: RestRequest) -> DocumentSource | None:
-        """What steers the call once it is answered; an address wins over a document."""
+        """Returns the document source once the call is answered; a URL wins over a document."""
         url = request.first_value("Url") or ""
         if url.startswith(("http://", "https://")):
             return DocumentSource(
@@ -269,7 +270,7 @@ class TwilioEmulator(CarrierEmulator):
         self.callback_sender.enqueue(form_callback("amd", url, form, method=method, call_id=call.id))
 
     def render_call(self, call: EmulatedCall) -> dict[str, Any]:
-        """The call resource. The price is null until the call was rated, a second after its end."""
+        """Returns the call resource. The price is null until the call was rated, a second after its end."""
         ended = call.ended_at
         is_rated = ended is not None and (self.now() - ended).total_seconds() >= 1 and call.duration_s
         return {
@@ -308,8 +309,8 @@ class TwilioEmulator(CarrierEmulator):
         return RestReply(200, self.render_call(call)) if call is not None else self.not_found_reply(request)
 
     async def _update_call(self, request: RestRequest) -> RestReply:
-        """Hang up or redirect. An ended call's record stays, so that it answers 21220 to both, as clients in the field
-        report; ``forgets_calls`` makes it a 404, which is said of calls that are gone altogether."""
+        """Hangs up or redirects. An ended call's record stays, so that it answers 21220 to both, as clients in the
+        field report; ``forgets_calls`` makes it a 404, which Twilio documents for calls that no longer exist."""
         call = self.find_call(request.parts["sid"])
         if call is None or (call.is_over and self.forgets_calls):
             return self.not_found_reply(request)
@@ -323,7 +324,7 @@ class TwilioEmulator(CarrierEmulator):
         elif source is not None:
             if not call.answered.is_set():
                 return error_reply(400, 21220, "Call is not in-progress. Cannot redirect.")
-            # the running document ends, and with it its stream
+            # the running document ends along with its stream
             call.run_program(TwilioDocuments(self, call).run_document(source))
             call.connect_to(None)
         else:

@@ -1,4 +1,4 @@
-"""How Twilio proves its webhooks: HMAC-SHA1 over the address and the form's fields."""
+"""Twilio's signature of webhooks: HMAC-SHA1 over the URL and the form's fields."""
 
 import base64
 import hashlib
@@ -7,6 +7,6 @@ from collections.abc import Sequence
 
 
 def compute_signature(auth_token: str, url: str, form: Sequence[tuple[str, str]] = ()) -> str:
-    """``X-Twilio-Signature``. ``form`` are a POST's fields; of several equal values of one name only one counts."""
+    """Returns ``X-Twilio-Signature``. ``form`` are a POST's fields; equal values of one name count once."""
     text = url + "".join(name + value for name, value in sorted(set(form)))
     return base64.b64encode(hmac.new(auth_token.encode(), text.encode(), hashlib.sha1).digest()).decode()

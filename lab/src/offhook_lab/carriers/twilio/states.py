@@ -1,4 +1,4 @@
-"""A call's state in Twilio's words."""
+"""A call's state in Twilio's terms."""
 
 from offhook_lab.carriers.core.calls import EmulatedCall
 
@@ -7,7 +7,7 @@ _ENDED = {
     "normal": "completed",
     "time_limit": "completed",
     "busy": "busy",
-    # somebody who presses the red button is busy to Twilio, as the network says it
+    # a declined call is busy to Twilio, as the network reports it
     "rejected": "busy",
     "no_answer": "no-answer",
     "unreachable": "failed",
@@ -18,7 +18,7 @@ SIP_CODES = {"busy": "486", "rejected": "603", "no_answer": "487", "unreachable"
 
 
 def status_of(call: EmulatedCall) -> str:
-    """``CallStatus``; a call that was answered is completed, whatever ended it."""
+    """Returns ``CallStatus``; an answered call is completed, whatever ended it."""
     if call.status != "ended":
         return _LIVE[call.status]
     if call.answered.is_set():

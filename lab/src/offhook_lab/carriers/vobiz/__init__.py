@@ -1,4 +1,4 @@
-"""An emulator of Vobiz's voice API, from its documentation: like Plivo's, and where it is not."""
+"""An emulator of Vobiz's voice API, from its documentation: Plivo's with differences."""
 
 from offhook_lab.carriers.vobiz.server import VobizEmulator
 

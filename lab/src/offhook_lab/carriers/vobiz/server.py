@@ -1,4 +1,4 @@
-"""Vobiz's REST API: what differs from Plivo's, its numbers, and its three ways to prove a callback."""
+"""Vobiz's REST API: its differences from Plivo's, its numbers, and its three schemes to sign a callback."""
 
 import base64
 import hashlib
@@ -25,8 +25,9 @@ _FROM_US: Final = {(MULAW, 8000), (L16, 8000), (L16, 16000), (L16, 24000)}
 
 
 class VobizStream(PlivoLikeStream):
-    """Linear PCM is big-endian towards us and little-endian from us. The directions are chosen apart: we may send any
-    of ``_FROM_US``. ?? digits are missing in one table of events and listed in another page's: they are sent."""
+    """One media stream. Linear PCM is big-endian to us and little-endian from us. The directions are chosen
+    separately: we can send any of ``_FROM_US``. ?? Digits are missing in one table of events and listed on another
+    page: they are sent."""
 
     needs_stream_id = True
     plays_names_stream = False
@@ -46,7 +47,7 @@ class VobizStream(PlivoLikeStream):
     def obey_other(self, event: Any) -> bool:
         if event != "stop":
             return False
-        # terminal: what was queued is never played
+        # terminal: queued audio is never played
         self.playout.clear()
         self.was_stopped = True
         self.leave()
@@ -66,7 +67,7 @@ class VobizXml(PlivoDocuments):
             self.owner.new_id("stream"),
             url,
             requested_audio(attributes),
-            # an internal number, and not the account's id
+            # an internal number, not the account's id
             {"callId": self.call.id, "accountId": "500042", "tracks": ["inbound"]},
             extra_headers=attributes.get("extraHeaders", ""),
             tunnels=self.owner.callback_sender.tunnels,
@@ -83,7 +84,8 @@ def sign_v3(token: str, url: str, nonce: str) -> str:
 
 
 def sign_body(token: str, timestamp: str, body: bytes) -> str:
-    """The pair ``x-vobiz-signature``/``x-vobiz-timestamp`` of hang-up and ring callbacks: hex, over time and body."""
+    """Returns the pair ``x-vobiz-signature``/``x-vobiz-timestamp`` of hang-up and ring callbacks: hex, over time and
+    body."""
     return hmac.new(token.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
 
 
@@ -97,8 +99,8 @@ def _hmac_base64(token: str, text: str) -> str:
 
 
 class VobizEmulator(PlivoLikeEmulator):
-    """``proofs``: with which schemes callbacks are signed: ``"nonce"`` (V2 and V3 headers), ``"body"`` (the pair with a
-    time, on hang-up and ring callbacks). Calls above 2 a second or 10 at once are refused with 429."""
+    """Emulates Vobiz. ``proofs`` are the schemes that sign callbacks: ``"nonce"`` (V2 and V3 headers), ``"body"``
+    (the pair with a time, on hang-up and ring callbacks). Calls above 2 a second or 10 at once are refused with 429."""
 
     name = "vobiz"
     base = "/api/v1/Account"
@@ -145,7 +147,7 @@ class VobizEmulator(PlivoLikeEmulator):
         return VobizXml(self, call)
 
     def sign_callback(self, callback: OutgoingCallback) -> Mapping[str, str]:
-        """The nonce schemes cover the address only: body and query can be anything."""
+        """Signs a callback. The nonce schemes cover the URL only, so body and query can be anything."""
         if callback.forgery == "unsigned":
             return {}
         token = secrets.token_hex(20) if callback.forgery == "forged" else self.auth_token
@@ -190,7 +192,7 @@ class VobizEmulator(PlivoLikeEmulator):
         return RestReply(200, {"uuid": call.id, "from": fields["From"], "to": fields["To"], **cost})
 
     async def _fetch_call(self, request: RestRequest) -> RestReply:
-        """A live call is asked for with ``status=live|queued``, a finished one without."""
+        """Returns a call: a live one with ``status=live|queued``, a finished one without."""
         call = self.find_call(request.parts["id"])
         wants_live = (request.query.get("status") or [""])[0] in ("live", "queued")
         if call is None or call.is_over == wants_live:

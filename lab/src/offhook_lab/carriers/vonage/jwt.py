@@ -1,4 +1,4 @@
-"""The two JSON web tokens of Vonage: RS256 by which an application asks, HS256 by which callbacks are proven."""
+"""Vonage's two JSON web tokens: RS256 for an application's requests, HS256 for callbacks."""
 
 import base64
 import binascii
@@ -23,7 +23,7 @@ def _decode_part(part: str) -> bytes:
 
 
 def claims_of(token: str, key: RSAPublicKey) -> dict[str, Any] | None:
-    """The claims of a token that this key has signed with RS256; None for any other."""
+    """Returns the claims of a token that this key signed with RS256; None for any other."""
     try:
         head, body, signed = token.split(".")
         if json.loads(_decode_part(head)).get("alg") != "RS256":

@@ -1,4 +1,4 @@
-"""What Vonage does with our call control objects: a list of actions, run one after the other."""
+"""Runs our call control objects as Vonage does: a list of actions, one after the other."""
 
 import json
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ Actions = list[Mapping[str, Any]]
 
 
 class NccoRunner:
-    """Steers one leg."""
+    """Runs the actions of one leg."""
 
     def __init__(self, owner: "VonageEmulator", call: EmulatedCall) -> None:
         self._owner = owner
         self._call = call
 
     async def fetch_and_run(self, url: str, method: str, fallback: str = "") -> None:
-        """Ask an address for the actions: two more tries, then the fallback's."""
+        """Requests the actions from a URL: two retries, then the fallback's."""
         fetched = await self._fetch_actions(url, method)
         if fetched is None and fallback:
             fetched = await self._fetch_actions(fallback, method)
@@ -56,7 +56,7 @@ class NccoRunner:
         return found
 
     async def run_actions(self, actions: Actions) -> None:
-        """To the end of the list, which is the end of the call; an empty one refuses it."""
+        """Runs to the end of the list, which is the end of the call; an empty list refuses it."""
         if self._call.direction == "inbound" and not self._call.answered.is_set():
             if not actions:
                 self._call.rejected = "empty"
@@ -90,7 +90,7 @@ class NccoRunner:
                 )
             )
         else:
-            # there is no hangup action, for one
+            # for one, there is no hang-up action
             self._call.errors.append(f"unknown action {name!r}")
             self._call.end("failed", "carrier")
         return None
@@ -125,7 +125,7 @@ class NccoRunner:
         child.parent = self._call
         self._call.children.append(child)
         child.extra["conversation"] = self._call.extra["conversation"]
-        # a synchronous one is asked what to do next, and is told of the end by that question
+        # the request for a synchronous action's next actions also reports its end
         child.extra["event_url"] = _first_url(action.get("eventUrl")) or self._call.extra.get("event_url", "")
         child.extra["asks_at_end"] = action.get("eventType") == "synchronous"
         await ring_and_bridge(self._owner, self._call, child, parse_number(str(action.get("timeout", "")), 60.0))
@@ -134,7 +134,7 @@ class NccoRunner:
         return None
 
     async def _connect_websocket(self, action: Mapping[str, Any], endpoint: Mapping[str, Any]) -> Actions | None:
-        """The websocket is a leg of its own, with its own id, in the same conversation."""
+        """Connects the websocket, which is a leg of its own with its own id in the same conversation."""
         owner, call = self._owner, self._call
         headers = endpoint.get("headers") or {}
         content_type = str(endpoint.get("content-type", ""))
@@ -169,7 +169,7 @@ class NccoRunner:
         return await self._report_leg(action, "disconnected", leg)
 
     async def _report_leg(self, action: Mapping[str, Any], status: str, leg: Mapping[str, Any]) -> Actions | None:
-        """An event of another leg; a synchronous one may be answered with new actions."""
+        """Reports an event of another leg; the response to a synchronous one can contain new actions."""
         url = _first_url(action.get("eventUrl"))
         event = self._owner.leg_event(self._call, status, leg)
         if action.get("eventType") != "synchronous" or not url:
@@ -184,5 +184,5 @@ class NccoRunner:
 
 
 def _first_url(urls: Any) -> str:
-    """Addresses come in lists of one."""
+    """Returns the first URL; they arrive in lists of one."""
     return str(urls[0]) if isinstance(urls, list) and urls else ""

@@ -59,7 +59,7 @@ class _NumberRoutes:
         if not country:
             return _number_reply(420, "country is required")
         pattern = (request.query.get("pattern") or [""])[0]
-        # search_pattern 0: begins with, the country's code included
+        # search_pattern 0: the prefix, country code included
         begins = (request.query.get("search_pattern") or ["0"])[0] == "0"
         area = pattern[1:] if begins and pattern.startswith("1") and len(pattern) > 1 else ""
         found = find_offers(country, area=area, contains="" if area else pattern, owned=self._server.numbers) or []
@@ -81,7 +81,7 @@ class _NumberRoutes:
             return _number_reply(420, "Numbers from this country can be requested from the Dashboard")
         if with_plus(number) in self._server.numbers or number.endswith("0000"):
             return _number_reply(420, "method failed")
-        # a number that is bought points at no application until it is told to
+        # a bought number has no application until an update sets one
         self._server.add_number(with_plus(number), app_id=None).country = (request.first_value("country") or "").upper()
         return _number_reply()
 
@@ -123,7 +123,7 @@ class _NumberRoutes:
         )
 
     async def put_application(self, request: RestRequest) -> RestReply:
-        """Replaces all of it: what is left out is gone."""
+        """Replaces the whole application: omitted fields are removed."""
         name = request.parts["id"]
         if name not in self._server.applications:
             return self._server.not_found_reply(request)

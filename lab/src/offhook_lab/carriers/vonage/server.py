@@ -45,8 +45,8 @@ _SECONDS: Final = "%Y-%m-%dT%H:%M:%SZ"
 
 
 class VonageEmulator(CarrierEmulator):
-    """``applications`` by id, as their REST resource; there is one from the start, whose addresses ``point_at`` sets.
-    Numbers' settings: ``app_id``."""
+    """Emulates Vonage. ``applications`` are stored by id, as their REST resource; there is one from the start, whose
+    URLs ``point_at`` sets. Numbers' settings: ``app_id``."""
 
     name = "vonage"
 
@@ -63,7 +63,7 @@ class VonageEmulator(CarrierEmulator):
         self.limits.requests_per_second = 15.0
         self.line_types: dict[str, str] = {}
         self.callback_sender.user_agent = "Vonage/VoiceApi"
-        # an answer address is tried three times, and so is an event that we answer with a fault of ours
+        # three attempts for an answer URL, and for an event that we answer with a server error
         self.callback_sender.attempts = 3
         self._tokens: set[str] = set()
         self.add_route("POST", "/v1/calls", self._create_call)
@@ -84,7 +84,7 @@ class VonageEmulator(CarrierEmulator):
         }
 
     def point_at(self, url: str, /, event_url: str = "", method: str = "POST") -> None:
-        """The first application's addresses for inbound calls."""
+        """Sets the first application's URLs for inbound calls."""
         webhooks = {"answer_url": {"address": url, "http_method": method}}
         if event_url:
             webhooks["event_url"] = {"address": event_url, "http_method": "POST"}
@@ -93,7 +93,7 @@ class VonageEmulator(CarrierEmulator):
     def new_id(self, kind: Literal["call", "stream", "number", "room", "other"]) -> str:
         return f"CON-{uuid.uuid4()}" if kind == "room" else str(uuid.uuid4())
 
-    # who may ask
+    # authorization
 
     def check_request(self, request: RestRequest) -> RestReply | None:
         refusal = self._check_authorization(request)
@@ -102,7 +102,7 @@ class VonageEmulator(CarrierEmulator):
         return None if self.has_room_for_request() else self.rate_limited()
 
     def _check_authorization(self, request: RestRequest) -> RestReply | None:
-        """Calls take an application's token, each once; the rest takes key and secret."""
+        """Checks the authorization: calls take an application's token, each once; the rest takes key and secret."""
         if not request.path.startswith(("/v1/calls", "/identity-insights")):
             both = (request.first_value("api_key"), request.first_value("api_secret"))
             good = (self.api_key, self.api_secret)
@@ -128,7 +128,7 @@ class VonageEmulator(CarrierEmulator):
         return _problem_reply(500)
 
     def sign_callback(self, callback: OutgoingCallback) -> Mapping[str, str]:
-        """A token over the hash of what is sent: the body, or a GET's parameters as JSON in their order."""
+        """Returns a token over the hash of the payload: the body, or a GET's parameters as JSON in their order."""
         voice = self.applications[self.application_id].get("capabilities", {}).get("voice", {})
         if callback.forgery == "unsigned" or not voice.get("signed_callbacks", True):
             return {}
@@ -170,7 +170,7 @@ class VonageEmulator(CarrierEmulator):
         ]
 
     def leg_fields(self, call: EmulatedCall) -> dict[str, Any]:
-        """The leg's part of an event."""
+        """Returns the leg's part of an event."""
         leg: dict[str, Any] = {
             "uuid": call.id,
             "from": without_plus(call.from_number),
@@ -202,7 +202,7 @@ class VonageEmulator(CarrierEmulator):
         }
 
     def send_leg_event(self, call: EmulatedCall, status: str, leg: Mapping[str, Any], url: str = "") -> None:
-        """One event, to this address or the call's."""
+        """Sends one event, to this URL or the call's."""
         to = url or str(call.extra.get("event_url", ""))
         self.callback_sender.enqueue(
             json_callback(f"event:{status}", to, self.leg_event(call, status, leg), call_id=call.id)
@@ -217,7 +217,7 @@ class VonageEmulator(CarrierEmulator):
         self.send_leg_event(call, self.status_of(call), self.leg_fields(call))
 
     def _adopt(self, call: EmulatedCall) -> None:
-        """An inbound call belongs to its number's application."""
+        """Assigns an inbound call to its number's application."""
         application = self.applications.get(
             self.number_for(call.to_number).settings.get("app_id", self.application_id), {}
         )
@@ -272,7 +272,7 @@ class VonageEmulator(CarrierEmulator):
         return RestReply(201, {**said, "status": "started", "direction": "outbound"})
 
     async def _detect_machine(self, call: EmulatedCall, body: Mapping[str, Any]) -> None:
-        """The verdict's event names the call in another field than all others."""
+        """Detects a machine. The verdict's event names the call in another field than all others."""
         await asyncio.sleep(call.plan.verdict_s)
         is_machine = call.plan.verdict == "machine"
         self._send_verdict(call, {"status": "machine" if is_machine else "human"})

@@ -14,7 +14,7 @@ MAX_QUEUED_FRAMES: Final = 1024
 
 
 class VonageStream(MediaStream):
-    """``headers`` are our own, flattened into the first message."""
+    """One websocket leg. ``headers`` are our own, flattened into the first message."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class VonageStream(MediaStream):
         self.state = "started"
 
     def send_audio(self, mulaw: bytes) -> None:
-        # the resampler's first pieces are shorter: what is missing is silence
+        # the resampler's first pieces are shorter and are filled up with silence
         frame = self._audio.encode_outgoing(mulaw)
         size = self._rate // 25
         self.send_message(frame[:size].ljust(size, b"\0"))
@@ -57,7 +57,7 @@ class VonageStream(MediaStream):
         self.received.append(found)
         action = found.get("action")
         if action == "clear":
-            # ?? whether a notification in what is cleared comes back: here it does not
+            # ?? whether a cleared notification comes back: here it does not
             self.clear_playout(returns_marks=False)
             self.send_message({"event": "websocket:cleared"})
         elif action == "notify":
