@@ -10,6 +10,7 @@ from sqlalchemy import update
 from offhook.root import Root
 from offhook.runs import RunFinished, RunSweeper
 from offhook.runs.chats import chat_store
+from offhook.runs.live.recording_spool import RecordingSpool
 from offhook.workflows.tables import WorkflowVersion
 from tests.fakes.calls import FixedModels
 from tests.fakes.clock import SetClock
@@ -25,7 +26,13 @@ class Chat:
         self._headers = org.owner_headers
         self._clock = clock
         self._sweeper = RunSweeper(
-            db=root.db, storage=root.storage, events=root.events, clock=clock, lease_s=15, grace_s=5
+            db=root.db,
+            storage=root.storage,
+            spool=RecordingSpool(root.storage),
+            events=root.events,
+            clock=clock,
+            lease_s=15,
+            grace_s=5,
         )
         self.id = 0
         self.finished: list[RunFinished] = []

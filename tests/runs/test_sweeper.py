@@ -14,6 +14,7 @@ from offhook.runs import RunFinished, RunSweeper, service
 from offhook.runs.live import lease_queries
 from offhook.runs.live.call_recording import CallRecordings, WavRecorder
 from offhook.runs.live.event_writer import EventWriter
+from offhook.runs.live.recording_spool import RecordingSpool
 from offhook.runs.records import event_queries
 from offhook.runs.tables import Run
 from offhook.settings import Settings
@@ -28,7 +29,13 @@ GRACE_S = 3.0
 
 def make_sweeper(root: Root, clock: SetClock) -> RunSweeper:
     return RunSweeper(
-        db=root.db, storage=root.storage, events=root.events, clock=clock, lease_s=LEASE_S, grace_s=GRACE_S
+        db=root.db,
+        storage=root.storage,
+        spool=RecordingSpool(root.storage),
+        events=root.events,
+        clock=clock,
+        lease_s=LEASE_S,
+        grace_s=GRACE_S,
     )
 
 

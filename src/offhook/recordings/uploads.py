@@ -61,8 +61,7 @@ class RecordingUploads:
         async with self.decode_upload(await read_body(body)) as (draft, length_s), self._db.transaction() as session:
             # Checked again: a recording of an earlier upload may have been created in the meantime.
             await service.check_unused(session, int(organization_id), key)
-            draft.replace(self._storage.path_for(key))
-            await self._storage.keep(key)
+            await self._storage.keep(key, draft)
         return key, length_s
 
     @asynccontextmanager

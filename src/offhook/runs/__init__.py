@@ -65,6 +65,7 @@ def register(root: Root) -> None:
     sweeper = RunSweeper(
         db=root.db,
         storage=root.storage,
+        spool=live.spool,
         events=root.events,
         clock=root.clock,
         lease_s=lease_s,

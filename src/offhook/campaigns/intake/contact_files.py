@@ -73,8 +73,7 @@ class ContactFiles:
                     if size > MAX_FILE_BYTES:
                         raise ContactFileTooLarge
                     await asyncio.to_thread(file.write, chunk)
-            draft.replace(self._storage.path_for(key))
-            await self._storage.keep(key)
+            await self._storage.keep(key, draft)
         finally:
             draft.unlink(missing_ok=True)
         return key, size

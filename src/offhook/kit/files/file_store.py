@@ -49,8 +49,7 @@ class KeptFile:
 
 
 class FileStore:
-    """Stores files by key: they are created locally under ``root``, at :meth:`path_for` their key, and stored by
-    :meth:`keep`.
+    """Stores files by key: they are created locally under ``root`` and stored by :meth:`keep`.
 
     Without ``bucket`` they stay there. ``bucket`` is ``s3://bucket/prefix`` (``gs://``, ``az://``; credentials from
     their usual variables): :meth:`keep` moves them into it. Keys are relative paths that we choose, never the
@@ -99,12 +98,13 @@ class FileStore:
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
-    async def keep(self, key: str) -> None:
-        """Stores the file created at ``path_for(key)``; with a bucket it is removed from this machine."""
+    async def keep(self, key: str, draft: Path) -> None:
+        """Moves a file of this machine to its key, replacing an existing one. It stays where it is on failure."""
         if self.is_shared:
-            path = self.path_for(key)
-            await self.put(key, path)
-            path.unlink(missing_ok=True)
+            await self.put(key, draft)
+            await asyncio.to_thread(draft.unlink, missing_ok=True)
+        else:
+            await asyncio.to_thread(draft.replace, self.path_for(key))
 
     @asynccontextmanager
     async def open_file(self, key: str) -> AsyncIterator[Path]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -12,8 +13,8 @@ from offhook.kit.tasks import TaskTracker
 from offhook.runs.live.wav import repair_wav_header
 
 FOLDER: Final = "recordings"
-# A live recording is written every second, so an older file is finished.
-ABANDONED_AFTER_S: Final = 300.0
+# Three times the longest call: a call without audio writes nothing, and its file must not be taken from it.
+ABANDONED_AFTER_S: Final = 3600.0
 SWEEP_INTERVAL_S: Final = 60.0
 log = structlog.get_logger(__name__)
 
@@ -27,7 +28,7 @@ class RecordingSpool:
 
     async def start(self) -> None:
         """Checks for leftover files on this machine, now and once a minute."""
-        if self._storage.is_shared:
+        if self._storage.is_shared and not self._tasks:
             self._tasks.start(self._sweep_forever(), name="recording_spool")
 
     def keep_soon(self, key: str) -> None:
@@ -49,19 +50,28 @@ class RecordingSpool:
 
     async def _sweep_forever(self) -> None:
         while True:
-            await self.sweep()
+            try:
+                await self.sweep()
+            except OSError as error:
+                log.warning("recordings_not_swept", error=str(error))
             await asyncio.sleep(SWEEP_INTERVAL_S)
 
     async def _keep(self, key: str) -> bool:
+        path = self._storage.path_for(key)
+        if not path.exists():  # made on another machine, or another process was faster
+            return False
         try:
-            await self._storage.keep(key)
+            await self._storage.keep(key, path)
         except StorageUnavailable as error:
-            if self._storage.path_for(key).exists():  # otherwise another process was faster
-                log.warning("recording_not_kept", key=key, error=str(error))
+            log.warning("recording_not_kept", key=key, error=str(error))
             return False
         return True
 
     def _find_abandoned(self) -> list[Path]:
         before = time.time() - ABANDONED_AFTER_S
-        paths = (self._storage.root / FOLDER).glob("*/*.wav")
-        return [path for path in paths if path.stat().st_mtime < before]
+        found = []
+        for path in (self._storage.root / FOLDER).glob("*/*.wav"):
+            with suppress(FileNotFoundError):  # another process was faster
+                if path.stat().st_mtime < before:
+                    found.append(path)
+        return found

@@ -16,6 +16,7 @@ from offhook.runs import service
 from offhook.runs.events import RunFinished
 from offhook.runs.finishing import finalization
 from offhook.runs.live import lease_queries, repository
+from offhook.runs.live.recording_spool import RecordingSpool
 from offhook.runs.live.wav import repair_wav_header
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
@@ -38,10 +39,19 @@ class RunSweeper:
     """
 
     def __init__(
-        self, *, db: Database, storage: FileStore, events: EventBus, clock: Clock, lease_s: float, grace_s: float
+        self,
+        *,
+        db: Database,
+        storage: FileStore,
+        spool: RecordingSpool,
+        events: EventBus,
+        clock: Clock,
+        lease_s: float,
+        grace_s: float,
     ) -> None:
         self._db = db
         self._storage = storage
+        self._spool = spool
         self._events = events
         self._clock = clock
         self._lease = timedelta(seconds=lease_s)
@@ -87,6 +97,7 @@ class RunSweeper:
             news = run_finished_event(run)
         if recording_key is not None:
             await asyncio.to_thread(repair_wav_header, self._storage.path_for(recording_key))
+            self._spool.keep_soon(recording_key)
         await self._events.publish(news)
         return was_live
 
