@@ -173,7 +173,7 @@ class TestWays:
 
 
 class TestAskingAgain:
-    async def test_in_different_words_each_time_and_then_with_the_choices(self) -> None:
+    async def test_in_different_words_each_time_and_never_with_a_label(self) -> None:
         hint = node(SALES, SUPPORT)
         history: list[LlmMessage] = [LlmMessage("assistant", "What can I do for you?")]
         said = []
@@ -184,9 +184,30 @@ class TestAskingAgain:
             said.append(text)
             history.append(LlmMessage("assistant", text))
         assert len(set(said)) == 3
-        assert said[0].endswith("What can I do for you?")
-        assert "sales, or technical support" in said[1]
-        assert "sales, or technical support" in said[2]
+        assert all(text.endswith("What can I do for you?") for text in said)
+
+    async def test_what_can_be_said_is_told_by_examples(self) -> None:
+        red = EdgeHint("red", "rot-label", "The caller likes red.", ("I like red", "red"))
+        blue = EdgeHint("blue", "blau-label", "The caller likes blue.", ("blue please",))
+        first = await answer(node(red, blue), "bananas")
+        asked = [
+            LlmMessage("assistant", "Which one?"),
+            LlmMessage("user", "bananas"),
+            LlmMessage("assistant", first[0]),
+        ]
+        text, _ = await answer(node(red, blue), *asked, LlmMessage("user", "bananas"))
+        assert text.endswith("You can say: I like red or blue please.")
+
+    async def test_the_third_miss_in_a_row_leads_to_a_person(self) -> None:
+        person = EdgeHint("person", "talk to a person", "The caller wants to talk to a person.")
+        history: list[LlmMessage] = [LlmMessage("assistant", "What can I do for you?")]
+        for _ in range(2):
+            history.append(LlmMessage("user", "bananas"))
+            text, call = await answer(node(SALES, person), *history)
+            assert call is None
+            history.append(LlmMessage("assistant", text))
+        text, call = await answer(node(SALES, person), *history, LlmMessage("user", "bananas"))
+        assert (text, call and call.name) == ("I'm sorry, I'm having trouble understanding you.", "person")
 
     @pytest.mark.parametrize("said", ["sorry?", "what was that", "can you repeat that please", "hello are you there"])
     async def test_who_did_not_hear_gets_the_question_again(self, said: str) -> None:

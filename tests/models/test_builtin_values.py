@@ -2,8 +2,13 @@
 
 import pytest
 
-from offhook.models.providers.builtin import spoken_values
-from offhook.models.providers.builtin.words import answer_polarity, content_stems, is_plain_polarity, word_tokens
+from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.words import (
+    answer_polarity,
+    content_stems,
+    is_plain_polarity,
+    word_tokens,
+)
 
 
 @pytest.mark.parametrize(

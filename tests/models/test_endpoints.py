@@ -113,7 +113,7 @@ class TestSaving:
         [
             ({"llm": {"provider": "nobody"}}, "allowed: builtin, openai"),
             ({"llm": {**OPENAI, "model": "gpt-99"}}, "gpt-4.1-mini"),
-            ({"llm": {"provider": "openai"}}, "needs an api_key"),
+            ({"llm": {"provider": "openai"}}, "requires an API key"),
             ({"llm": {**OPENAI, "temperature": 3}}, "less than or equal to 2"),
             ({"llm": {**OPENAI, "temperature": True}}, "number"),
             ({"llm": {**OPENAI, "max_tokens": 0}}, "greater than or equal to 1"),
@@ -168,7 +168,8 @@ class TestKeys:
 
     async def test_null_removes_it(self, client: AsyncClient, org: OrgFixture) -> None:
         await put(client, org, SAVED)
-        assert (await put(client, org, {"llm": {"provider": "openai", "api_key": None}}, 422))["code"] == "key_missing"
+        answer = await put(client, org, {"llm": {"provider": "openai", "api_key": None}}, 422)
+        assert (answer["code"], answer["field"]) == ("key_missing", "models.llm.api_key")
 
     async def test_another_mask_is_refused(self, client: AsyncClient, org: OrgFixture) -> None:
         await put(client, org, SAVED)

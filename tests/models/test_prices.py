@@ -48,8 +48,8 @@ def test_a_line_says_where_its_price_comes_from() -> None:
 
 def test_what_runs_here_costs_nothing_and_is_still_shown() -> None:
     counter = UsageCounter()
-    counter.add_tts_text(ModelRef("tts", "builtin", "espeak-ng"), "Hello there.")
-    counter.add_stt_seconds(ModelRef("stt", "builtin", "pocketsphinx"), 12.5)
+    counter.add_units(ModelRef("tts", "builtin", "espeak-ng"), "characters", len("Hello there."))
+    counter.add_units(ModelRef("stt", "builtin", "pocketsphinx"), "seconds", 12.5)
     assert [(line.kind, line.unit, line.quantity, line.cost_cents) for line in lines(counter.as_dict())] == [
         ("tts", "character", Decimal(12), Decimal(0)),
         ("stt", "second", Decimal("12.5"), Decimal(0)),

@@ -59,7 +59,7 @@ class TestVoicePreview:
             ({"provider": "nobody"}, "Hi.", "allowed: builtin"),
             ({"provider": "builtin", "voice_id": "../x"}, "Hi.", "voice"),
             ({"provider": "builtin", "speed": 9}, "Hi.", "less than or equal to 4"),
-            ({"provider": "elevenlabs"}, "Hi.", "needs an api_key"),
+            ({"provider": "elevenlabs"}, "Hi.", "requires an API key"),
             ({"provider": "builtin", "surprise": 1}, "Hi.", "Extra inputs"),
             ({"provider": "openai", "api_key": "k", "base_url": "http://10.0.0.1/v1"}, "Hi.", "not public"),
             ({"provider": "builtin"}, "", "at least 1"),

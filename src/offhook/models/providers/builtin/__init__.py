@@ -23,7 +23,7 @@ _VOICES = (
 def vendors(parts: VendorContext) -> tuple[AnyVendor, ...]:
     """Returns the vendors, with one speech program and one recognizer per process for all voices and calls."""
     speech = SynthesizerProcess()
-    llm = BuiltinLlm()
+    llm = BuiltinLlm(parts.embed_sentences)
     stt = BuiltinStt(speech, processes=parts.settings.stt_processes)
 
     def build_voice(choice: ModelChoice) -> BuiltinTts:

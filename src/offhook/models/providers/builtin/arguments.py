@@ -4,12 +4,21 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
-from offhook.models.providers.builtin import spoken_values
-from offhook.models.providers.builtin.edge_matching import count_shared_words
-from offhook.models.providers.builtin.words import answer_polarity, content_stems, word_tokens
+from offhook.models.ports import EdgeHint
+from offhook.models.providers.builtin.edge_matching import choose_edge, edge_polarity
+from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.offered_options import hour_of, offered_hours, pick_hour, spoken_hour
+from offhook.models.providers.builtin.english.overlap import count_shared_words
+from offhook.models.providers.builtin.english.polarity import polarity_of
+from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance, shorten_utterance
+from offhook.models.providers.builtin.english.words import answer_polarity, content_stems, word_tokens
 
 SpokenLine = tuple[Literal["caller", "agent"], str]
 
+# Values with a vocabulary of their own: a later one replaces an earlier one.
+CORRECTED_KINDS: Final = frozenset({"day", "time", "digits", "email"})
+# A shorter number, said where it was not asked for, may be anything.
+MIN_REMARKED_DIGITS: Final = 4
 _KINDS: Final = tuple(
     (kind, re.compile(pattern, re.IGNORECASE))
     for kind, pattern in (
@@ -54,7 +63,13 @@ def kind_of(name: str, described: str) -> str | None:
 
 
 def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: bool = False) -> Any:
-    """Extracts one value of a JSON schema, or None. ``may_be_whole``: free text may be the whole utterance."""
+    """Extracts one value of a JSON schema from what stands of an utterance, or None.
+
+    ``may_be_whole``: free text may be the whole utterance.
+    """
+    said = parse_utterance(text)
+    if said.refused or said.is_correction:
+        text = said.standing
     options = schema.get("enum")
     if isinstance(options, list):
         return _matching_option(text, options)
@@ -72,8 +87,8 @@ def value_of(text: str, name: str, schema: Mapping[str, Any], *, may_be_whole: b
         return None
     kind = kind_of(name, str(schema.get("description") or ""))
     if kind is None:
-        said = strip_lead_in(text)
-        return said if may_be_whole and content_stems(text) else None
+        answer_text = strip_lead_in(text)
+        return answer_text if may_be_whole and content_stems(text) else None
     return string_of(text, kind, may_be_whole=may_be_whole)
 
 
@@ -162,27 +177,101 @@ def parse_lines(conversation: str) -> list[SpokenLine]:
         speaker, colon, text = raw.partition(":")
         who = speaker.strip().lower()
         if colon and who in ("caller", "user", "customer"):
-            lines.append(("caller", text.strip()))
+            lines.append(("caller", shorten_utterance(text)))
         elif colon and who in ("agent", "assistant"):
             lines.append(("agent", text.strip()))
         elif lines and raw.strip():
-            lines[-1] = (lines[-1][0], f"{lines[-1][1]} {raw.strip()}")
+            lines[-1] = (lines[-1][0], shorten_utterance(f"{lines[-1][1]} {raw}"))
     return lines
 
 
 def extract_variables(
-    conversation: str, schema: Mapping[str, Any], variables: Sequence[Mapping[str, Any]]
+    conversation: str,
+    schema: Mapping[str, Any],
+    variables: Sequence[Mapping[str, Any]],
+    known: Sequence[Mapping[str, Any]] = (),
+    edges: Sequence[EdgeHint] = (),
 ) -> dict[str, Any]:
-    """Returns a value or None for each property of the schema."""
+    """Returns a value or None for each property of the schema, and of ``known`` variables those that were corrected.
+
+    ``edges`` are the node's: the one that the last answer takes says what the answer means.
+    """
     lines = parse_lines(conversation)
+    taken = _edge_of_last_answer(lines, edges)
     prompts = {str(v.get("name")): str(v.get("prompt") or "") for v in variables}
     properties = schema.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
-    return {
-        name: _extract_variable(lines, name, prompts.get(name) or str(described.get("description") or ""), described)
+    found = {
+        name: _meaning_of_edge(taken, prompts.get(name) or "", described)
+        if _meaning_of_edge(taken, prompts.get(name) or "", described) is not None
+        else _extract_variable(lines, name, prompts.get(name) or str(described.get("description") or ""), described)
         for name, described in properties.items()
         if isinstance(described, Mapping)
     }
+    for variable in known:
+        name, prompt = str(variable.get("name")), str(variable.get("prompt") or "")
+        if variable.get("type", "string") == "string" and (kind := kind_of(name, prompt)) in CORRECTED_KINDS:
+            found[name] = _newest_value(lines, f"{name.replace('_', ' ')}. {prompt}", kind)
+    return found
+
+
+def _edge_of_last_answer(lines: Sequence[SpokenLine], edges: Sequence[EdgeHint]) -> EdgeHint | None:
+    if not lines or lines[-1][0] != "caller":
+        return None
+    said = parse_utterance(lines[-1][1])
+    if said.is_modified or not (text := said.statement or said.standing):
+        return None
+    choice = choose_edge(text, edges)
+    return choice.edge if choice is not None else None
+
+
+def _meaning_of_edge(edge: EdgeHint | None, prompt: str, schema: Mapping[str, Any]) -> Any:
+    """Returns the truth or the number that an edge stands for: "first visit" is a no, "five" is 5; else None."""
+    declared = schema.get("type")
+    types = set(declared) if isinstance(declared, list) else {declared}
+    if edge is None:
+        return None
+    if "boolean" in types and (polarity := edge_polarity(edge)) is not None:
+        return (polarity == "yes") != (_NEGATED_TRUTH.search(prompt) is not None)
+    if types & {"integer", "number"} and (number := spoken_values.first_number(edge.label)) is not None:
+        return int(number) if number.is_integer() else number
+    return None
+
+
+def _newest_value(lines: Sequence[SpokenLine], about: str, kind: str) -> str | None:
+    """Returns the value that stands in the end: the newest answer, or a later remark that names one outright."""
+    for at in range(len(lines) - 1, -1, -1):
+        who, text = lines[at]
+        said = parse_utterance(text)
+        is_asked_back = said.is_question and not said.statement and not said.wants_change and kind in ("day", "time")
+        if who != "caller" or not said.standing or is_asked_back:
+            continue
+        before = next((line for speaker, line in reversed(lines[:at]) if speaker == "agent"), "")
+        is_answer = count_shared_words(before, about) > 0
+        if kind == "time" and is_answer and (picked := _picked_time(before, said)) is not None:
+            return picked
+        value = string_of(said.standing, kind, may_be_whole=False)
+        if kind == "time" and is_answer and value is None and offered_hours(before):
+            value = spoken_values.time_of_day(said.standing)
+        if kind == "time" and not is_answer:
+            # "nine" to "Tuesday at two, shall I book it?" is a time
+            is_lone = len(word_tokens(said.standing)) <= 2 and spoken_values.clock_time(before) is not None
+            value = value if is_lone else spoken_values.clock_time(said.standing)
+        if kind == "digits" and value is not None and not is_answer and len(value) < MIN_REMARKED_DIGITS:
+            value = None
+        if value is not None:
+            return value
+    return None
+
+
+def _picked_time(before: str, said: CallerUtterance) -> str | None:
+    """Returns the offered time that "the later one" picks; None when a time was named."""
+    hours = offered_hours(before)
+    named = spoken_values.time_of_day(said.standing)
+    if not hours or spoken_values.clock_time(said.standing) or (named is not None and hour_of(named) in hours):
+        return None
+    picked = pick_hour(hours, said.standing)
+    return None if picked is None else spoken_hour(picked)
 
 
 def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schema: Mapping[str, Any]) -> Any:
@@ -193,6 +282,9 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
         return _extract_boolean(lines, name, prompt)
     if _ABOUT_AGENT.search(prompt):
         return _agent_said(lines, about)
+    kind = kind_of(name, prompt)
+    if "string" in types and "enum" not in schema and kind in CORRECTED_KINDS:
+        return _newest_value(lines, about, kind)
     answers = _answers(lines, about)
     described = {**schema, "description": prompt}
     if types & {"integer", "number"} or "enum" in schema or kind_of(name, prompt) not in (None, "name"):
@@ -244,7 +336,7 @@ def _extract_boolean(lines: Sequence[SpokenLine], name: str, prompt: str) -> boo
 def _boolean_in(text: str, name: str, prompt: str) -> bool | None:
     is_inverted = _NEGATED_TRUTH.search(prompt) is not None
     said = set(content_stems(text))
-    if (answer := answer_polarity(text)) is not None:
+    if (answer := polarity_of(text)) is not None:
         return (answer == "yes") != is_inverted
     is_denied = bool(said & {"not", "never", "no"})
     if set(content_stems(name.replace("_", " "))) & said:

@@ -8,30 +8,52 @@ from dataclasses import dataclass
 from typing import Final
 
 from offhook.models.ports import EdgeHint
-from offhook.models.providers.builtin import spoken_values
-from offhook.models.providers.builtin.words import (
+from offhook.models.providers.builtin.edge_values import value_score
+from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.idioms import idiom_score
+from offhook.models.providers.builtin.english.overlap import EXACT, NEGATIONS, phrase_score, word_overlap
+from offhook.models.providers.builtin.english.polarity import polarity_of
+from offhook.models.providers.builtin.english.questions import asks_question
+from offhook.models.providers.builtin.english.words import (
     CONDITION_STOP,
     Polarity,
     answer_polarity,
     content_stems,
     essential_tokens,
     is_plain_polarity,
-    stem_word,
     word_tokens,
 )
+from offhook.models.providers.builtin.meaning import UNKNOWN_MEANING, SentenceMeaning
 
 MIN_SCORE: Final = 0.45
 MIN_LEAD: Final = 0.06
-_EXACT: Final = 1.0
-_CONTAINED: Final = 0.78
+SURE_BESIDE: Final = 0.62
 _LABEL_WEIGHT: Final = 0.95
 _CONDITION_WEIGHT: Final = 0.8
 _SAME_POLARITY: Final = 0.25
 _OPPOSITE_POLARITY: Final = 0.5
-_VALUE_SCORE: Final = 0.6
-_NEGATED: Final = 0.4
-_NEGATIONS: Final = frozenset({"not", "no", "never"})
+_POLARITY_SCORE: Final = 0.4
+_STRANGERS: Final = 0.5
+# Say when, not what: alone they choose nothing.
+_WHEN: Final = frozenset({"today", "tomorrow", "tonight", "week", "month", "year", "yet"})
 
+_HIGHEST: Final = re.compile(
+    r"\b(?:the (?:best|highest|top|maximum)(?: (?:one|score|mark|rating|possible|number|you|there))*|full marks|top marks|maximum)\b",
+    re.IGNORECASE,
+)
+_LOWEST: Final = re.compile(
+    r"\b(?:the (?:worst|lowest|bottom|minimum)(?: (?:one|score|mark|rating|possible|number|you|there))*|minimum)\b",
+    re.IGNORECASE,
+)
+_UNDECIDED: Final = re.compile(r"\bnot (?:quite |really |so |too |entirely )?(?:sure|certain)\b", re.IGNORECASE)
+_CLOSES: Final = re.compile(
+    r"\b(?:nothing(?: else)?(?! in particular| special)|not (?:need|want) anything|no more|goodbye|end the (?:call|conversation)|hang up|is (?:done|finished)|not interested|wants? to stop)\b",
+    re.IGNORECASE,
+)
+_PERSON: Final = re.compile(
+    r"\b(?:talk|speak|transfer\w*|connect\w*|put through)\b.{0,20}\b(?:person|human|agent|representative|operator|someone|colleague|staff)\b",
+    re.IGNORECASE,
+)
 _NEGATIVE: Final = re.compile(
     r"\b((does not|do not|did not|doesn't|don't|didn't) (want|wish|like|agree|accept|need|confirm|approve|consent|care)|not interested|"
     r"declin\w+|refus\w+|reject\w+|disagree\w*|says no|answers no)\b",
@@ -43,7 +65,8 @@ _POSITIVE: Final = re.compile(
     re.IGNORECASE,
 )
 _OTHERWISE: Final = re.compile(
-    r"^(otherwise|anything else|any other|everything else|in (all|any) other|default|fallback|none of)\b", re.IGNORECASE
+    r"^(otherwise|(the )?(caller|guest|customer|user|patient|person|they) (names?|says?|mentions?|chooses?|gives?) (something|anything) else|anything else|any other|everything else|in (all|any) other|default|fallback|none of)\b",
+    re.IGNORECASE,
 )
 _ELSE: Final = re.compile(r"\b(otherwise|something else|anything else|any other|none of|fallback)\b", re.IGNORECASE)
 _ALWAYS: Final = re.compile(
@@ -63,6 +86,13 @@ _WISH: Final = re.compile(
     r"(end|ends|finish|finishes|close|closes) the|is (done|finished|ready to (end|go)))\b",
     re.IGNORECASE,
 )
+
+
+_CHANGE: Final = re.compile(
+    r"\b(?:(?:another|different|other) (?:day|time|date|slot|one|number|address|name)|changes?|correct\w*|wrong|move|reschedule)\b(?! (?:order|call)\b)",
+    re.IGNORECASE,
+)
+_ASKED: Final = re.compile(r"\b(asks?|wants to know|where (?:an?|the|their)|has a question)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +128,26 @@ def fallback_edge(edges: Sequence[EdgeHint]) -> EdgeHint | None:
     found = [edge for edge in edges if is_otherwise(edge)]
     found = found or [edge for edge in edges if _ELSE.search(f"{edge.label}. {edge.condition}")]
     return found[0] if len(found) == 1 else None
+
+
+def is_about_change(edge: EdgeHint) -> bool:
+    """Returns True for an edge that a caller takes who wants something else than was said."""
+    return _CHANGE.search(f"{edge.label}. {edge.condition}") is not None and edge_polarity(edge) != "yes"
+
+
+def without_denied(denied: str, edges: Sequence[EdgeHint]) -> tuple[EdgeHint, ...]:
+    """Returns the edges without those of what the caller does not want: "do not cancel it"."""
+    meant = {
+        match.edge.tool
+        for match in rank_edges(denied, edges)
+        if match.score >= SURE_BESIDE and edge_polarity(match.edge) != "no"
+    }
+    return tuple(edge for edge in edges if edge.tool not in meant)
+
+
+def question_edges(edges: Sequence[EdgeHint]) -> tuple[EdgeHint, ...]:
+    """Returns the edges that a question takes ("when are you open")."""
+    return tuple(edge for edge in edges if _ASKED.search(edge.condition) or any(map(asks_question, edge.examples)))
 
 
 def edge_polarity(edge: EdgeHint) -> Polarity | None:
@@ -137,18 +187,27 @@ def _for_answer(answer: Polarity, edges: Sequence[EdgeHint]) -> list[EdgeHint]:
 def _are_about_the_same(one: EdgeHint, other: EdgeHint) -> bool:
     """Returns True for pairs like "owns the house" and "does not own the house"."""
     words = [
-        {*content_stems(edge.label), *content_stems(edge.condition, extra_stop=CONDITION_STOP)} - _NEGATIONS
+        {*content_stems(edge.label), *content_stems(edge.condition, extra_stop=CONDITION_STOP)} - NEGATIONS
         for edge in (one, other)
     ]
     return bool(words[0] & words[1])
 
 
-def choose_edge(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
+def choose_edge(text: str, edges: Sequence[EdgeHint], meaning: SentenceMeaning = UNKNOWN_MEANING) -> EdgeMatch | None:
     """Returns the edge that fits best, or None when none fits or two fit equally well."""
+    if (onto_scale := _choose_on_scale(text, edges)) is not None:
+        return onto_scale
+    if (beside := _choose_beside_polarity(text, edges)) is not None:
+        return beside
+    if _UNDECIDED.search(text) and len(set(content_stems(text)) - NEGATIONS) < 3:
+        unsure = [edge for edge in edges if _UNDECIDED.search(edge.condition)]
+        return EdgeMatch(unsure[0], SURE_BESIDE) if unsure else None
     ranked = sorted(rank_edges(text, edges), key=lambda choice: -choice.score)
     if not ranked or ranked[0].score < MIN_SCORE:
+        if (meant := _choose_by_meaning(text, edges, meaning)) is not None:
+            return meant
         # "no, because …": the reason matches no edge, the no does
-        said = answer_polarity(text)
+        said = polarity_of(text)
         fitting = _for_answer(said, edges) if said is not None else []
         return EdgeMatch(fitting[0], MIN_SCORE) if len(fitting) == 1 else None
     if len(ranked) > 1 and ranked[0].score - ranked[1].score < MIN_LEAD:
@@ -156,15 +215,64 @@ def choose_edge(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
     return ranked[0]
 
 
+def _choose_on_scale(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
+    """Returns the edge of the one number that is said, where the edges' labels are numbers or "the highest"."""
+    scale = {number: edge for edge in edges if (number := spoken_values.first_number(edge.label)) is not None}
+    if len(scale) < 3:
+        return None
+    said = {number for number in spoken_values.all_numbers(text) if number in scale}
+    if len(said) == 1:
+        return EdgeMatch(scale[said.pop()], EXACT, is_by_value=True)
+    if _HIGHEST.search(text):
+        return EdgeMatch(scale[max(scale)], SURE_BESIDE)
+    return EdgeMatch(scale[min(scale)], SURE_BESIDE) if _LOWEST.search(text) else None
+
+
+def person_edge(edges: Sequence[EdgeHint]) -> EdgeHint | None:
+    """Returns the edge to a person, when there is exactly one."""
+    found = [edge for edge in edges if _PERSON.search(f"{edge.label}. {edge.condition}")]
+    return found[0] if len(found) == 1 else None
+
+
+def closing_edge(edges: Sequence[EdgeHint]) -> EdgeHint | None:
+    """Returns the edge of a caller who needs nothing more, when there is exactly one."""
+    found = [edge for edge in edges if _CLOSES.search(f"{edge.label}. {edge.condition}")]
+    return found[0] if len(found) == 1 else None
+
+
+def _choose_beside_polarity(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
+    """Returns the edge for what follows a yes or a no, where it says more: "no, I need to change the one I have"."""
+    first, comma, rest = text.partition(",")
+    kind = answer_polarity(first)
+    if (
+        not comma
+        or kind is None
+        or len(word_tokens(first)) > 3
+        or not content_stems(rest)
+        or polarity_of(rest) is not None
+    ):
+        return None
+    ranked = sorted(rank_edges(rest, edges), key=lambda choice: -choice.score)
+    if (
+        not ranked
+        or ranked[0].score < SURE_BESIDE
+        or (len(ranked) > 1 and ranked[0].score - ranked[1].score < MIN_LEAD)
+    ):
+        return None
+    return ranked[0] if edge_polarity(ranked[0].edge) in (None, kind) else None
+
+
 def rank_edges(text: str, edges: Sequence[EdgeHint]) -> list[EdgeMatch]:
     """Scores every edge, in the order of ``edges``."""
     exact = _exact_match(text, edges)
     if exact is not None:
-        return [EdgeMatch(edge, _EXACT if edge is exact else 0.0) for edge in edges]
+        return [EdgeMatch(edge, EXACT if edge is exact else 0.0) for edge in edges]
     if not essential_tokens(text):
         return [EdgeMatch(edge, 0.0) for edge in edges]
-    said = answer_polarity(text)
-    if said is not None and is_plain_polarity(text):
+    said = polarity_of(text)
+    if said is not None and (
+        is_plain_polarity(text) or (answer_polarity(text) != said and len(content_stems(text)) < 5)
+    ):
         fitting = _for_answer(said, edges)
         if len(fitting) == 1:
             return [EdgeMatch(edge, 0.9 if edge in fitting else 0.0) for edge in edges]
@@ -188,9 +296,11 @@ def _score_edge(
     text: str, edge: EdgeHint, edges: Sequence[EdgeHint], weights: dict[str, float], said: Polarity | None
 ) -> EdgeMatch:
     by_words = _words_score(text, edge, weights)
-    by_value = _value_score(text, edge, edges)
-    score = max(by_words, by_value, _idiom_score(text, edge))
+    by_value = value_score(text, edge, edges)
+    score = max(by_words, by_value, idiom_score(text, f"{edge.label}. {edge.condition}"))
     own = edge_polarity(edge) if said is not None else None
+    if own == said and said is not None:
+        score = max(score, _POLARITY_SCORE)
     if own is not None:
         # "no" decides between two edges that share a word
         score += _SAME_POLARITY if own == said else -_OPPOSITE_POLARITY
@@ -207,7 +317,8 @@ def _word_weights(edges: Sequence[EdgeHint]) -> dict[str, float]:
             *content_stems(edge.condition, extra_stop=CONDITION_STOP),
         }
     )
-    return {word: 0.2 + math.log(1 + len(edges) / seen) for word, seen in count.items()}
+    weights = {word: 0.2 + math.log(1 + len(edges) / seen) for word, seen in count.items()}
+    return {word: min(weight, 0.4) if word in _WHEN else weight for word, weight in weights.items()}
 
 
 def _words_score(text: str, edge: EdgeHint, weights: dict[str, float]) -> float:
@@ -215,163 +326,29 @@ def _words_score(text: str, edge: EdgeHint, weights: dict[str, float]) -> float:
     whole = " ".join(essential_tokens(text))
     best = 0.0
     for weight, phrase in ((_LABEL_WEIGHT, edge.label), *((1.0, example) for example in edge.examples)):
-        best = max(best, weight * _phrase_score(whole, spoken, phrase, weights))
+        best = max(best, weight * phrase_score(whole, spoken, phrase, weights))
     condition = content_stems(edge.condition, extra_stop=CONDITION_STOP)
-    return max(best, _CONDITION_WEIGHT * _word_overlap(spoken, condition, weights, is_condition=True))
+    return max(best, _CONDITION_WEIGHT * word_overlap(spoken, condition, weights, is_condition=True))
 
 
-def _phrase_score(whole: str, spoken: list[str], phrase: str, weights: dict[str, float]) -> float:
-    words = " ".join(essential_tokens(phrase))
-    if words and words == whole:
-        return _EXACT
-    wanted = content_stems(phrase)
-    if not set(wanted) - _NEGATIONS or not spoken:
-        # a phrase of stop words only ("it is the", "and you") must match as a whole
-        return _CONTAINED if words and f" {words} " in f" {whole} " and len(words.split()) > 1 else 0.0
-    if set(wanted) == set(spoken):
-        return 0.97
-    if set(wanted) <= set(spoken) and not _is_negated(spoken, wanted):
-        return _CONTAINED + min(0.15, 0.04 * len(wanted)) - min(0.2, 0.02 * (len(spoken) - len(wanted)))
-    return _word_overlap(spoken, wanted, weights)
-
-
-def _word_overlap(
-    spoken: list[str], wanted: list[str], weights: dict[str, float], *, is_condition: bool = False
-) -> float:
-    """Returns the weighted share of common words: of both sides for a phrase, mostly the caller's for a condition."""
-    common = set(spoken) & set(wanted)
-    if not common - _NEGATIONS:
-        return 0.0
-    if _is_negated(spoken, wanted):
-        spoken = [word for word in spoken if word not in _NEGATIONS]
-        return _NEGATED * _word_overlap(spoken, wanted, weights, is_condition=is_condition)
-    total = sum(weights.get(word, 1.0) for word in common)
-    of_spoken = total / sum(weights.get(word, 1.0) for word in set(spoken))
-    of_wanted = total / sum(weights.get(word, 1.0) for word in set(wanted))
-    if is_condition:
-        return of_spoken * 0.75 + min(of_wanted * 2, 1.0) * 0.25
-    return 2 * of_spoken * of_wanted / (of_spoken + of_wanted)
-
-
-def _is_negated(spoken: list[str], wanted: list[str]) -> bool:
-    """Returns True when the caller says "not" and the phrase does not: "not so good" is not "very good"."""
-    return bool(_NEGATIONS & set(spoken)) and not _NEGATIONS & set(wanted)
-
-
-# Callers' wording and the wording of authors for the same edge.
-_IDIOMS: Final = tuple(
-    (re.compile(said), re.compile(described, re.IGNORECASE), score)
-    for said, described, score in (
+def _choose_by_meaning(text: str, edges: Sequence[EdgeHint], meaning: SentenceMeaning) -> EdgeMatch | None:
+    """Returns the edge nearest in meaning, where no words decide; None when all are strangers or two are as near."""
+    if len(content_stems(text)) < 2 or polarity_of(text) is not None or NEGATIONS & set(content_stems(text)):
+        return None
+    near = sorted(
         (
-            (
-                r"\b(customer service|operator|(real|live) (person|agent)|human|representative|manager|supervisor|somebody|"
-                r"someone|transfer me|(talk|speak) (to|with) (a|some))\b"
-            ),
-            r"\b(person|human|agent|representative|operator|someone|colleague|staff|transfer)\b",
-            0.8,
+            EdgeMatch(
+                edge,
+                max(
+                    meaning.nearest(text, edge.examples),
+                    _CONDITION_WEIGHT * meaning.similarity(text, edge.condition),
+                    meaning.similarity(text, edge.label),
+                ),
+            )
+            for edge in edges
         ),
-        (
-            (
-                r"^(no )?(that is (all|it)|that was (all|it)|nothing( else| more)?|i do not (need|want) anything( else| more)?|never mind|nevermind|goodbye|bye( bye)?|"
-                r"good bye|i am (done|finished)|just asking|wrong number)$"
-            ),
-            r"\b(nothing|no more|goodbye|end the|hang up|not need|not interested|finished|is done)\b",
-            0.7,
-        ),
-        (
-            (
-                r"\b(busy|not (now|a good time)|bad time|later|another time|(in|at) a meeting|driving|call (me )?back|"
-                r"no time)\b"
-            ),
-            r"\b(later|busy|bad moment|bad time|another time|no time|call ?back)\b",
-            0.7,
-        ),
+        key=lambda match: -match.score,
     )
-)
-
-
-def _idiom_score(text: str, edge: EdgeHint) -> float:
-    said, described = " ".join(essential_tokens(text)), f"{edge.label}. {edge.condition}"
-    return max(
-        (score for spoken, written, score in _IDIOMS if spoken.search(said) and written.search(described)), default=0.0
-    )
-
-
-_WEEKDAY_RANGE: Final = re.compile(r"\b(week ?days?|monday (to|through|till|until|and) friday)\b", re.IGNORECASE)
-_WEEKEND: Final = re.compile(r"\b(weekends?|saturdays?|sundays?)\b", re.IGNORECASE)
-_DAY: Final = re.compile(r"\b(days?|dates?|weekdays?|mon|tues|wednes|thurs|fri)(day)?\b", re.IGNORECASE)
-_TIME: Final = re.compile(r"\b(times?|o'?clock|slot|morning|afternoon|evening)\b", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"\b(number|digits?|code|amount|rating|rate|score|how many|age)\b", re.IGNORECASE)
-
-
-_BOOKING: Final = re.compile(
-    r"\b(book|schedule|reserve|make)\b.*\b(appointment|visit|meeting|table|slot|call)\b", re.IGNORECASE
-)
-_EXISTING: Final = re.compile(r"\b(already|existing|cancel|move|change|reschedule)\b", re.IGNORECASE)
-# A caller who names a day or a time wants to book, if nothing else fits.
-_BOOKING_SCORE: Final = 0.5
-
-
-def _value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
-    """Scores a day, time or number that the edge asks for without naming this one."""
-    described = f"{edge.label}. {edge.condition}"
-    if any(_negates_value(word) for word in (edge.label, edge.condition)):
-        return 0.0
-    day = spoken_values.day_phrase(text)
-    if day is not None:
-        is_weekend = day.removeprefix("next ").removeprefix("this ").lower() in ("saturday", "sunday", "the weekend")
-        if _WEEKEND.search(described) and not _WEEKDAY_RANGE.search(described):
-            return _VALUE_SCORE + 0.1 if is_weekend else 0.0
-        if is_weekend and _WEEKDAY_RANGE.search(described):
-            return 0.0
-        if _DAY.search(described):
-            return _VALUE_SCORE
-    time = spoken_values.time_of_day(text, may_be_lone=len(essential_tokens(text)) <= 3)
-    if _TIME.search(described) and time:
-        return _VALUE_SCORE
-    if (
-        (day or spoken_values.time_of_day(text, may_be_lone=False))
-        and _BOOKING.search(described)
-        and not _EXISTING.search(described)
-    ):
-        return _BOOKING_SCORE
-    if (
-        _NUMBER.search(described)
-        and spoken_values.first_number(text) is not None
-        and not _others_name_numbers(edge, edges)
-    ):
-        return _VALUE_SCORE
-    return 0.0
-
-
-def _negates_value(text: str) -> bool:
-    return re.search(r"\b(another|different|other|none|not|no)\b", text, re.IGNORECASE) is not None
-
-
-def _others_name_numbers(edge: EdgeHint, edges: Sequence[EdgeHint]) -> bool:
-    """Returns True when labels are numbers: on a scale, a number without its own edge is no answer."""
-    return any(spoken_values.first_number(other.label) is not None for other in edges if other is not edge) or (
-        spoken_values.first_number(edge.label) is not None
-    )
-
-
-def asked_value_kinds(edge: EdgeHint) -> frozenset[str]:
-    """Returns the kinds of value (``day``, ``time``) that take an edge."""
-    described = f"{edge.label}. {edge.condition}"
-    examples = edge.examples
-    is_day = any(map(spoken_values.day_phrase, examples)) if examples else _DAY.search(described) is not None
-    is_time = any(map(spoken_values.time_of_day, examples)) if examples else _TIME.search(described) is not None
-    return frozenset(kind for kind, asked in (("day", is_day), ("time", is_time)) if asked)
-
-
-def phrase_fit(text: str, phrases: Sequence[str]) -> float:
-    """Returns how well words match the best of some phrases, 0..1."""
-    if not essential_tokens(text):
-        return 0.0
-    spoken, whole = content_stems(text), " ".join(essential_tokens(text))
-    return max((_phrase_score(whole, spoken, phrase, {}) for phrase in phrases), default=0.0)
-
-
-def count_shared_words(text: str, other: str) -> int:
-    """Counts the meaningful words that two texts share."""
-    return len({stem_word(word) for word in content_stems(text)} & {stem_word(word) for word in content_stems(other)})
+    if not near or near[0].score < _STRANGERS or (len(near) > 1 and near[0].score - near[1].score < MIN_LEAD):
+        return None
+    return near[0]

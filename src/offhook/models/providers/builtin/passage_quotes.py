@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from offhook.models.providers.builtin.words import content_stems, word_tokens
+from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 
 _QUESTION_WORDS: Final = frozenset(
     [
@@ -52,7 +52,7 @@ def quote_passage(heard: str, passages: Sequence[str]) -> str | None:
     words = set(content_stems(heard))
     if not passages or not words or not _is_question(heard):
         return None
-    found = list(dict.fromkeys(sentence for passage in passages for sentence in _split_sentences(passage)))
+    found = list(dict.fromkeys(sentence for passage in passages for sentence in split_sentences(passage)))
     said = [(set(content_stems(sentence)) & words, set(content_stems(above)) & words) for sentence, above in found]
     common = Counter(word for own, above in said for word in own | above)
     weights = {word: math.log(1 + len(said) / common[word]) if common[word] else 1.0 for word in words}
@@ -72,7 +72,7 @@ def _is_question(heard: str) -> bool:
     return bool(_ASKS.search(heard)) or bool(said and said[0] in _QUESTION_WORDS)
 
 
-def _split_sentences(passage: str) -> Iterator[tuple[str, str]]:
+def split_sentences(passage: str) -> Iterator[tuple[str, str]]:
     """Yields every sentence with the heading above it."""
     above = before = ""
     for line in passage.split("\n"):

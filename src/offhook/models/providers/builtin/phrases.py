@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from offhook.models.ports import EdgeHint, NodeHint
+from offhook.models.providers.builtin.english.words import word_tokens
 
 _QUOTED: Final = re.compile(r"[\u201c\"\u00ab]([^\u201d\"\u00bb]{3,300})[\u201d\"\u00bb]")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
@@ -106,35 +107,48 @@ def question_of(text: str) -> str:
 
 
 def spoken_choices(edges: Sequence[EdgeHint]) -> str:
-    """Lists the choices as a caller would say them: "book an appointment, change an appointment, or opening hours"."""
-    said = list(dict.fromkeys(_edge_as_spoken(edge) for edge in edges))
-    said = said[: 6 if sum(len(way.split()) for way in said[:6]) <= 12 else 4]
-    if len(said) <= 1:
-        return "".join(said)
-    return f"{', '.join(said[:-1])}, or {said[-1]}"
+    """Lists what a caller can say, by an example of each edge; "" without examples. Labels are never read out."""
+    said = list(dict.fromkeys(_as_spoken(edge.examples[0]) for edge in edges if edge.examples))
+    said = said[: 6 if sum(len(choice.split()) for choice in said[:6]) <= 12 else 4]
+    return join_choices(said) if len(said) > 1 else ""
 
 
-def _edge_as_spoken(edge: EdgeHint) -> str:
-    label = _split_name(edge.label).strip(" .!?")
-    return label if len(label.split()) <= 4 or not edge.examples else edge.examples[0].lower().strip(" .!?")
+def join_choices(choices: Sequence[str]) -> str:
+    """Joins choices as one says them: "nine, eleven, or two o'clock"."""
+    if len(choices) <= 1:
+        return "".join(choices)
+    if len(choices) == 2:
+        return f"{choices[0]} or {choices[1]}"
+    return f"{', '.join(choices[:-1])}, or {choices[-1]}"
+
+
+def _as_spoken(example: str) -> str:
+    return re.sub(r"\bi\b", "I", example.lower().strip(" .!?"))
 
 
 REPROMPTS: Final = (
     "Sorry, I didn't get that.",
     "I'm sorry, I am not sure I understood.",
     "I still did not catch that.",
+    "Let me try once more.",
 )
+GIVES_UP: Final = "I'm sorry, I'm having trouble understanding you."
 
 
 def reprompt_sentence(attempt: int, question: str, edges: Sequence[EdgeHint]) -> str:
-    """Returns a repeated question; ``attempt`` counts from 0. Later ones list the choices."""
-    opener = REPROMPTS[min(attempt, len(REPROMPTS) - 1)]
+    """Returns a repeated question in other words than the time before; ``attempt`` counts from 0."""
+    opener = REPROMPTS[attempt % len(REPROMPTS)]
     offers = spoken_choices(edges)
-    if attempt == 0 or not offers:
-        return f"{opener} {question}"
-    if attempt == 1 or attempt % 2:
+    if attempt % 2 and offers:
         return f"{opener} You can say: {offers}."
-    return f"{opener} Please say one of these: {offers}."
+    return f"{opener} {question}"
+
+
+def vary_sentence(text: str, last: str) -> str:
+    """Returns a sentence in words that were not the last ones."""
+    if text != last:
+        return text
+    return HOLDS_ON if text == HOLDS else f"Once more: {text}"
 
 
 def is_reprompt(text: str) -> bool:
@@ -147,6 +161,24 @@ _ASKS_AGAIN: Final = re.compile(
     r"say (that|it) again|what did you say|i did not (hear|catch|understand|get) (you|that|it)|"
     r"i (can|could) not hear (you|that|it)|hello|hello are you there|are you there|can you hear me)( please)?$"
 )
+
+
+_TO_REPEAT: Final = re.compile(
+    r"\b(?:what|which|when|who|how much|where) (?:\w+ ){0,3}(?:was (?:it|that)(?: again| now)?|(?:is it|is that) again|did you say|were (?:they|those|the options))$|"
+    r"\b(?:what|which) (?:\w+ ){0,2}(?:day|time|date|times|days) (?:was|is|did|were|are) (?:it|that|we|you|they|those)\b|"
+    r"\b(?:what was (?:the|your|that) (?:question|last)|where were we|what (?:are|were) (?:the|my) (?:options|choices|times))\b|"
+    r"\b(?:again|one more time|once more)(?: please)?$|\b(?:repeat|run (?:that|it) by me|say (?:that|it) again)\b"
+)
+
+
+LETS_GO: Final = "I'm sorry to have kept you. Thank you for your time, you can hang up now."
+HOLDS: Final = "Of course, take your time."
+HOLDS_ON: Final = "No hurry, I am still here."
+
+
+def asks_to_repeat(text: str) -> bool:
+    """Returns True for a question about what we have just said: "what time was it again?"."""
+    return _TO_REPEAT.search(" ".join(word_tokens(text))) is not None
 
 
 def asks_again(words: Sequence[str]) -> bool:

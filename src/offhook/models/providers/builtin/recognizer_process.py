@@ -32,7 +32,7 @@ def pack_request(caller: int, op: int, payload: bytes) -> bytes:
 
 
 def program_died() -> ModelError:
-    return ModelError("stt_program_died", "The listening program ended.", retryable=True)
+    return ModelError("stt_program_died", "The speech recognizer stopped unexpectedly.", retryable=True)
 
 
 class RecognizerProcess:

@@ -22,7 +22,7 @@ COMMAND: Final = (sys.executable, "-I", str(Path(wire.__file__).resolve()))
 Answer = tuple[int, bytes]
 
 
-def program_died(message: str = "The speech program ended.") -> ModelError:
+def program_died(message: str = "The speech synthesizer stopped unexpectedly.") -> ModelError:
     return ModelError("tts_program_died", message, retryable=True)
 
 
@@ -133,7 +133,7 @@ class SynthesizerProcess:
                 _, kind, payload = await started.receive_answer()
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
             await started.close()
-            raise program_died("The speech program ended while it started.") from None
+            raise program_died("The speech synthesizer stopped while it was starting.") from None
         except BaseException:
             await started.close()
             raise

@@ -128,4 +128,4 @@ def _read_audio(source: IO[bytes]) -> Iterator[bytes]:
             yield payload
         is_first = False
     if is_first:
-        raise program_died("The speech program ended while it started.")
+        raise program_died("The speech synthesizer stopped while it was starting.")

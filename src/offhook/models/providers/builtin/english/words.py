@@ -11,6 +11,7 @@ _CONTRACTIONS: Final = (
     (re.compile(r"\bwon't\b"), "will not"),
     (re.compile(r"\bain't\b"), "is not"),
     (re.compile(r"n't\b"), " not"),
+    (re.compile(r"\blet's\b"), "let us"),
     (re.compile(r"\bo'clock\b"), "oclock"),
     (re.compile(r"'m\b"), " am"),
     (re.compile(r"'re\b"), " are"),

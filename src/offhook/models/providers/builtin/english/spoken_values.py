@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from offhook.models.providers.builtin.words import POLITE, word_set, word_tokens
+from offhook.models.providers.builtin.english.words import POLITE, word_set, word_tokens
 
 DIGITS: Final = {
     "zero": "0", "oh": "0", "o": "0", "one": "1", "two": "2", "three": "3", "four": "4", "for": "4", "five": "5",
@@ -28,32 +28,60 @@ MONTHS: Final = (
 )  # fmt: skip
 _RELATIVE: Final = ("today", "tomorrow", "tonight", "weekend")
 _DAY_PARTS: Final = ("morning", "afternoon", "evening", "noon", "midday", "midnight", "lunchtime")
+# "Two nights", "three weeks ago": an amount of something, not the number that was asked for.
+_COUNTED: Final = re.compile(
+    r"\b(?:\d{1,2}|a|one|two|three|four|five|six|seven|eight|nine|ten) "
+    r"(?:nights?|days?|weeks?|months?|years?|hours?|minutes?|times?|people|persons?|kids|children|of us|more things?|things?|questions?|items?|pairs?)\b"
+)
+_MIN_RUN: Final = 4
 _NOT_A_NAME: Final = word_set("""i am im is it its my name this the a an here yes no sure ok okay of course calling speaking for you can call me
     sorry what please thanks thank not hello hi hey from and""")
 
 
 def all_digits(text: str) -> str:
-    """Returns all spoken digits in order: "four two, double seven" → "4277", "forty two" → "42"."""
-    found: list[str] = []
+    """Returns all spoken digits in order: "four two, double seven" → "4277", "forty two" → "42".
+
+    Of several runs of digits it is the last one that is long enough for a number of something: "two lamps, order 4712".
+    """
+    runs = _digit_runs(_COUNTED.sub(" ", " ".join(word_tokens(text))))
+    long = [run for run in runs if len(run) >= _MIN_RUN]
+    return long[-1] if long else "".join(runs)
+
+
+def _digit_runs(text: str) -> list[str]:
+    """Returns the digits of a text, those next to each other as one."""
+    runs: list[str] = []
+    last_at = -2
     repeat = 1
     words = word_tokens(text)
     for index, word in enumerate(words):
         spoken = _digits_of(words, index)
         if word in ("double", "triple"):
             repeat = 2 if word == "double" else 3
+            last_at = index if index - last_at <= 1 else last_at
             continue
         if spoken:
-            found.append(spoken * repeat)
+            if runs and runs[-1] == spoken and len(spoken) >= _MIN_RUN:
+                continue
+            if runs and index - last_at <= 1:
+                runs[-1] += spoken * repeat
+            else:
+                runs.append(spoken * repeat)
+            last_at = index
         repeat = 1
-    return "".join(found)
+    return runs
 
 
 def _digits_of(words: list[str], index: int) -> str:
     word = words[index]
     if word[0].isdigit():
         return re.sub(r"\D", "", word)
-    if word in ("oh", "o", "for"):
-        # only next to other digits: "oh" and "for" are words too
+    if word == "for":
+        # "status for 9905" is no digit; "two for seven" and "for two seven one" are
+        is_first = index == 0 and len(words) > 2 and all(near in _UNITS for near in words[1:])
+        return "4" if is_first or (index > 0 and words[index - 1] in _UNITS) else ""
+    if word in ("oh", "o"):
+        # only next to other digits: it is a word too
         around = [words[at] for at in (index - 1, index + 1) if 0 <= at < len(words)]
         return DIGITS[word] if any(near in _UNITS or near[0].isdigit() for near in around) else ""
     if word in _UNITS:
@@ -78,6 +106,17 @@ def first_number(text: str) -> float | None:
         if _starts_number(words, start):
             return _spoken_number(words, start)
     return None
+
+
+def all_numbers(text: str) -> list[float]:
+    """Returns every number in a text, each word or figure by itself: "seven, no, eight" → 7, 8."""
+    words = _COUNTED.sub(" ", " ".join(word_tokens(text))).split()
+    return [
+        value
+        for at, word in enumerate(words)
+        if (word[0].isdigit() or _starts_number(words, at))
+        and (value := first_number(" ".join(words[at : at + 1]))) is not None
+    ]
 
 
 def _starts_number(words: list[str], at: int) -> bool:
@@ -165,6 +204,7 @@ _TIMES: Final = tuple(
     re.compile(pattern)
     for pattern in (
         rf"\b(?:half|quarter|ten|twenty|five) (?:past|to|after) {_HOUR}(?: {_PART})?\b",
+        rf"\bhalf {_HOUR}(?: {_PART})?\b",
         rf"\b{_HOUR} {_MINUTE}(?: {_PART})?\b",
         rf"\b{_HOUR} oclock(?: {_PART})?\b",
         rf"\b{_HOUR} {_PART}\b",

@@ -1,0 +1,106 @@
+"""Matches the days, times and numbers that a caller names to the edges that ask for them. Pure."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from offhook.models.ports import EdgeHint
+from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.words import (
+    content_stems,
+    essential_tokens,
+)
+
+_VALUE_SCORE: Final = 0.6
+
+
+_WEEKDAY_RANGE: Final = re.compile(r"\b(week ?days?|monday (to|through|till|until|and) friday)\b", re.IGNORECASE)
+_WEEKEND: Final = re.compile(r"\b(weekends?|saturdays?|sundays?)\b", re.IGNORECASE)
+_DAY: Final = re.compile(r"\b(days?|dates?|weekdays?|mon|tues|wednes|thurs|fri)(day)?\b", re.IGNORECASE)
+_TIME: Final = re.compile(r"\b(times?|o'?clock|slot|morning|afternoon|evening)\b", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"\b(number|digits?|code|amount|rating|rate|score|how many|age)\b", re.IGNORECASE)
+
+
+_BOOKING: Final = re.compile(
+    r"\b(book|schedule|reserve|make)\b.*\b(appointment|visit|meeting|table|slot|call)\b", re.IGNORECASE
+)
+_EXISTING: Final = re.compile(r"\b(already|existing|cancel|move|change|reschedule)\b", re.IGNORECASE)
+_COMING: Final = re.compile(
+    r"\b(like|want|need|book|come|coming|appointment|free|available|any|have|can|could|next|see|in)\b", re.IGNORECASE
+)
+_REMARK: Final = re.compile(r"\b(weather|rain\w*|sunny|lovely|nice|hot|cold|birthday)\b", re.IGNORECASE)
+# A caller who names a day or a time wants to book, if nothing else fits.
+_BOOKING_SCORE: Final = 0.5
+
+
+def value_score(text: str, edge: EdgeHint, edges: Sequence[EdgeHint]) -> float:
+    """Scores a day, time or number that the edge asks for without naming this one."""
+    described = f"{edge.label}. {edge.condition}"
+    if any(_negates_value(word) for word in (edge.label, edge.condition)):
+        return 0.0
+    day = spoken_values.day_phrase(text)
+    if day is not None:
+        is_weekend = day.removeprefix("next ").removeprefix("this ").lower() in ("saturday", "sunday", "the weekend")
+        if _WEEKEND.search(described) and not _WEEKDAY_RANGE.search(described):
+            return _VALUE_SCORE + 0.1 if is_weekend else 0.0
+        if is_weekend and _WEEKDAY_RANGE.search(described):
+            return 0.0
+        if _DAY.search(described):
+            return _VALUE_SCORE
+    time = spoken_values.time_of_day(text, may_be_lone=len(essential_tokens(text)) <= 3)
+    if _TIME.search(described) and time:
+        return _VALUE_SCORE
+    if (
+        (day or spoken_values.time_of_day(text, may_be_lone=False))
+        and _BOOKING.search(described)
+        and not _EXISTING.search(described)
+        and (_COMING.search(text) or len(content_stems(text)) < 4)
+        and not _REMARK.search(text)
+    ):
+        return _BOOKING_SCORE
+    if (
+        _NUMBER.search(described)
+        and spoken_values.first_number(text) is not None
+        and not _others_name_numbers(edge, edges)
+    ):
+        return _VALUE_SCORE
+    return 0.0
+
+
+def _negates_value(text: str) -> bool:
+    return re.search(r"\b(another|different|other|none|not|no)\b", text, re.IGNORECASE) is not None
+
+
+def _others_name_numbers(edge: EdgeHint, edges: Sequence[EdgeHint]) -> bool:
+    """Returns True when labels are numbers: on a scale, a number without its own edge is no answer."""
+    return any(spoken_values.first_number(other.label) is not None for other in edges if other is not edge) or (
+        spoken_values.first_number(edge.label) is not None
+    )
+
+
+def names_weekdays(text: str) -> bool:
+    """Returns True for "Monday to Friday", which is no day."""
+    return _WEEKDAY_RANGE.search(text) is not None
+
+
+def asked_value_kinds(edge: EdgeHint) -> frozenset[str]:
+    """Returns the kinds of value (``day``, ``time``) that take an edge."""
+    described = f"{edge.label}. {edge.condition}"
+    examples = edge.examples
+    is_day = any(map(spoken_values.day_phrase, examples)) if examples else _DAY.search(described) is not None
+    is_time = any(map(spoken_values.time_of_day, examples)) if examples else _TIME.search(described) is not None
+    return frozenset(kind for kind, asked in (("day", is_day), ("time", is_time)) if asked)
+
+
+def is_off_scale(text: str, edges: Sequence[EdgeHint]) -> bool:
+    """Returns True for a number where the edges are a scale that it is not on: "seven" of one to five."""
+    scale = {
+        number
+        for edge in edges
+        for phrase in (edge.label, *edge.examples)
+        for number in spoken_values.all_numbers(phrase)
+    }
+    if sum(spoken_values.first_number(edge.label) is not None for edge in edges) < 2:
+        return False
+    said = set(map(float, spoken_values.all_numbers(text)))
+    return bool(said) and (not said & scale or re.search(r"\bminus\b", text, re.IGNORECASE) is not None)

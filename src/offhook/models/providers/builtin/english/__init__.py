@@ -1,0 +1,1 @@
+"""English as callers speak and authors write it, for the offline agent."""

@@ -1,0 +1,98 @@
+"""The choices that an agent's sentence offers, and the one that a caller's words pick of them. Pure."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from offhook.models.providers.builtin.english import spoken_values
+from offhook.models.providers.builtin.english.words import word_tokens
+
+_HOUR_LIST: Final = re.compile(
+    r"\b((?:(?:\d{1,2}(?:[:.]\d\d)?(?: ?[ap]m)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+    r"(?: o'clock| oclock| ?[ap]m)?(?:, and |, or |, | and | or )){1,}"
+    r"(?:\d{1,2}(?:[:.]\d\d)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: o'clock| ?[ap]m)?)",
+    re.IGNORECASE,
+)
+_ABOUT_TIME: Final = re.compile(r"\b(times?|o'?clock|[ap]\.?m\.?|slots?|hours?|morning|afternoon)\b", re.IGNORECASE)
+_FIRST: Final = re.compile(
+    r"\b(first|earliest|earlier|soonest|former)\b(?! (?:visit|appointment|day|name|of all|week|thing))|\b(as early as|the earliest|whichever is (?:first|earliest))\b"
+)
+_LAST: Final = re.compile(
+    r"\b(last|latest|later|latter|final)\b(?! (?:visit|appointment|day|name|week|month|year))|\b(as late as|the latest)\b"
+)
+_SECOND: Final = re.compile(
+    r"\bsecond (?:one|slot|time|option|of (?:those|these|them))|\bthe second\b|\bthe middle one\b"
+)
+_THIRD: Final = re.compile(r"\bthird (?:one|slot|time|option)|\bthe third\b")
+_ANY: Final = re.compile(
+    r"\b(either|any(?: of (?:them|those|these)| one| time| slot)?|anytime|whichever|whatever|you (?:choose|pick|decide)|"
+    r"i do not mind|do not care|not fussed|not bothered|no preference|up to you|all (?:fine|good))\b"
+)
+
+
+def offered_hours(sentence: str) -> tuple[int, ...]:
+    """Returns the hours (0-23) of a list of times in a sentence, in its order; none when it lists no times.
+
+    An hour without "am" or "pm" is one of a working day: from seven to eleven in the morning, else afternoon.
+    """
+    if not _ABOUT_TIME.search(sentence):
+        return ()
+    longest = max(_HOUR_LIST.findall(sentence), key=len, default="")
+    parts = re.split(r", and |, or |, | and | or ", longest)
+    hours = [hour for part in parts if (hour := hour_of(part)) is not None]
+    return tuple(hours) if len(hours) > 1 else ()
+
+
+def hour_of(time: str) -> int | None:
+    """Returns the hour (0-23) of a time on the hour as :func:`spoken_values.time_of_day` gives it; else None."""
+    said = " ".join(word_tokens(time))
+    if re.search(r"\b(half|quarter|past|to|after|thirty|fifteen|forty)\b|[:.](?!00)\d\d", said):
+        return None
+    if re.search(r"\b(noon|midday)\b", said):
+        return 12
+    number = spoken_values.first_number(said)
+    if number is None or not number.is_integer() or not 0 <= number <= 24:
+        return None
+    hour = int(number)
+    if re.search(r"\b(pm|afternoon|evening)\b", said) and hour < 12:
+        return hour + 12
+    if hour < 7 and not re.search(r"\b(am|morning)\b", said):
+        return hour + 12
+    return hour
+
+
+def hours_in_part(hours: Sequence[int], text: str) -> list[int]:
+    """Returns the hours in the part of the day that a text names; all of them when it names none."""
+    said = " ".join(word_tokens(text))
+    if re.search(r"\b(afternoon|after lunch|pm|after (?:work|school))\b", said):
+        return [hour for hour in hours if hour >= 12 and hour < 18]
+    if re.search(r"\b(evening|tonight|night)\b", said):
+        return [hour for hour in hours if hour >= 17]
+    if re.search(r"\b(morning|before (?:lunch|noon|work)|early)\b", said):
+        return [hour for hour in hours if hour < 12]
+    return list(hours)
+
+
+def spoken_hour(hour: int) -> str:
+    """Returns an hour as one says it: 14 → "two o'clock"."""
+    names = "twelve one two three four five six seven eight nine ten eleven".split()  # noqa: SIM905
+    return f"{names[hour % 12]} o'clock"
+
+
+def pick_hour(hours: Sequence[int], text: str) -> int | None:
+    """Returns the hour that words like "the later one" or "either" pick of several; None when they pick none."""
+    said = " ".join(word_tokens(text))
+    within = hours_in_part(hours, text)
+    if not within:
+        return None
+    if len(within) == 1 and len(hours) > 1 and len(within) < len(hours):
+        return within[0]
+    if _SECOND.search(said) and len(within) > 1:
+        return within[1]
+    if _THIRD.search(said) and len(within) > 2:
+        return within[2]
+    if _LAST.search(said):
+        return max(within)
+    if _FIRST.search(said):
+        return min(within)
+    return within[0] if _ANY.search(said) else None

@@ -1,0 +1,62 @@
+"""How far a caller's words and an author's phrase say the same. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from offhook.models.providers.builtin.english.words import content_stems, essential_tokens, stem_word
+
+EXACT: Final = 1.0
+CONTAINED: Final = 0.78
+NEGATED: Final = 0.4
+NEGATIONS: Final = frozenset({"not", "no", "never"})
+
+
+def phrase_score(whole: str, spoken: list[str], phrase: str, weights: dict[str, float]) -> float:
+    words = " ".join(essential_tokens(phrase))
+    if words and words == whole:
+        return EXACT
+    wanted = content_stems(phrase)
+    if not set(wanted) - NEGATIONS or not spoken:
+        # a phrase of stop words only ("it is the", "and you") must match as a whole
+        return CONTAINED if words and f" {words} " in f" {whole} " and len(words.split()) > 1 else 0.0
+    if set(wanted) == set(spoken):
+        return 0.97
+    if set(wanted) <= set(spoken) and not _is_negated(spoken, wanted):
+        return CONTAINED + min(0.15, 0.04 * len(wanted)) - min(0.2, 0.02 * (len(spoken) - len(wanted)))
+    return word_overlap(spoken, wanted, weights)
+
+
+def word_overlap(
+    spoken: list[str], wanted: list[str], weights: dict[str, float], *, is_condition: bool = False
+) -> float:
+    """Returns the weighted share of common words: of both sides for a phrase, mostly the caller's for a condition."""
+    common = set(spoken) & set(wanted)
+    if not common - NEGATIONS:
+        return 0.0
+    if _is_negated(spoken, wanted):
+        spoken = [word for word in spoken if word not in NEGATIONS]
+        return NEGATED * word_overlap(spoken, wanted, weights, is_condition=is_condition)
+    total = sum(weights.get(word, 1.0) for word in common)
+    of_spoken = total / sum(weights.get(word, 1.0) for word in set(spoken))
+    of_wanted = total / sum(weights.get(word, 1.0) for word in set(wanted))
+    if is_condition:
+        return of_spoken * 0.75 + min(of_wanted * 2, 1.0) * 0.25
+    return 2 * of_spoken * of_wanted / (of_spoken + of_wanted)
+
+
+def _is_negated(spoken: list[str], wanted: list[str]) -> bool:
+    """Returns True when the caller says "not" and the phrase does not: "not so good" is not "very good"."""
+    return bool(NEGATIONS & set(spoken)) and not NEGATIONS & set(wanted)
+
+
+def phrase_fit(text: str, phrases: Sequence[str]) -> float:
+    """Returns how well words match the best of some phrases, 0..1."""
+    if not essential_tokens(text):
+        return 0.0
+    spoken, whole = content_stems(text), " ".join(essential_tokens(text))
+    return max((phrase_score(whole, spoken, phrase, {}) for phrase in phrases), default=0.0)
+
+
+def count_shared_words(text: str, other: str) -> int:
+    """Counts the meaningful words that two texts share."""
+    return len({stem_word(word) for word in content_stems(text)} & {stem_word(word) for word in content_stems(other)})

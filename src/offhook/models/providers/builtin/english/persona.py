@@ -1,0 +1,119 @@
+"""What an author's prompts tell a caller: facts to quote, what to say in a situation, and who the agent is. Pure."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from offhook.models.providers.builtin.english.words import word_tokens
+
+_ENDS: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+_INSTRUCTION: Final = re.compile(
+    r"^(you(?!r (?:appointment|order|stay))\b|your (?:name|role|job|goal|task)|act as|always|never|do not|don't|be |keep |speak|use |if |when |ask|offer|"
+    r"greet|welcome|say|tell|find|thank|explain|confirm|repeat|agree|wish|read|mention|apologi[sz]e|let |answer|check|"
+    r"collect|get |make |give|remember|please|try|only say|afterwards|then |now it is|look |help |wait|stop|avoid|respond|talk|note|the caller|the guest|the customer|they )",
+    re.IGNORECASE,
+)
+_SITUATION: Final = re.compile(
+    r"^(?:if|when|whenever|in case)\s+(?:the\s+)?(?:caller|customer|guest|user|patient|client|person|they|somebody|someone|anyone)?\s*"
+    r"(?P<situation>[^,]+(?:, (?!(?:then |please )?(?:tell|say|ask|advise|inform|let|explain|answer))[^,]+)*),?\s+(?:then\s+|please\s+|kindly\s+)?"
+    r"(?:(?P<to>(?:tell|ask|advise|urge)\s+(?:them|him|her|the \w+)\s+to)|(?:tell|inform)\s+(?:them|him|her|the \w+)(?:\s+that)?|"
+    r"say(?:\s+kindly)?(?:\s+that)|explain\s+that|answer\s+that|let\s+(?:them|him|her)\s+know\s+that)\s+(?P<said>[^.!?]+)",
+    re.IGNORECASE,
+)
+_STATED: Final = re.compile(
+    r"^(?:(?:then |also )?(?:explain|say|tell (?:them|the \w+)|mention|inform (?:them|the \w+)|let (?:them|the \w+) know))\s+that\s+(?P<fact>[^.!?]+)",
+    re.IGNORECASE,
+)
+# What an author adds to a statement: another instruction.
+_AND_ACT: Final = re.compile(
+    r"(?:,? and|,? then|,)\s+(?:that\b|(?:then |kindly )?(?:offer|say|ask|thank|wish|tell|explain|give|repeat|apologi[sz]e|promise|come back)\b).*$",
+    re.IGNORECASE,
+)
+_NAMED: Final = r"\b[Yy]ou are (?P<name>[A-Z][\w'-]*(?: [A-Z][\w'-]*)?)"
+_EMPLOYED: Final = re.compile(
+    rf"{_NAMED}(?:,?\s[^.]*?)??\s(?:of|from|at|for|with)\s(?P<house>(?:the )?[A-Z][\w&'-]*(?: [A-Z][\w&'-]*)*)"
+)
+_IDENTITY: Final = re.compile(rf"{_NAMED}(?P<house>)(?=[.,;]|\s(?:and|who)\b|$)")
+_ROBOT: Final = re.compile(
+    r"\b(robot|bot|machine|computer|chat ?bot|ai|a i|artificial|automated|automatic|recording|real (?:person|human)|actual (?:person|human)|human being)\b"
+)
+_ASKS_NATURE: Final = re.compile(
+    r"\b(are you|is this|is it|am i (?:talking|speaking|chatting)|you sound|you are not|are not you|i am talking|do i (?:talk|speak)|(?:talking|speaking) to)\b"
+)
+_ASKS_NAME: Final = re.compile(
+    r"\b(who is (?:this|that|calling|speaking)|who are you|what is your name|your name again|who am i (?:speaking|talking)|"
+    r"(?:which|what) (?:\w+ )?(?:is this|are you|am i (?:talking|speaking) to)|(?:where are you|who are you) calling from|which company|what company|who do you work for|who is it)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SituationRule:
+    """``situation`` in the author's words ("is in strong pain or bleeding") and the sentence for the caller."""
+
+    situation: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class PersonaFacts:
+    """``facts`` are sentences that may be quoted."""
+
+    facts: tuple[str, ...]
+    rules: tuple[SituationRule, ...]
+    name: str = ""
+    house: str = ""
+
+    def introduce(self, heard: str) -> str | None:
+        """Returns who the agent is, when that was asked: never that it is a person."""
+        said = " ".join(word_tokens(heard))
+        of = f" at {self.house}" if self.house else ""
+        if _ROBOT.search(said) and _ASKS_NATURE.search(said):
+            return (
+                f"I am {self.name}, an automated assistant{of}." if self.name else f"I am an automated assistant{of}."
+            )
+        if _ASKS_NAME.search(said):
+            who = " from ".join(part for part in (self.name, self.house) if part)
+            return f"This is {who}." if who else "I am an automated assistant."
+        return None
+
+
+@lru_cache(maxsize=256)
+def read_prompts(persona: str, prompt: str) -> PersonaFacts:
+    """Reads the rendered global prompt and the node's prompt."""
+    facts: dict[str, None] = {}
+    rules: list[SituationRule] = []
+    for sentence in (*_sentences(persona), *_sentences(prompt)):
+        if match := _SITUATION.match(sentence):
+            said = _AND_ACT.sub("", match["said"]).strip()
+            rules.append(SituationRule(match["situation"], f"Please {said}." if match["to"] else _capital(_ours(said))))
+        elif match := _STATED.match(sentence):
+            if not re.match(r"you\b|they\b", fact := _AND_ACT.sub("", match["fact"]).strip(), re.IGNORECASE):
+                facts[_capital(fact)] = None
+        elif not _INSTRUCTION.match(sentence) and len(sentence.split()) > 2:
+            facts[_capital(sentence)] = None
+    named = (
+        _EMPLOYED.search(persona)
+        or _IDENTITY.search(persona)
+        or re.search(r"\b[Yy]our name is (?P<name>[A-Z][\w'-]*)(?P<house>)", persona)
+    )
+    return PersonaFacts(
+        tuple(facts), tuple(rules), named["name"] if named else "", (named["house"] or "") if named else ""
+    )
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for part in _ENDS.split(text):
+        sentence = part.strip().lstrip("-*•# ").strip()
+        if sentence:
+            yield sentence
+
+
+def _ours(said: str) -> str:
+    return re.sub(r"\byour\b", "our", re.sub(r"\byou are\b", "we are", said, flags=re.IGNORECASE), flags=re.IGNORECASE)
+
+
+def _capital(sentence: str) -> str:
+    sentence = sentence.strip()
+    return f"{sentence[:1].upper()}{sentence[1:]}{'' if sentence.endswith(('.', '!', '?')) else '.'}"

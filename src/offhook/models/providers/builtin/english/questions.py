@@ -1,0 +1,152 @@
+"""Tells questions from wishes in their form: "can I book a visit?". Pure."""
+
+import re
+from typing import Final
+
+from offhook.models.providers.builtin.english.polarity import SAYS_YES
+from offhook.models.providers.builtin.english.words import word_tokens
+
+# Refused values: "anything but Friday", "not Monday", "Tuesday does not work".
+_VALUE: Final = (
+    r"(?:(?:on|at|the|next|this|in the|a|an|as|to|any) )*(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|"
+    r"weekends?|today|tomorrow|tonight|mornings?|afternoons?|evenings?|early|late|noon|\d+(?::\d+)?|"
+    r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b(?: oclock| ?[ap]m\b)?"
+)
+# Days and times in a row. Atomic: callers' words must not make it try every way to split them.
+VALUE_PATTERN: Final = rf"(?>{_VALUE}(?: (?:or |and )?{_VALUE})*)"
+FILLERS: Final = frozenset(
+    [
+        "um",
+        "uh",
+        "er",
+        "erm",
+        "hmm",
+        "mm",
+        "well",
+        "so",
+        "ok",
+        "okay",
+        "oh",
+        "hi",
+        "hello",
+        "hey",
+        "and",
+        "please",
+        "sorry",
+        "excuse",
+        "me",
+        "actually",
+        "just",
+        "right",
+        "yeah",
+        "yes",
+        "no",
+        "thanks",
+        "thank",
+        "you",
+        "good",
+        "morning",
+        "afternoon",
+        "evening",
+        "quick",
+        "question",
+        "wait",
+        "hang",
+        "on",
+        "hold",
+        "ha",
+        "haha",
+        "hah",
+        "listen",
+        "look",
+        "great",
+        "then",
+    ]
+)
+_ASKING: Final = frozenset(
+    [
+        "what",
+        "when",
+        "where",
+        "who",
+        "whom",
+        "whose",
+        "how",
+        "which",
+        "why",
+        "is",
+        "are",
+        "was",
+        "were",
+        "do",
+        "does",
+        "did",
+        "can",
+        "could",
+        "may",
+        "might",
+        "will",
+        "would",
+        "should",
+        "must",
+        "has",
+        "have",
+        "am",
+    ]
+)
+_ASKS: Final = re.compile(
+    r"\b(tell me (?:what|when|where|who|how|which|why|if|about)|(?:want|like|need|love) to know|wondering|have a question|got a question|"
+    r"(?:do you|can you|any) (?:know|idea|tell)|what about|how about|remind me)\b"
+)
+# Asked as questions and meant as wishes: "can I book …", "could you squeeze me in", "is Thursday all right".
+_WISHES: Final = re.compile(
+    r"\b(?:(?:(?:can|could|may|might|would|will) (?:i|we|you)|if (?:i|we|you) (?:can|could|might|may))(?: guys)?(?: please| maybe| possibly| just| perhaps)*(?: have| mind| get| be able)?"
+    r"(?: to| please)? (?:book|booking|make|making|get|getting|have|having|come|do|doing|schedule|reserve|arrange|squeeze|fit|put|see|"
+    r"speak|talk|move|moving|change|changing|cancel|canceling|reschedule|switch|push|swap|send|sending|call|ring|phone|transfer|connect|"
+    r"check|track|look|find|return|give|try|help|say|take|chat|bring|drop|pop|rebook|set|start|go|use|free|fix|keep|add|"
+    r"order|read|stop|remove|delete|leave|pay|skip|finish|email|text|buy|be seen|be transferred)\b|"
+    rf"(?:is|would|does|will|are) (?:{VALUE_PATTERN}|there |it )(?:\w+ ){{0,3}}?(?:okay|ok|free|possible|available|fine|work|works|good|all right|alright|suit)\b|"
+    r"is (?:it|there) (?:possible|any chance|any way|a way|someone|somebody|anyone|anybody)\b|any chance\b|"
+    r"(?:how|what) about\b|how (?:do|can|would|could|should) (?:i|we) (?:return|send|book|make|cancel|change|move|get (?:my money|a refund|a label)|track|order|report|reschedule)\b|would it be (?:ok|okay|possible|all right|alright)\b|do you have (?:anything|something|any|a (?:slot|time|free))\b|"
+    r"have you (?:got )?(?:anything|something|any)\b|would you mind\b|why (?:not|would not i|do not (?:we|you))\b|can not you\b)"
+)
+# A question that is appended to a statement.
+TAG: Final = re.compile(
+    r"^(?:is|are|was|were|do|does|did|has|have|would|will|can|right|okay|yeah|eh|huh)(?: not)?(?: (?:it|they|you|he|she|that|we|i))?$"
+)
+
+
+def asks_question(text: str) -> bool:
+    """Returns True for a question that wants an answer, not for a wish in the form of one ("can I book a visit?")."""
+    for sentence in re.findall(r"[^.!?;]+[.!?;]*", text):
+        clause = sentence
+        words = word_tokens(clause)
+        said = " ".join(words)
+        last = said if "," not in clause else " ".join(word_tokens(clause.rpartition(",")[2]))
+        if TAG.match(last) and last != said:
+            words = word_tokens(clause.rpartition(",")[0])
+            said, clause = " ".join(words), ""
+        while words and words[0] in FILLERS and words[0] not in _ASKING:
+            words = words[1:]
+        is_open = words[:1] in (["what"], ["who"], ["why"]) and words[1:2] not in (["about"], ["not"], ["if"])
+        if "?" not in clause and SAYS_YES.search(said):
+            continue
+        if not words or (_WISHES.search(said) and not is_open):
+            continue
+        begins = words[0] in _ASKING and not (
+            (words[0] in ("have", "do", "may", "will") and len(words) < 3)
+            or words[1:2] == ["not"]
+            or words[:2] == ["do", "it"]
+        )
+        later = re.search(
+            r"\b(?:but|and|also|so|first|or|,) (?:what|when|where|who|how|which|why|is|are|do|does|can|will) (?:\w+ )+",
+            f"{said} ",
+        )
+        if (
+            begins
+            or _ASKS.search(said)
+            or ("?" in clause and (len(words) > 2 or said.startswith("and ")))
+            or (later and "?" in clause)
+        ):
+            return True
+    return False

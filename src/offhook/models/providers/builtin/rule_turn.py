@@ -1,0 +1,273 @@
+"""Decides what the offline agent says and which edge it takes."""
+
+from typing import Final
+
+from offhook.models.ports import (
+    EdgeHint,
+)
+from offhook.models.providers.builtin import (
+    arguments,
+    edge_matching,
+    edge_values,
+    passage_quotes,
+    persona_answers,
+    phrases,
+)
+from offhook.models.providers.builtin.edge_matching import EdgeMatch
+from offhook.models.providers.builtin.english.polarity import polarity_of
+from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
+from offhook.models.providers.builtin.english.words import content_stems, word_tokens
+from offhook.models.providers.builtin.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
+from offhook.models.providers.builtin.value_turn import ValueTurn
+
+SURE_QUESTION: Final = 0.95
+# After so many in a row the caller is handed to a person, where the graph has one.
+MAX_MISSES: Final = 3
+
+
+class RuleTurn(ValueTurn):
+    """A turn that answers the caller or takes an edge."""
+
+    def sentences(self) -> list[str]:
+        """Returns the sentences whose meaning is compared in this turn; none while the caller has said nothing."""
+        heard = self._latest_utterance()
+        if heard is None:
+            return []
+        said = parse_utterance(heard)
+        return [said.heard, said.standing, said.statement, *self.node_sentences()]
+
+    def node_sentences(self) -> list[str]:
+        """Returns the sentences of this node with which callers' words are compared."""
+        return [
+            *(phrase for edge in self._edges for phrase in (edge.label, edge.condition, *edge.examples)),
+            *self._facts.facts,
+            *(rule.situation for rule in self._facts.rules),
+            *(sentence for passage in self._hint.passages for sentence, _ in passage_quotes.split_sentences(passage)),
+        ]
+
+    def decide_reply(self) -> RuleReply:
+        if self._hint.entered:
+            return self._reply_on_entry()
+        reply = self._reply_at_node()
+        said = [message.content for message in self._messages if message.role == "assistant" and message.content]
+        if reply.call is not None or not said:
+            return reply
+        if phrases.asks_again(word_tokens(self._latest_utterance() or "")):
+            return reply
+        return RuleReply(phrases.vary_sentence(reply.text, said[-1].strip()))
+
+    def _reply_at_node(self) -> RuleReply:
+        if (result := self._fresh_result()) is not None:
+            return self._after_tool(*result)
+        heard = self._latest_utterance()
+        if heard is None:
+            return self._move_on() or RuleReply(self._current_question())
+        return self._reply_to(heard)
+
+    # -- entering -------------------------------------------------------------------------------------------------
+
+    def _reply_on_entry(self) -> RuleReply:
+        if (heard := self._latest_utterance()) is not None:
+            said = parse_utterance(heard)
+            if (ahead := self._answered_ahead(said) or self._walk_again(said)) is not None:
+                return ahead
+            if self._has_no_room(said) and (offer := self._offer_of_hours(said)) is not None:
+                return offer
+            if (quoted := passage_quotes.quote_passage(heard, self._hint.passages)) is not None:
+                return RuleReply(quoted)
+            for tool in self._tools:
+                required = tool.parameters.get("required") or ()
+                found, missing = arguments.extract_arguments(tool.parameters, [heard], is_asked=False)
+                if required and not missing:
+                    return RuleReply(call=(tool.name, found))
+        for tool in self._tools:
+            if not tool.parameters.get("required") and tool.name in self._hint.prompt:
+                return RuleReply(self._before_tool(), (tool.name, {}))
+        if not self._opening.rstrip().endswith("?") and (onward := self._unconditional_edge()) is not None:
+            return RuleReply(self._opening, (onward.tool, {}))
+        return RuleReply(self._opening)
+
+    def _before_tool(self) -> str:
+        """Returns only an authored sentence: one made from the prompt would ask for what the tool is about to say."""
+        return self._hint.say_text or ""
+
+    def _answered_ahead(self, said: CallerUtterance) -> RuleReply | None:
+        """Handles "I would like an appointment on Tuesday": the day needs no question, unless it led to this node."""
+        if self._tools or self._edges_since_heard() > MAX_EDGES_A_TURN or self._has_no_room(said):
+            return None
+        choice = self._edge_of_value(said, may_pick=False)
+        if choice is None or self._last_edge() == choice.edge.tool:
+            return None
+        return RuleReply(call=(choice.edge.tool, {}))
+
+    def _walk_again(self, said: CallerUtterance) -> RuleReply | None:
+        """Takes the edge of the last time here, when the caller has come back to correct something else."""
+        again = self._edge_taken_before()
+        if again is not None and any(
+            edge.tool == again and edge_matching.is_about_change(edge) for edge in self._edges
+        ):
+            return None
+        if again is None or self._tools or self._edges_since_heard() > MAX_EDGES_A_TURN:
+            return None
+        kinds = {arguments.kind_of(str(v.get("name")), str(v.get("prompt") or "")) for v in self._hint.variables}
+        named = {kind for kind, value in self._values_said(said).items() if value}
+        if not named or kinds & named:
+            return None
+        return RuleReply(call=(again, {}))
+
+    # -- answering ------------------------------------------------------------------------------------------------
+
+    def _reply_to(self, heard: str) -> RuleReply:
+        said = parse_utterance(heard)
+        for reply_with in (self._say_urgent, self._say_again, self._reply_to_question, self._take_up_values):
+            if (reply := reply_with(said)) is not None:
+                return reply
+        return self._follow(said, heard)
+
+    def _say_urgent(self, said: CallerUtterance) -> RuleReply | None:
+        urgent = persona_answers.situation_sentence(said, self._facts, self._meaning)
+        return None if urgent is None else RuleReply(f"{urgent} {self._current_question()}")
+
+    def _say_again(self, said: CallerUtterance) -> RuleReply | None:
+        if not phrases.asks_again(word_tokens(said.heard)):
+            return None
+        return RuleReply(self._opening if self._times_asked() == 0 else self._current_question())
+
+    def _reply_to_question(self, said: CallerUtterance) -> RuleReply | None:
+        if said.is_question and (answered := self._answer_question(said)) is not None:
+            return answered
+        return RuleReply(phrases.HOLDS) if said.only_waits and said.polarity is None else None
+
+    def _take_up_values(self, said: CallerUtterance) -> RuleReply | None:
+        text = said.statement or said.standing
+        return (
+            self._tool_for_number(text)
+            or self._offer_of_hours(said)
+            or self._note_correction(said)
+            or self._note_refusal(said)
+        )
+
+    def _follow(self, said: CallerUtterance, heard: str) -> RuleReply:
+        """Takes the edge or calls the tool that is meant, quotes a document, or asks again."""
+        text = said.statement or said.standing
+        choice = self._choose(said)
+        is_open = choice is None or edge_matching.is_otherwise(choice.edge) or choice.score < SURE_SCORE
+        if is_open and said.wants_to_stop and self._hint.kind != "startCall":
+            return RuleReply(phrases.LETS_GO)
+        if choice is not None and choice.score >= SURE_SCORE:
+            return RuleReply(call=(choice.edge.tool, {}))
+        if (tool := self._tool_for(text or said.heard)) is not None:
+            return tool
+        if (quoted := passage_quotes.quote_passage(heard, self._hint.passages)) is not None:
+            return RuleReply(quoted)
+        if choice is not None:
+            return RuleReply(call=(choice.edge.tool, {}))
+        if said.asks_to_wait:
+            return RuleReply(phrases.HOLDS)
+        if said.says_little:
+            return RuleReply(f"{persona_answers.UNKNOWN} {self._current_question()}")
+        if not said.is_modified and not said.is_correction and (only := self._only_edge(text)) is not None:
+            return RuleReply(call=(only.tool, {}))
+        return self._ask_again()
+
+    def _choose(self, said: CallerUtterance) -> EdgeMatch | None:
+        """Returns the edge for what stands: a yes with a "but", or with another value, is no yes."""
+        text = said.statement or said.standing
+        edges = self._edges
+        if said.refused and not content_stems(text):
+            # "I can't make it tomorrow" says what is wrong, not which day
+            edges = tuple(edge for edge in edges if not edge_values.asked_value_kinds(edge))
+            return edge_matching.choose_edge(said.heard, edges) if edges and said.polarity != "yes" else None
+        if not text or edge_values.is_off_scale(text, edges):
+            return None
+        if not said.is_modified and (by_value := self._edge_of_value(said)) is not None:
+            return by_value
+        if said.is_question and not said.statement and not said.wants_change:
+            # a question is no answer, unless it says an edge's words
+            meant = edge_matching.choose_edge(text, edges)
+            return meant if meant is not None and meant.score >= SURE_QUESTION and not meant.is_by_value else None
+        if said.denied:
+            edges = edge_matching.without_denied(said.denied, edges)
+        if said.is_goodbye and (closing := edge_matching.closing_edge(edges)) is not None:
+            return EdgeMatch(closing, SURE_SCORE)
+        at_stake = self._kinds_at_stake()
+        has_values = any(value and kind in at_stake for kind, value in self._values_said(said).items())
+        changes = said.is_modified or (
+            said.polarity != "no"
+            and (said.is_correction or said.wants_change or has_values)
+            and bool(at_stake)
+            and any(edge_matching.edge_polarity(edge) == "yes" for edge in edges)
+        )
+        if changes:
+            edges = tuple(edge for edge in edges if edge_matching.edge_polarity(edge) != "yes")
+            if at_stake:
+                altering = [edge for edge in edges if edge_matching.is_about_change(edge)]
+                if len(altering) == 1:
+                    return EdgeMatch(altering[0], SURE_SCORE)
+        wish = edge_matching.choose_edge(said.wish, edges) if said.wish else None
+        if wish is not None and wish.score >= SURE_SCORE:
+            return wish
+        return edge_matching.choose_edge(text, edges, self._meaning)
+
+    def _answer_question(self, said: CallerUtterance) -> RuleReply | None:
+        """Answers a question in between and asks our own again; a wish beside it is followed."""
+        question = self._current_question()
+        introduced = self._facts.introduce(said.heard)
+        if introduced is not None:
+            return RuleReply(f"{introduced} {question}")
+        if phrases.asks_to_repeat(said.heard):
+            return RuleReply(self._opening)
+        meant = edge_matching.choose_edge(said.heard, edge_matching.question_edges(self._edges), self._meaning)
+        if meant is not None and meant.score >= SURE_SCORE:
+            return RuleReply(call=(meant.edge.tool, {}))
+        fact = persona_answers.answer_question(said.heard, self._facts, self._meaning)
+        if fact is None:
+            return None
+        wish = self._choose(said) if said.statement and not said.is_modified else None
+        if wish is not None and wish.score >= SURE_SCORE:
+            return RuleReply(f"{fact} ", (wish.edge.tool, {}))
+        return RuleReply(f"{fact} {question}")
+
+    def _only_edge(self, heard: str) -> EdgeHint | None:
+        """Returns the only edge for a real answer: a caller who answers the one question expects to go on. An edge that
+        needs a wish ("wants to end the call") is never taken just because it is the only one.
+        """
+        attempts = self._times_asked()
+        otherwise = edge_matching.fallback_edge(self._edges)
+        if otherwise is not None and (edge_matching.is_otherwise(otherwise) or attempts > 0):
+            return otherwise
+        if len(self._edges) != 1 or self._tools:
+            return None
+        edge = self._edges[0]
+        if edge_matching.is_unconditional(edge):
+            return edge
+        own, said = edge_matching.edge_polarity(edge), polarity_of(heard)
+        if own is not None and said is not None:
+            return edge if own == said else None
+        is_answer = bool(content_stems(heard)) or said is not None
+        if own is not None or not is_answer or edge_matching.requires_wish(edge):
+            return None
+        return edge if edge_matching.takes_any_answer(edge) or self._fits_variables(heard) else None
+
+    def _fits_variables(self, heard: str) -> bool:
+        """Returns True when the answer has a value that the node wants."""
+        for variable in self._hint.variables:
+            name, prompt = str(variable.get("name") or ""), str(variable.get("prompt") or "")
+            schema = {"type": variable.get("type") or "string", "description": prompt}
+            if arguments.value_of(heard, name, schema, may_be_whole=True) is not None:
+                return True
+        return False
+
+    def _ask_again(self) -> RuleReply:
+        attempts = self._times_asked()
+        person = edge_matching.person_edge(self._edges)
+        if attempts >= MAX_MISSES - 1 and person is not None:
+            return RuleReply(phrases.GIVES_UP, (person.tool, {}))
+        missing = self._missing_parameter()
+        if missing is not None and attempts < 2:
+            return RuleReply(phrases.reprompt_sentence(attempts, missing, ()))
+        return RuleReply(phrases.reprompt_sentence(attempts, self._current_question(), self._edges))
+
+    def _move_on(self) -> RuleReply | None:
+        onward = self._unconditional_edge()
+        return None if onward is None else RuleReply(call=(onward.tool, {}))

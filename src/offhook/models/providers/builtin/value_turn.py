@@ -1,0 +1,117 @@
+"""Takes up the days and times that a caller names, refuses or corrects."""
+
+from offhook.models.providers.builtin import (
+    arguments,
+    edge_matching,
+    edge_values,
+    phrases,
+)
+from offhook.models.providers.builtin.edge_matching import EdgeMatch
+from offhook.models.providers.builtin.english import offered_options, spoken_values
+from offhook.models.providers.builtin.english.utterance import CallerUtterance
+from offhook.models.providers.builtin.english.words import word_tokens
+from offhook.models.providers.builtin.node_turn import SURE_SCORE, RuleReply
+from offhook.models.providers.builtin.tool_turn import ToolTurn
+
+
+class ValueTurn(ToolTurn):
+    """A turn with values that a caller gives."""
+
+    def _edge_of_value(self, said: CallerUtterance, *, may_pick: bool = True) -> EdgeMatch | None:
+        """Returns the edge of the day or the time that the caller names and this node asks for."""
+        text = said.statement or said.standing
+        hour = self._hour_said(text) if may_pick or _is_lone_hour(text) else None
+        values = {
+            "day": spoken_values.day_phrase(text),
+            "time": spoken_values.clock_time(text) if hour is None else offered_options.spoken_hour(hour),
+        }
+        for kind, value in values.items():
+            if value is None:
+                continue
+            choice = edge_matching.choose_edge(value, self._edges)
+            if choice is not None and kind in edge_values.asked_value_kinds(choice.edge):
+                return EdgeMatch(choice.edge, SURE_SCORE)
+        return None
+
+    def _values_said(self, said: CallerUtterance) -> dict[str, str | None]:
+        text = said.statement or said.standing
+        is_lone = len(word_tokens(text)) <= 2 and "time" in self._kinds_at_stake()
+        return {
+            "day": spoken_values.day_phrase(text),
+            "time": spoken_values.time_of_day(text, may_be_lone=is_lone or said.wants_change or said.is_correction),
+        }
+
+    def _kinds_at_stake(self) -> set[str]:
+        """Returns the kinds of value (day, time) that this node's sentence names or that the caller has given before."""
+        known = {arguments.kind_of(str(v.get("name")), str(v.get("prompt") or "")) for v in self._hint.known_variables}
+        named = {"day": spoken_values.day_phrase(self._opening), "time": spoken_values.clock_time(self._opening)}
+        if edge_values.names_weekdays(self._opening):
+            named = {}
+        return {*(kind for kind in known if kind), *(kind for kind, value in named.items() if value)}
+
+    def _hour_said(self, text: str) -> int | None:
+        """Returns the hour that a text names or picks of those that the node offers."""
+        offered = offered_options.offered_hours(self._opening)
+        if not offered:
+            return None
+        time = spoken_values.time_of_day(text)
+        hour = None if time is None or time.startswith("in the") else offered_options.hour_of(time)
+        return hour if hour in offered else offered_options.pick_hour(offered, text)
+
+    def _has_no_room(self, said: CallerUtterance) -> bool:
+        """Returns True when the node offers times, and the caller names another one or part of a day with several."""
+        return self._offer_of_hours(said) is not None
+
+    def _offer_of_hours(self, said: CallerUtterance) -> RuleReply | None:
+        """Offers what there is, when the caller names a time that is not among those offered, or only a part of a day."""
+        offered = offered_options.offered_hours(self._opening)
+        text = said.statement or said.standing
+        if not offered or (said.polarity == "no" and not spoken_values.clock_time(text)):
+            return None
+        time = spoken_values.time_of_day(text, may_be_lone=len(word_tokens(text)) <= 4)
+        if time is None:
+            return None
+        hour = offered_options.hour_of(time)
+        if not time.startswith("in the") and hour not in offered:
+            return RuleReply(f"I'm sorry, {time} is not free. {self._opening}")
+        within = offered_options.hours_in_part(offered, text)
+        if time.startswith("in the") and hour is None and offered_options.pick_hour(offered, text) is None:
+            if not within:
+                return RuleReply(f"I'm sorry, nothing is free {time}. {self._opening}")
+            if len(within) > 1:
+                names = phrases.join_choices([offered_options.spoken_hour(hour) for hour in within])
+                return RuleReply(f"{time[:1].upper()}{time[1:]} I have {names}. Which one would you like?")
+        return None
+
+    def _note_correction(self, said: CallerUtterance) -> RuleReply | None:
+        """Acknowledges a new value for what an earlier node asked; the extraction stores it."""
+        known = {arguments.kind_of(str(v.get("name")), str(v.get("prompt") or "")) for v in self._hint.known_variables}
+        asked = {kind for edge in self._edges for kind in edge_values.asked_value_kinds(edge)}
+        if any(map(edge_matching.is_about_change, self._edges)):
+            known = set()
+        for kind, value in self._values_said(said).items():
+            if (
+                value is not None
+                and kind in known - asked
+                and (said.is_correction or said.wants_change or said.is_modified)
+            ):
+                return RuleReply(f"{value[:1].upper()}{value[1:]}, all right. {self._current_question()}")
+        return None
+
+    def _note_refusal(self, said: CallerUtterance) -> RuleReply | None:
+        """Acknowledges a value that the caller does not want, where they name no other and this node asks for one."""
+        if not said.refused or any(self._values_said(said).values()):
+            return None
+        kinds = {
+            "day": any(map(spoken_values.day_phrase, said.refused)),
+            "time": any(map(spoken_values.time_of_day, said.refused)),
+        }
+        about = edge_matching.question_edges(self._edges)
+        asked = {kind for edge in self._edges if edge not in about for kind in edge_values.asked_value_kinds(edge)}
+        if said.standing and not any(kinds[kind] and kind in asked for kind in ("day", "time")):
+            return None
+        return RuleReply(f"All right, not {said.refused[0].capitalize()}. {self._opening}")
+
+
+def _is_lone_hour(text: str) -> bool:
+    return len(word_tokens(text)) <= 2 and spoken_values.first_number(text) is not None

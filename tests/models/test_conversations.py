@@ -1,0 +1,52 @@
+"""The offline agent understands what ordinary callers say, and never does what they did not want."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from offhook.knowledge.offline.model import OfflineModel
+from offhook.models.providers.builtin.llm import BuiltinLlm
+from tests.models.conversations import Conversation, hold_conversation, judge_conversation, load_conversations
+
+# Shares of the conversations that are understood, less a point.
+UNDERSTOOD = {"appointment_booking": 0.968, "order_status": 0.921, "survey": 0.972}
+MAX_HARMFUL = 0
+# What a sample of a few dozen may deviate by.
+SAMPLE_TOLERANCE = 0.07
+SAMPLE_STEP = 12
+
+
+@pytest.fixture
+async def llm(tmp_path: Path) -> AsyncIterator[BuiltinLlm]:
+    model = OfflineModel(tmp_path)
+    if not model.is_installed():
+        yield BuiltinLlm()
+        return
+    await model.load()
+    yield BuiltinLlm(model.embed_sentences, max_wait_s=60)
+    await model.aclose()
+
+
+async def check(llm: BuiltinLlm, slug: str, conversations: list[Conversation], least: float) -> None:
+    failed, harmful = [], 0
+    for conversation in conversations:
+        verdict = judge_conversation(conversation, await hold_conversation(slug, conversation.turns, llm))
+        harmful += verdict.is_harmful
+        if verdict.faults:
+            failed.append(f"{conversation.id} {list(conversation.turns)}: {'; '.join(verdict.faults)}")
+    understood = 1 - len(failed) / len(conversations)
+    print(f"{slug}: {understood:.1%} of {len(conversations)} understood, {harmful} harmful", *failed, sep="\n")
+    assert harmful <= MAX_HARMFUL
+    assert understood >= least
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", UNDERSTOOD)
+async def test_callers_are_understood(llm: BuiltinLlm, slug: str) -> None:
+    await check(llm, slug, load_conversations(slug), UNDERSTOOD[slug])
+
+
+@pytest.mark.parametrize("slug", UNDERSTOOD)
+async def test_a_sample_of_callers_is_understood(llm: BuiltinLlm, slug: str) -> None:
+    await check(llm, slug, load_conversations(slug)[::SAMPLE_STEP], UNDERSTOOD[slug] - SAMPLE_TOLERANCE)

@@ -1,0 +1,176 @@
+"""What stands of a caller's sentence, what an author's prompts tell, which offered time is picked, and mended slips."""
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from offhook.models.providers.builtin.english.offered_options import offered_hours, pick_hour
+from offhook.models.providers.builtin.english.persona import read_prompts
+from offhook.models.providers.builtin.english.polarity import polarity_of
+from offhook.models.providers.builtin.english.spelling import mend_spelling
+from offhook.models.providers.builtin.english.spoken_values import all_digits, day_phrase
+from offhook.models.providers.builtin.english.utterance import MAX_HEARD_CHARS, parse_utterance
+from offhook.models.providers.builtin.meaning import SentenceMeaning
+from offhook.models.sentence_encoder import SentenceVectors
+
+
+class TestParseUtterance:
+    @pytest.mark.parametrize(
+        ("heard", "day"),
+        [
+            ("Tuesday. No, wait, Thursday.", "Thursday"),
+            ("Actually, could we do Thursday instead?", "Thursday"),
+            ("Not Monday, Wednesday.", "Wednesday"),
+            ("Sorry, I meant Friday.", "Friday"),
+        ],
+    )
+    def test_a_correction_overwrites(self, heard: str, day: str) -> None:
+        assert day_phrase(parse_utterance(heard).standing) == day
+
+    @pytest.mark.parametrize("heard", ["Anything but Friday.", "Friday does not work.", "I can't do Friday."])
+    def test_what_is_refused_does_not_stand(self, heard: str) -> None:
+        said = parse_utterance(heard)
+        assert any("friday" in value for value in said.refused)
+        assert day_phrase(said.standing) is None
+
+    def test_a_yes_with_a_but_is_modified(self) -> None:
+        assert parse_utterance("Yes, but can you make it eleven?").is_modified
+        assert not parse_utterance("Yes, but make it quick.").is_modified
+
+    @pytest.mark.parametrize(
+        ("heard", "is_question"),
+        [
+            ("How much does it cost?", True),
+            ("Tuesday, and what does it cost?", True),
+            ("Can I book an appointment?", False),
+            ("Lovely weather, isn't it?", False),
+        ],
+    )
+    def test_a_wish_in_the_form_of_a_question_is_none(self, heard: str, is_question: bool) -> None:
+        assert parse_utterance(heard).is_question is is_question
+
+    @pytest.mark.parametrize(
+        ("heard", "polarity"),
+        [
+            ("No problem.", "yes"),
+            ("I don't mind.", "yes"),
+            ("Of course you may.", "yes"),
+            ("Yes, no question.", "yes"),
+            ("Not in a million years.", "no"),
+            ("I'm afraid not.", "no"),
+            ("I'm not sure yet.", None),
+            ("The room.", None),
+        ],
+    )
+    def test_idioms_of_yes_and_no(self, heard: str, polarity: str | None) -> None:
+        assert polarity_of(heard) == polarity
+
+
+def test_prompts_are_read_for_facts_situations_and_the_name() -> None:
+    persona = (
+        "You are Maya, the receptionist of Riverside Dental. Speak briefly. The address is 12 River Street. "
+        "If the caller is bleeding, tell them to call the emergency number."
+    )
+    read = read_prompts(persona, "Ask for a day. Explain that a check-up is free.")
+    assert read.facts == ("The address is 12 River Street.", "A check-up is free.")
+    assert [rule.sentence for rule in read.rules] == ["Please call the emergency number."]
+    assert (read.name, read.house) == ("Maya", "Riverside Dental")
+    assert read.introduce("are you a real person?") == "I am Maya, an automated assistant at Riverside Dental."
+
+
+def test_offered_hours_are_those_of_a_working_day() -> None:
+    assert offered_hours("I have nine, eleven, two and four o'clock.") == (9, 11, 14, 16)
+    assert offered_hours("On a scale from one to five, how was it?") == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "hour"),
+    [
+        ("the later one", 16),
+        ("the first one please", 9),
+        ("the earliest in the afternoon", 14),
+        ("either is fine", 9),
+        ("it is my first visit", None),
+    ],
+)
+def test_an_offered_hour_is_picked_by_its_place(said: str, hour: int | None) -> None:
+    assert pick_hour((9, 11, 14, 16), said) == hour
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("can u book me in tmrw pls", "can you book me in tomorrow please"),
+        ("an apointment on wendesday", "an appointment on wednesday"),
+        ("the ladder was late", "the ladder was late"),
+    ],
+)
+def test_slips_and_shorthand_are_mended(typed: str, meant: str) -> None:
+    assert mend_spelling(typed) == meant
+
+
+def test_a_number_is_the_run_of_digits_that_is_long_enough() -> None:
+    assert all_digits("two things, three weeks ago, order 4712") == "4712"
+    assert all_digits("it's 4711, I repeat, 4711") == "4711"
+    assert all_digits("four two, double seven") == "4277"
+
+
+class TestSentenceMeaning:
+    async def test_sentences_are_embedded_once(self) -> None:
+        asked: list[str] = []
+
+        async def embed(sentences: Sequence[str]) -> SentenceVectors:
+            asked.extend(sentences)
+            return np.ones((len(sentences), 1), dtype=np.float32)
+
+        meaning = SentenceMeaning(embed)
+        await meaning.learn(["a", "b", ""])
+        await meaning.learn(["b", "c"])
+        assert asked == ["a", "b", "c"]
+        assert meaning.similarity("a", "c") == 1.0
+
+    async def test_a_failing_model_fails_no_turn_and_is_not_asked_at_once_again(self) -> None:
+        asked = []
+
+        async def embed(sentences: Sequence[str]) -> SentenceVectors:
+            asked.append(sentences)
+            raise LookupError("not installed")
+
+        meaning = SentenceMeaning(embed)
+        await meaning.learn(["a"])
+        await meaning.learn(["a"])
+        assert meaning.similarity("a", "a") == 0.0
+        assert len(asked) == 1
+
+    async def test_a_slow_model_is_used_by_a_later_turn(self) -> None:
+        loaded = asyncio.Event()
+
+        async def embed(sentences: Sequence[str]) -> SentenceVectors:
+            await loaded.wait()
+            return np.ones((len(sentences), 1), dtype=np.float32)
+
+        meaning = SentenceMeaning(embed, max_wait_s=0.01)
+        await meaning.learn(["a"])
+        assert meaning.similarity("a", "a") == 0.0
+        loaded.set()
+        await meaning.learn(["a"])
+        assert meaning.similarity("a", "a") == 1.0
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize(
+    "endless",
+    [
+        "monday and " * 300,
+        "nine o'clock and " * 300,
+        "1 am, " * 300,
+        "not " * 900,
+        "a" * 9000,
+        " " * 9000,
+        "is it " * 500,
+    ],
+)
+def test_endless_words_are_read_at_once(endless: str) -> None:
+    assert len(parse_utterance(f"{endless}x").heard) <= MAX_HEARD_CHARS
