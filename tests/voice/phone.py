@@ -162,7 +162,7 @@ class Call:
             while waiting and waiting[0].at <= now:
                 waiting.pop(0).do(self)
             if now >= self.hangs_up_at:
-                self.session.leg_ended("caller_hung_up")
+                self.session.end_call("caller_hung_up")
                 return
             if self.sends_audio:
                 self.session.feed_audio(self._audio(now))

@@ -167,7 +167,7 @@ class TestTools:
 
 class TestTheLine:
     def test_media_lost_ends_the_call(self) -> None:
-        call = Call(simple_agent()).does(lambda call: call.session.leg_ended("media_lost"), at=2).run()
+        call = Call(simple_agent()).does(lambda call: call.session.end_call("media_lost"), at=2).run()
 
         assert call.result is not None
         assert call.result.end_reason == "media_lost"
@@ -208,7 +208,7 @@ class TestTheLine:
         assert call.result.outcome == "voicemail"
 
     def test_a_caller_who_is_gone_before_it_begins(self) -> None:
-        call = Call(simple_agent()).does(lambda call: call.session.leg_ended("caller_hung_up"), at=0).run()
+        call = Call(simple_agent()).does(lambda call: call.session.end_call("caller_hung_up"), at=0).run()
 
         assert call.result is not None
         assert call.result.end_reason == "caller_hung_up"

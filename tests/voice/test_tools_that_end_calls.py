@@ -5,7 +5,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from offhook.kit.json_values import as_json_object
-from offhook.runs.live.call_tools import CallHandover, EndCallTool, ToolText, TransferRefused, TransferTool
+from offhook.runs.live.call_tools import (
+    CallHandover,
+    EndCallTool,
+    ToolText,
+    TransferRefused,
+    TransferTool,
+    build_end_call_tool,
+    build_transfer_tool,
+)
 from offhook.tools.definitions import EndCallConfig, TransferCallConfig
 from offhook.voice import events
 from offhook.voice.ports import HandoverFailed, ToolAnnouncement
@@ -52,7 +60,7 @@ def transfer(desk: Desk | None, **config: Any) -> TransferTool:
     made = TransferCallConfig.model_validate(
         {"destinations": places, "messageType": "custom", "customMessage": "I will put you through.", **config}
     )
-    return TransferTool(1, 7, ToolText("transfer", "Transfer the caller."), made, desk)
+    return build_transfer_tool(ToolText("transfer", "Transfer the caller."), made, 1, 7, desk)
 
 
 def agent(*tools: str) -> dict[str, Any]:
@@ -62,7 +70,7 @@ def agent(*tools: str) -> dict[str, Any]:
 class TestEndCall:
     def tool(self, **config: Any) -> EndCallTool:
         made = {"messageType": "custom", "customMessage": "Bye, {{ first_name | dear caller }}.", **config}
-        return EndCallTool(ToolText("end_call", ""), EndCallConfig.model_validate(made))
+        return build_end_call_tool(ToolText("end_call", ""), EndCallConfig.model_validate(made))
 
     def test_the_goodbye_is_played_before_the_call_ends(self) -> None:
         call = Call(agent("end_call"), [calls("end_call")], tools=Tools(self.tool()), context={"first_name": "Ann"})

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from offhook.voice import events
-from offhook.voice.input.turns.finished_sentence_ends_turn import is_unfinished
+from offhook.voice.input.turn_rules import is_unfinished
 from tests.fakes.scripted import Hearing, ScriptedStt, says
 from tests.voice.phone import Call, simple_agent
 

@@ -62,7 +62,7 @@ async def until_answered(call: Call) -> None:
     """Hang up when the agent has greeted and answered."""
     while len(call.agent_said) < 2:
         await asyncio.sleep(0.05)
-    call.session.leg_ended()
+    call.session.end_call()
 
 
 async def call_through(stack: AsyncExitStack, vendor: LlmVendor, after: LlmVendor) -> Call:

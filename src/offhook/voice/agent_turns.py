@@ -48,7 +48,8 @@ class AgentTurns:
         self._on_end = on_end
         self._turn: asyncio.Task[None] | None = None
         self._utterance: Utterance | None = None
-        self._queued_texts: list[str] = []
+        # the caller's words that wait until the agent, which may not be interrupted now, has finished
+        self.queued_texts: list[str] = []
         self._empty_turns = 0
         self.is_closing = False
         self.is_mute = False
@@ -80,14 +81,10 @@ class AgentTurns:
     def answer_caller(self, heard: str | None, timing: TurnTiming, edge: Edge | None = None) -> None:
         """Answers what was heard; cancels anything the agent was still saying or thinking."""
         if self._is_tool_uninterruptible and not self.is_closing:
-            self._queued_texts += [heard] if heard else []
+            self.queued_texts += [heard] if heard else []
         elif not self.is_closing and not self.is_mute:
             self.interrupt()
             self._start_turn(partial(self._run_answer, heard, timing, edge))
-
-    def queue_caller_text(self, heard: str) -> None:
-        """Keeps the caller's words until the agent, which may not be interrupted now, has finished."""
-        self._queued_texts.append(heard)
 
     def say_phrase(self, phrase: str) -> None:
         """Says a fixed sentence (a reprompt, an idle prompt) unless the agent is busy."""
@@ -208,16 +205,16 @@ class AgentTurns:
             self._conversation.history.truncate_to_heard(heard)
         span = utterance.audible_span()
         if span is not None and heard:
-            said: ReadableJsonObject = {
+            event_data: ReadableJsonObject = {
                 "text": heard,
                 "start_s": round(span[0] - self._line.started_at, 3),
                 "end_s": round(min(span[1], now) - self._line.started_at, 3),
                 "interrupted": interrupted,
                 "node_id": self._conversation.node.id,
             }
-            self._line.emit(events.AGENT_SAID, said)
-        if not interrupted and self._queued_texts and not self._conversation.is_over:
-            text, self._queued_texts = " ".join(self._queued_texts), []
+            self._line.emit(events.AGENT_SAID, event_data)
+        if not interrupted and self.queued_texts and not self._conversation.is_over:
+            text, self.queued_texts = " ".join(self.queued_texts), []
             asyncio.get_running_loop().call_soon(
                 self.answer_caller, text, TurnTiming(turn_decided=self._line.since_start())
             )

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 
 from offhook.kit.audio import Codec, Samples
 from offhook.kit.json_values import JsonObject
+from offhook.knowledge import KnowledgePassage
 from offhook.models.ports import ToolSpec
 from offhook.voice.events import VoiceEvent
 
@@ -16,7 +17,7 @@ from offhook.voice.events import VoiceEvent
 class CallLeg(Protocol):
     """The caller's end of the line: a carrier's media socket, a browser, or a test.
 
-    The owner of the leg feeds the session through ``CallSession.feed_audio/feed_digit/feed_mark/leg_ended``.
+    The owner of the leg feeds the session through ``CallSession.feed_audio/feed_digit/feed_mark/end_call``.
     """
 
     @property
@@ -177,29 +178,10 @@ class EmptySoundLibrary:
         return None
 
 
-class Passage(Protocol):
-    """A passage of a document. ``is_whole``: the whole text; otherwise ``score`` is 0 to 1 and ``page`` its page."""
-
-    @property
-    def document_id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def heading(self) -> str: ...
-    @property
-    def page(self) -> int | None: ...
-    @property
-    def score(self) -> float: ...
-    @property
-    def is_whole(self) -> bool: ...
-
-
 class KnowledgeSource(Protocol):
     """The documents that the agent of one call may use."""
 
-    async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
+    async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[KnowledgePassage]:
         """Returns the passages for the question, best first; without a question, only documents that are given whole.
 
         Documents that are archived or not ready yield nothing. Never raises: a failure returns no passages.
@@ -210,7 +192,7 @@ class KnowledgeSource(Protocol):
 class EmptyKnowledgeSource:
     """The knowledge source of an agent without documents."""
 
-    async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
+    async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[KnowledgePassage]:
         return ()
 
 

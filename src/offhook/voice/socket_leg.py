@@ -24,8 +24,7 @@ class CallInput(Protocol):
     def feed_audio(self, payload: bytes) -> None: ...
     def feed_digit(self, digit: str) -> None: ...
     def feed_mark(self, name: str) -> None: ...
-    def leg_ended(self, reason: str = "caller_hung_up") -> None: ...
-    def stop(self, reason: str = "server_stopped") -> None: ...
+    def end_call(self, reason: str = "caller_hung_up") -> None: ...
     def voicemail_detected(self, by: str) -> None: ...
 
 
@@ -39,7 +38,7 @@ class SocketLeg:
     clean_close_codes: frozenset[int] = frozenset()
 
     def __init__(self, codec: Codec) -> None:
-        self._codec = codec
+        self.codec = codec
         self._socket: PushSocket | None = None
         self._input: CallInput | None = None
         self._early: list[bytes] = []
@@ -57,11 +56,7 @@ class SocketLeg:
             session.feed_audio(payload)
         self._early.clear()
         if self._end_reason is not None:
-            self._notify_end(session, self._end_reason)
-
-    @property
-    def codec(self) -> Codec:
-        return self._codec
+            session.end_call(self._end_reason)
 
     @property
     def is_open(self) -> bool:
@@ -96,10 +91,4 @@ class SocketLeg:
         if self._end_reason is None:
             self._end_reason = reason
             if self._input is not None:
-                self._notify_end(self._input, reason)
-
-    def _notify_end(self, session: CallInput, reason: str) -> None:
-        if reason == "server_stopped":
-            session.stop(reason)
-        else:
-            session.leg_ended(reason)
+                self._input.end_call(reason)

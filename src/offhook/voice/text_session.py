@@ -104,14 +104,14 @@ class TextSession:
         messages = [message.strip() for message in (*messages, current) if message.strip()]
         for message in messages:
             at = self._since_start()
-            said: ReadableJsonObject = {
+            event_data: ReadableJsonObject = {
                 "text": message,
                 "start_s": at,
                 "end_s": at,
                 "interrupted": False,
                 "node_id": self.node_id,
             }
-            self._emit_event(events.AGENT_SAID, said)
+            self._emit_event(events.AGENT_SAID, event_data)
         if self._conversation.is_over:
             await self.end(reason)
         else:

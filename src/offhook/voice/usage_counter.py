@@ -33,20 +33,15 @@ class UsageCounter:
         if usage.cached_tokens:
             counts["cached_tokens"] += usage.cached_tokens
 
-    def add_llm_estimate(self, ref: ModelRef, request: LlmRequest, said: str, *, has_prompt: bool = False) -> None:
+    def add_llm_estimate(self, ref: ModelRef, request: LlmRequest, answer: str, *, has_prompt: bool = False) -> None:
         """Estimates the usage of an answer that was cut off before the vendor reported it; vendors charge for it."""
         prompt = 0 if has_prompt else sum(len(message.content) for message in request.messages)
-        self.add_llm_usage(ref, LlmUsage(-(-prompt // CHARACTERS_PER_TOKEN), -(-len(said) // CHARACTERS_PER_TOKEN)))
+        self.add_llm_usage(ref, LlmUsage(-(-prompt // CHARACTERS_PER_TOKEN), -(-len(answer) // CHARACTERS_PER_TOKEN)))
         self._counts[ref]["estimated"] += 1
 
-    def add_llm_call(self, ref: ModelRef) -> None:
-        self._counts[ref]["calls"] += 1
-
-    def add_tts_text(self, ref: ModelRef, text: str) -> None:
-        self._counts[ref]["characters"] += len(text)
-
-    def add_stt_seconds(self, ref: ModelRef, seconds: float) -> None:
-        self._counts[ref]["seconds"] += seconds
+    def add_units(self, ref: ModelRef, unit: Literal["calls", "characters", "seconds"], amount: float) -> None:
+        """Counts requests to an LLM, characters for a voice, or seconds for a recognizer."""
+        self._counts[ref][unit] += amount
 
     def as_dict(self) -> dict[str, list[UsageEntry]]:
         """Returns the counts by kind of model, one entry per provider and model."""

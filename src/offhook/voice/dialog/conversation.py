@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
 from offhook.kit.json_values import JsonObject
+from offhook.knowledge import KnowledgePassage
 from offhook.models.ports import Expectation, LlmMessage, LlmRequest, TextDelta, ToolCall, ToolCalled
 from offhook.voice import events
 from offhook.voice.call_context import CallAgent
@@ -17,7 +18,7 @@ from offhook.voice.dialog.prompts import edge_tools, expectation_for, hint_for, 
 from offhook.voice.dialog.retrieval import PassageRetriever, render_passages
 from offhook.voice.dialog.tool_call_executor import ToolCallExecutor
 from offhook.voice.errors import EmptyTurn
-from offhook.voice.ports import AgentTool, EndCallRequest, Passage, RecordedSound, ToolAnnouncement
+from offhook.voice.ports import AgentTool, EndCallRequest, RecordedSound, ToolAnnouncement
 from offhook.workflows.graph import Edge, Node
 from offhook.workflows.template import find_variables, render_template
 
@@ -102,7 +103,7 @@ class Conversation:
         self._tools = ToolCallExecutor(emit)
         self.retriever = PassageRetriever(agent.knowledge, emit)
         self._caller_text: str | None = None
-        self._extractor = VariableExtractor(llm, emit)
+        self._extractor = VariableExtractor(llm, emit, graph)
         self._compactor = HistoryCompactor(llm, emit, is_on=agent.config.is_compaction_on)
         self.history = ConversationHistory()
         self.nodes_visited: list[str] = []
@@ -127,9 +128,6 @@ class Conversation:
     def caller_expectation(self) -> Expectation:
         return expectation_for(self.node, self.outgoing_edges())
 
-    def digit_edges(self) -> tuple[Edge, ...]:
-        return tuple(edge for edge in self.outgoing_edges() if edge.digits)
-
     @property
     def gathered_context(self) -> JsonObject:
         """Returns the values that the run keeps: extracted variables, flat and under their own key, and visited
@@ -148,11 +146,10 @@ class Conversation:
     async def respond(self, heard: str | None, *, edge: Edge | None = None) -> AsyncGenerator[ConversationStep, None]:
         """Answers the caller. ``heard`` is None in the first turn; ``edge`` was selected by keypad."""
         self._caller_text, messages = heard, self.history.messages
-        self.history.begin_turn(self._compactor.apply_summary(messages + await self._tools.wait_for_side_effects()))
+        messages = self._compactor.apply_summary(messages + await self._tools.wait_for_side_effects())
+        self.history.begin_turn(messages, heard)
         if self.end_request is not None:  # the caller interrupted the goodbye: the conversation goes on
             self._tools.end_request, self.is_over = None, False
-        if heard:
-            self.history.add_caller_text(heard)
         if edge is not None:
             async with aclosing(self._take_edge(edge, by="dtmf")) as moving:
                 async for step in moving:
@@ -255,7 +252,7 @@ class Conversation:
                 self._emit(events.WATCHDOG_ACTED, {"step": "retry", "reason": "empty_turn", "silent_ms": 0})
         raise EmptyTurn
 
-    def _build_request(self, passages: Sequence[Passage]) -> LlmRequest:
+    def _build_request(self, passages: Sequence[KnowledgePassage]) -> LlmRequest:
         node, edges = self.node, self.outgoing_edges()
         tools = self._node_tools()
         system = system_message(self.graph, node, self.context, is_spoken=self._is_spoken)
@@ -263,10 +260,20 @@ class Conversation:
             system += f"\n\n# What was said before\n{self._compactor.summary}"
         if passages:
             system += f"\n\n{render_passages(passages)}"
+        persona = (self.graph.global_prompt or "") if node.add_global_prompt else ""
         return LlmRequest(
             messages=[LlmMessage("system", system), *self.history.messages],
             tools=[*edge_tools(edges, self.context), *(tool.spec for tool in tools)],
-            hint=hint_for(node, edges, tools, self.context, entered=self._entered, passages=passages),
+            hint=hint_for(
+                node,
+                edges,
+                tools,
+                self.context,
+                entered=self._entered,
+                passages=passages,
+                persona=persona,
+                known_variables=self._extractor.known_variables,
+            ),
         )
 
     def _node_tools(self) -> Sequence[AgentTool]:
@@ -331,7 +338,7 @@ class Conversation:
         self.retriever.cancel()
         await self._tools.cancel_call_bound_tools()
         self.history.add_tool_answers(await self._tools.wait_for_side_effects())
-        if self.history.has_caller_spoken:
+        if any(message.role == "user" for message in self.history.messages):
             self._extractor.start_extraction(self.node, self._compactor.with_summary(self.history.messages))
         await self.wait_until_settled(timeout_s)
 

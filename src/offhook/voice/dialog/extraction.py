@@ -5,11 +5,11 @@ import json
 from collections.abc import Collection, Sequence
 
 from offhook.kit.json_values import JsonObject
-from offhook.models.ports import LlmMessage, LlmRequest, NodeHint
+from offhook.models.ports import EdgeHint, LlmMessage, LlmRequest, NodeHint
 from offhook.voice import events
 from offhook.voice.dialog.llm_chain import Emit, LlmChain
 from offhook.voice.errors import AllModelsFailed
-from offhook.workflows.graph import Node
+from offhook.workflows.graph import Node, WorkflowGraph
 
 INSTRUCTION = (
     "Read the conversation and answer with one JSON object. Use null for what was not said. Do not guess. {extra}"
@@ -20,17 +20,32 @@ _TYPES = {"string": "string", "number": "number", "boolean": "boolean"}
 class VariableExtractor:
     """``values`` holds what is known so far; a later node may correct an earlier value, but never with null."""
 
-    def __init__(self, llm: LlmChain, emit: Emit) -> None:
+    def __init__(self, llm: LlmChain, emit: Emit, graph: WorkflowGraph) -> None:
         self._llm = llm
         self._emit = emit
+        self._graph = graph
         self.values: JsonObject = {}
+        # by name: a caller may correct at any node what another node asked for
+        self._definitions = {
+            variable["name"]: dict(variable)
+            for node in graph.nodes.values()
+            if node.extraction_enabled
+            for variable in node.extraction_variables
+            if isinstance(variable.get("name"), str)
+        }
         self._tasks: dict[asyncio.Task[None], frozenset[str]] = {}
+
+    @property
+    def known_variables(self) -> tuple[JsonObject, ...]:
+        """The definitions of the variables that have a value."""
+        return tuple(variable for name, variable in self._definitions.items() if self.values.get(name) is not None)
 
     def start_extraction(self, node: Node, history: Sequence[LlmMessage]) -> None:
         """Starts extracting this node's variables; returns immediately."""
         if node.extraction_enabled and node.extraction_variables:
             task = asyncio.create_task(self._extract_variables(node, list(history)))
-            self._tasks[task] = frozenset(str(variable.get("name")) for variable in node.extraction_variables)
+            names = (str(variable.get("name")) for variable in node.extraction_variables)
+            self._tasks[task] = frozenset((*names, *self.values))
             task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
     async def wait_for(self, names: Collection[str], timeout_s: float) -> None:
@@ -48,6 +63,8 @@ class VariableExtractor:
 
     async def _extract_variables(self, node: Node, history: list[LlmMessage]) -> None:
         variables = [v for v in node.extraction_variables if isinstance(v.get("name"), str)]
+        own = {v["name"] for v in variables}
+        known = [variable for name, variable in self._definitions.items() if name in self.values and name not in own]
         schema = {
             "type": "object",
             "properties": {
@@ -72,10 +89,19 @@ class VariableExtractor:
             ],
             temperature=0.0,
             response_schema=schema,
-            hint=NodeHint(node.id, node.name, node.kind, node.prompt, False, variables=tuple(map(dict, variables))),
-        )
+            hint=NodeHint(
+                node.id, node.name, node.kind, node.prompt, False,
+                variables=tuple(map(dict, variables)),
+                known_variables=tuple(known),
+                edges=tuple(
+                    EdgeHint(edge.tool_name, edge.label, edge.condition, edge.examples)
+                    for edge in self._graph.edges_from(node.id)
+                ),
+            ),
+        )  # fmt: skip
+        names = {v["name"] for v in (*variables, *known)}
         try:
-            values = _parse_values(await self._llm.complete_text(request), {v["name"] for v in variables})
+            values = _parse_values(await self._llm.complete_text(request), names)
         except AllModelsFailed:
             return
         self.values.update(values)

@@ -16,17 +16,10 @@ class ConversationHistory:
         self.messages: list[LlmMessage] = []
         self._spoken_entries: list[int] = []
 
-    @property
-    def has_caller_spoken(self) -> bool:
-        return any(message.role == "user" for message in self.messages)
-
-    def begin_turn(self, messages: list[LlmMessage]) -> None:
-        """Begins a turn with these messages."""
-        self.messages = messages
+    def begin_turn(self, messages: list[LlmMessage], heard: str | None) -> None:
+        """Begins a turn with these messages and the caller's words, if any."""
+        self.messages = [*messages, LlmMessage("user", heard)] if heard else messages
         self._spoken_entries = []
-
-    def add_caller_text(self, text: str) -> None:
-        self.messages.append(LlmMessage("user", text))
 
     def add_agent_message(self, text: str, calls: tuple[ToolCall, ...] = ()) -> None:
         """Adds what the agent said, called, or both."""

@@ -13,7 +13,6 @@ from offhook.models.ports import (
     LlmRequest,
     LlmUsage,
     ModelError,
-    ModelRef,
     TextDelta,
     ToolCalled,
 )
@@ -22,7 +21,7 @@ from offhook.voice.safety.model_failover import OFFLINE_PROVIDER, ModelFailover
 from offhook.voice.usage_counter import UsageCounter
 
 Emit = events.Emit
-CONTINUE = "You were cut off after saying: “{said}”. Go on from there without repeating it."
+CONTINUE = "You were cut off after saying: “{spoken}”. Go on from there without repeating it."
 # A silent vendor is given up sooner when there is another: the caller has been waiting since they stopped talking.
 STALL_WITH_FALLBACK_S: Final = 2.5
 
@@ -65,7 +64,7 @@ class LlmChain:
                     return
                 if seen.text:
                     spoken = LlmMessage("assistant", seen.text)
-                    instruction = LlmMessage("system", CONTINUE.format(said=seen.text))
+                    instruction = LlmMessage("system", CONTINUE.format(spoken=seen.text))
                     request = replace(request, messages=[*request.messages, spoken, instruction])
                     yield TextDelta(" ")
             else:
@@ -74,9 +73,11 @@ class LlmChain:
 
     async def _stream_attempt(self, request: LlmRequest, seen: _AttemptResult) -> AsyncGenerator[LlmEvent, None]:
         llm = self._llms[self._circuit.current]
-        self._usage.add_llm_call(llm.model_ref)
+        self._usage.add_units(llm.model_ref, "calls", 1)
         iterator = llm.stream(request)
-        stall_s = self._stall_s if self._next_vendor() is None else min(self._stall_s, STALL_WITH_FALLBACK_S)
+        fallback, stall_s = self._circuit.next_ref, self._stall_s
+        if fallback is not None and fallback.provider != OFFLINE_PROVIDER:
+            stall_s = min(stall_s, STALL_WITH_FALLBACK_S)
         try:
             while True:
                 try:
@@ -102,18 +103,9 @@ class LlmChain:
         finally:
             if hasattr(iterator, "aclose"):
                 await cast(Any, iterator).aclose()
-            self._estimate_missing_usage(llm.model_ref, request, seen)
-
-    def _estimate_missing_usage(self, ref: ModelRef, request: LlmRequest, seen: _AttemptResult) -> None:
-        """Estimates usage that the vendor did not report: vendors also charge for answers that were cut short."""
-        if seen.is_refused or seen.completion_tokens or (seen.is_complete and seen.prompt_tokens):
-            return
-        self._usage.add_llm_estimate(ref, request, seen.text, has_prompt=seen.prompt_tokens > 0)
-
-    def _next_vendor(self) -> ModelRef | None:
-        """Returns the model that could take over, not counting the offline rules."""
-        ref = self._circuit.next_ref
-        return None if ref is None or ref.provider == OFFLINE_PROVIDER else ref
+            is_reported = seen.completion_tokens or (seen.is_complete and seen.prompt_tokens)
+            if not seen.is_refused and not is_reported:
+                self._usage.add_llm_estimate(llm.model_ref, request, seen.text, has_prompt=seen.prompt_tokens > 0)
 
     async def complete_text(self, request: LlmRequest) -> str:
         """Returns the full text of an answer that is not spoken (variable extraction)."""

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from offhook.knowledge import KnowledgePassage
 from offhook.models.ports import EdgeHint, Expectation, NodeHint, ToolHint, ToolSpec
-from offhook.voice.ports import AgentTool, Passage
+from offhook.voice.ports import AgentTool
 from offhook.workflows.graph import Edge, Node, WorkflowGraph
 from offhook.workflows.template import render_template
 
@@ -48,7 +49,9 @@ def hint_for(
     context: Mapping[str, Any],
     *,
     entered: bool,
-    passages: Sequence[Passage] = (),
+    passages: Sequence[KnowledgePassage] = (),
+    persona: str = "",
+    known_variables: Sequence[Mapping[str, Any]] = (),
 ) -> NodeHint:
     offline = node.data.get("offline_say")
     say_text = node.say or (offline if isinstance(offline, str) and offline.strip() else None) or node.greeting
@@ -74,6 +77,8 @@ def hint_for(
         ),
         variables=tuple(dict(variable) for variable in node.extraction_variables),
         passages=tuple(f"{passage.heading}\n{passage.text}".strip() for passage in passages),
+        persona=render_template(persona, context),
+        known_variables=tuple(dict(variable) for variable in known_variables),
     )
 
 

@@ -3,13 +3,14 @@
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from offhook.kit.json_values import ReadableJsonObject
+from offhook.knowledge import KnowledgePassage
 from offhook.voice import events
 from offhook.voice.events import Emit
-from offhook.voice.ports import KnowledgeSource, Passage
+from offhook.voice.ports import KnowledgeSource
 from offhook.workflows.graph import Node
 
 # A question that grows by less than this is not looked up again before it ends.
@@ -29,14 +30,14 @@ PASSAGES_RULE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _PassageQuery:
-    """A query. ``words`` are the normalized words of ``text``: recognizers do not always spell a word the same."""
+    """A query. ``words`` are the normalized words of ``text``: recognizers do not always spell a word the same.
+
+    Queries of the same words at the same node are equal.
+    """
 
     node_id: str
-    text: str
+    text: str = field(compare=False)
     words: tuple[str, ...]
-
-    def is_same_as(self, other: "_PassageQuery") -> bool:
-        return (self.node_id, self.words) == (other.node_id, other.words)
 
     def covers_most_of(self, other: "_PassageQuery") -> bool:
         """Returns whether this query covers most of the other one."""
@@ -48,7 +49,7 @@ class _PassageQuery:
 class _QueryResult:
     query: _PassageQuery
     number: int
-    passages: Sequence[Passage]
+    passages: Sequence[KnowledgePassage]
 
 
 class PassageRetriever:
@@ -74,12 +75,12 @@ class PassageRetriever:
         if asked.words and (has_grown or (known is not None and not known.covers_most_of(asked))):
             self._start_lookup(node, asked)
 
-    async def passages_for_turn(self, node: Node, heard: str | None) -> Sequence[Passage]:
+    async def passages_for_turn(self, node: Node, heard: str | None) -> Sequence[KnowledgePassage]:
         """Returns passages of the node's documents for the heard words; without words, only whole documents."""
         if not node.document_refs:
             return ()
         asked = self._build_query(node, heard or "")
-        if self._turn_result is not None and self._turn_result.query.is_same_as(asked):
+        if self._turn_result is not None and self._turn_result.query == asked:
             return self._turn_result.passages  # another step of the same turn
         loop = asyncio.get_running_loop()
         started = loop.time()
@@ -122,14 +123,9 @@ class PassageRetriever:
 
     async def _await_result(self, node: Node, asked: _PassageQuery) -> _QueryResult | None:
         early = self._latest_result
-        if early is not None and early.query.is_same_as(asked):
+        if early is not None and early.query == asked:
             return early
-        if (
-            self._task is None
-            or self._task.done()
-            or self._pending_query is None
-            or not self._pending_query.is_same_as(asked)
-        ):
+        if self._task is None or self._task.done() or self._pending_query != asked:
             self._start_lookup(node, asked)
         assert self._task is not None
         can_answer = early is not None and early.query.covers_most_of(asked)
@@ -150,7 +146,7 @@ class PassageRetriever:
             self._latest_result = _QueryResult(asked, number, passages)
 
 
-def render_passages(passages: Sequence[Passage]) -> str:
+def render_passages(passages: Sequence[KnowledgePassage]) -> str:
     """Formats the passages as a part of the system message."""
     parts = []
     for number, passage in enumerate(passages, 1):

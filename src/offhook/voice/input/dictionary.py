@@ -36,10 +36,10 @@ def parse_dictionary(value: Any) -> SpeechDictionary:
     terms: dict[str, None] = {}
     spoken: dict[str, str] = {}
     for entry in re.split(r"[,\n]", value):
-        term, _, said = (part.strip()[:MAX_TERM_LENGTH] for part in entry.partition("="))
+        term, _, pronunciation = (part.strip()[:MAX_TERM_LENGTH] for part in entry.partition("="))
         if not term or len(terms) >= MAX_TERMS:
             continue
         terms[term] = None
-        if said:
-            spoken[term.casefold()] = said
+        if pronunciation:
+            spoken[term.casefold()] = pronunciation
     return SpeechDictionary(tuple(terms), spoken) if terms else EMPTY_DICTIONARY

@@ -13,16 +13,21 @@ MAX_DIGITS: Final = 32
 
 
 class DigitCollector:
-    """``on_edge`` gets the edge of the pressed digits, ``on_entry`` any other entry, without its final ``#``."""
+    """``on_digits`` gets the pressed digits and their edge; without an edge, an entry without its final ``#``.
 
-    def __init__(self, on_edge: Callable[[Edge, str], None], on_entry: Callable[[str], None]) -> None:
-        self._on_edge = on_edge
-        self._on_entry = on_entry
+    ``pressed_at`` is the loop time of the last key, 0 before the first one.
+    """
+
+    def __init__(self, on_digits: Callable[[str, Edge | None], None]) -> None:
+        self._on_digits = on_digits
+        self.pressed_at = 0.0
         self._digits = ""
         self._edges: Sequence[Edge] = ()
         self._timer: asyncio.TimerHandle | None = None
 
     def press_key(self, digit: str, edges: Sequence[Edge]) -> None:
+        loop = asyncio.get_running_loop()
+        self.pressed_at = loop.time()
         if digit not in "0123456789*#ABCD" or len(digit) != 1:
             return
         self._edges = edges
@@ -33,7 +38,7 @@ class DigitCollector:
             self._finish_entry()
         else:
             wait = PREFIX_TIMEOUT_S if self._matching_edge() is not None else ENTRY_TIMEOUT_S
-            self._timer = asyncio.get_running_loop().call_later(wait, self._finish_entry)
+            self._timer = loop.call_later(wait, self._finish_entry)
 
     def _matching_edge(self) -> Edge | None:
         return next((edge for edge in self._edges if edge.digits == self._digits), None)
@@ -42,10 +47,8 @@ class DigitCollector:
         edge, digits = self._matching_edge(), self._digits
         self._digits = ""
         self.cancel()
-        if edge is not None:
-            self._on_edge(edge, digits)
-        elif digits := digits.removesuffix("#"):
-            self._on_entry(digits)
+        if edge is not None or (digits := digits.removesuffix("#")):
+            self._on_digits(digits, edge)
 
     def cancel(self) -> None:
         if self._timer is not None:

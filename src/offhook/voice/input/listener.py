@@ -15,7 +15,7 @@ from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.errors import AllModelsFailed
 from offhook.voice.input.replay_buffer import ReplayBuffer
 from offhook.voice.input.speech_detector import SpeechDetector
-from offhook.voice.input.turns import CallerTurnState, choose_turn_rules
+from offhook.voice.input.turn_rules import CallerTurnState, choose_turn_rules
 from offhook.voice.ports import VadEngine
 from offhook.voice.safety.model_failover import ModelFailover
 from offhook.voice.usage_counter import UsageCounter
@@ -30,7 +30,6 @@ UNHEARD_BEFORE_FAILOVER: Final = 2
 class CallerTurnHandler(Protocol):
     """Callbacks by which the session reacts to the caller."""
 
-    def on_caller_started(self) -> None: ...
     def on_caller_speech(self, state: CallerTurnState) -> None: ...
     def on_turn_ended(self, text: str, started_at: float, stopped_at: float) -> None: ...
     def on_turn_without_transcript(self, count: int) -> None: ...
@@ -62,17 +61,17 @@ class CallerListener:
         self._seconds_by_ref: dict[ModelRef, float] = {}
         self._stream: SttStream | None = None
         self._reader: asyncio.Task[None] | None = None
-        self._rules = choose_turn_rules(config, has_endpointing=models.stt[0].has_endpointing)
-        self._detector = SpeechDetector(
+        self.rules = choose_turn_rules(config, has_endpointing=models.stt[0].has_endpointing)
+        self.detector = SpeechDetector(
             now=self._loop.time,
             start_probability=config.vad_start_probability,
             stop_probability=config.vad_stop_probability,
             stop_after_s=config.vad_stop_after_s,
             on_start=self._speech_started,
             on_stop=self._speech_stopped,
-            on_window=self._after_window,
+            on_window=self.evaluate_turn,
         )
-        self._vad = vad.open_stream(self._detector)
+        self._vad = vad.open_stream(self.detector)
         self._expectation = Expectation()
         self.audio_tap: Callable[[Samples], None] | None = None  # receives the caller's audio at 8 kHz
         self._state = CallerTurnState()
@@ -102,19 +101,16 @@ class CallerListener:
     @property
     def _is_utterance(self) -> bool:
         """Returns whether the caller is speaking, or has spoken without a final transcript yet."""
-        return self._detector.is_speaking or self._unheard_from is not None or bool(self._state.partial)
-
-    @property
-    def is_speaking(self) -> bool:
-        return self._detector.is_speaking
-
-    @property
-    def last_speech_at(self) -> float:
-        return self._detector.stopped_at
+        return self.detector.is_speaking or self._unheard_from is not None or bool(self._state.partial)
 
     @property
     def has_words(self) -> bool:
         return bool(self._state.text or self._state.partial)
+
+    @property
+    def is_caller_busy(self) -> bool:
+        """Returns whether the caller is speaking, or has said words that are not answered yet."""
+        return self.detector.is_speaking or self.has_words
 
     def set_expectation(self, expectation: Expectation) -> None:
         """Sets the node's expectation, followed by the words of the workflow's dictionary."""
@@ -177,9 +173,9 @@ class CallerListener:
             self._state.partial = ""
             stream.speech_started()
             stream.push_audio(self._replay.pending_audio())
-            if not self._detector.is_speaking:
+            if not self.detector.is_speaking:
                 stream.speech_ended()
-        elif self._detector.is_speaking:
+        elif self.detector.is_speaking:
             stream.speech_started()
         self._stream = stream
 
@@ -189,7 +185,7 @@ class CallerListener:
             self._circuit.fail_over(error)
         except AllModelsFailed:
             return False
-        self._rules = choose_turn_rules(self._config, has_endpointing=self._stts[self._circuit.current].has_endpointing)
+        self.rules = choose_turn_rules(self._config, has_endpointing=self._stts[self._circuit.current].has_endpointing)
         return True
 
     def _count_seconds(self) -> None:
@@ -219,41 +215,36 @@ class CallerListener:
         """Counts the seconds that each recognizer listened, including those that failed afterwards."""
         self._count_seconds()
         for ref, seconds in self._seconds_by_ref.items():
-            usage.add_stt_seconds(ref, seconds)
+            usage.add_units(ref, "seconds", seconds)
 
     # -- turn taking ----------------------------------------------------------------------------------------------
 
     def _speech_started(self) -> None:
         if self._turn_started_at is None:
-            self._turn_started_at = self._detector.started_at
+            self._turn_started_at = self.detector.started_at
         self._state.has_endpoint = False
         self._emit(events.CALLER_STARTED, {})
         if self._stream is not None:
             self._stream.speech_started()
-        self._owner.on_caller_started()
 
     def _speech_stopped(self) -> None:
         self._emit(events.CALLER_STOPPED, {})
         if self._stream is not None:
             self._stream.speech_ended()
-        if not self.has_words and self._detector.speech_s >= MIN_UNHEARD_S:
-            self._unheard_from = self._detector.stopped_at
-
-    def _after_window(self) -> None:
-        if self._detector.is_speaking or self.has_words or self._unheard_from is not None:
-            self.evaluate_turn()
+        if not self.has_words and self.detector.speech_s >= MIN_UNHEARD_S:
+            self._unheard_from = self.detector.stopped_at
 
     def evaluate_turn(self) -> None:
-        """Applies the turn rules. The watchdog calls it too, because a muted far end may send no audio at all."""
+        """Applies the turn rules after every window. The watchdog calls it too: a muted far end may send no audio."""
         now = self._loop.time()
-        if self._detector.is_speaking and now - self.last_audio_at > self._config.vad_stop_after_s:
-            self._detector.is_speaking = False
+        if self.detector.is_speaking and now - self.last_audio_at > self._config.vad_stop_after_s:
+            self.detector.is_speaking = False
             self._speech_stopped()
         state = self._state
-        state.is_speaking = self._detector.is_speaking
-        state.speech_s = self._detector.speech_s if state.is_speaking else 0.0
-        state.silence_s = 0.0 if state.is_speaking else now - self._detector.stopped_at
-        if self._rules.is_over(state):
+        state.is_speaking = self.detector.is_speaking
+        state.speech_s = self.detector.speech_s if state.is_speaking else 0.0
+        state.silence_s = 0.0 if state.is_speaking else now - self.detector.stopped_at
+        if self.rules.is_over(state):
             self._end_turn(now)
             return
         if state.is_speaking or self.has_words:
@@ -263,18 +254,9 @@ class CallerListener:
         if now - self._unheard_from >= self._config.deaf_after_s:
             self._report_unheard_turn()
 
-    def should_interrupt(self) -> bool:
-        return self._rules.interrupt_rule.should_interrupt(self._state)
-
-    def should_cut_off(self, text: str) -> bool:
-        return self._rules.interrupt_rule.should_cut_off(len(text.split()))
-
-    def should_pause(self) -> bool:
-        return self._rules.pause_rule.should_interrupt(self._state)
-
     def _end_turn(self, now: float) -> None:
         text = f"{self._state.text} {self._state.partial}".strip()
-        stopped_at = self._detector.stopped_at or now
+        stopped_at = self.detector.stopped_at or now
         self._state = CallerTurnState()
         self._unheard_from = None
         self._replay.clear()

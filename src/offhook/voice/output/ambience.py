@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from offhook.kit.audio import FRAME_S, Codec, Samples
+from offhook.kit.audio import FRAME_S, Samples
 from offhook.voice import events
 from offhook.voice.dialog.llm_chain import Emit
 from offhook.voice.events import VoiceEvent
@@ -47,7 +47,7 @@ class AmbientLeg:
         self._ambience = ambience
         self._sounds = sounds
         self._is_over = False
-        self._codec = leg.codec
+        self.codec = leg.codec
         self._loop = asyncio.get_running_loop()
         self._samples: list[Samples] = []
         self._frames: list[bytes] = []
@@ -57,7 +57,7 @@ class AmbientLeg:
 
     async def start_background(self, emit: Emit) -> None:
         """Creates or loads the background and plays it in a loop."""
-        ambience, rate = self._ambience, self._codec.sample_rate
+        ambience, rate = self._ambience, self.codec.sample_rate
         recording = None
         if ambience.recording_id is not None:
             recording = await self._sounds.find_sound(ambience.recording_id, rate)
@@ -73,7 +73,7 @@ class AmbientLeg:
             self._play_background(made)
 
     def _play_background(self, room: Samples) -> None:
-        size = round(self._codec.sample_rate * FRAME_S)
+        size = round(self.codec.sample_rate * FRAME_S)
         whole = room[: room.size // size * size]
         if not whole.size:
             return
@@ -81,7 +81,7 @@ class AmbientLeg:
         level, target = np.sqrt(np.mean(loud**2)), 32768 * 10 ** (FULL_DB / 20) * self._ambience.volume
         quiet: Samples = np.clip(loud * (target / level if level else 0.0), -32768, 32767).astype(np.int16)
         self._samples = list(quiet.reshape(-1, size))
-        self._frames = [self._codec.encode(samples) for samples in self._samples]
+        self._frames = [self.codec.encode(samples) for samples in self._samples]
         Metronome.of_running_loop().add(self)
 
     def send_due_frames(self, beat: float) -> bool:
@@ -104,14 +104,10 @@ class AmbientLeg:
 
     # CallLeg
 
-    @property
-    def codec(self) -> Codec:
-        return self._codec
-
     def send_frame(self, payload: bytes) -> None:
-        if self._samples and len(payload) == self._codec.frame_bytes:
-            voice = self._codec.decode(payload).astype(np.int32) + self._samples[self._next_frame_index()]
-            payload = self._codec.encode(np.clip(voice, -32768, 32767).astype(np.int16))
+        if self._samples and len(payload) == self.codec.frame_bytes:
+            voice = self.codec.decode(payload).astype(np.int32) + self._samples[self._next_frame_index()]
+            payload = self.codec.encode(np.clip(voice, -32768, 32767).astype(np.int16))
         self._leg.send_frame(payload)
 
     def send_mark(self, name: str) -> None:

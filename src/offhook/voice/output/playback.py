@@ -60,21 +60,17 @@ class Playback:
         self._frames_since_epoch = 0
         self._is_running = False
         self.is_paused = False
-        self._audible_until = 0.0
+        # loop time when the last sent frame will have been heard; 0 before the first one
+        self.audible_until = 0.0
         self._marks_sent = 0
         self._marks_back = 0
         self._changed = asyncio.Event()
 
     @property
-    def audible_until(self) -> float:
-        """Returns the loop time when the last sent frame will have been heard; 0 before the first one."""
-        return self._audible_until
-
-    @property
     def is_audible(self) -> bool:
         """Returns whether the agent is audible, also while the loop is so late that the far end has played its
         whole buffer: the next beat continues the sentence."""
-        return self._is_running or self._loop.time() < self._audible_until
+        return self._is_running or self._loop.time() < self.audible_until
 
     def begin_sentence(self, text: str, on_start: Callable[[], None] | None = None) -> QueuedSentence:
         sentence = QueuedSentence(text, on_start=on_start)
@@ -116,7 +112,7 @@ class Playback:
             self._is_running = True
             now = self._loop.time()
             # Still audible from before: continue seamlessly. Otherwise a new epoch begins, with the lead at once.
-            if now > self._audible_until:
+            if now > self.audible_until:
                 self._epoch = now
                 self._first_beat = None
                 self._frames_since_epoch = 0
@@ -178,7 +174,7 @@ class Playback:
         if self._recorder is not None:
             self._recorder.record_agent(heard_at - self._t0, frame)
         self._frames_since_epoch += 1
-        self._audible_until = heard_at + FRAME_S
+        self.audible_until = heard_at + FRAME_S
         head.sent_bytes += self._frame
         if head.first_frame_at is None:
             head.first_frame_at = max(now, heard_at)
@@ -189,13 +185,13 @@ class Playback:
     def drop_unheard(self) -> int:
         """Drops everything unheard, here and at the far end; returns the dropped milliseconds."""
         dropped = sum(len(sentence.buffer) for sentence in self._queue)
-        left = max(0.0, self._audible_until - self._loop.time())
+        left = max(0.0, self.audible_until - self._loop.time())
         self._queue.clear()
         self.is_paused = False
         self._metronome.remove(self)
         self._is_running = False
         self._frames_since_epoch = 0
-        self._audible_until = min(self._audible_until, self._loop.time())
+        self.audible_until = min(self.audible_until, self._loop.time())
         self._leg.clear_buffer()
         self._marks_back = self._marks_sent
         self._changed.set()
@@ -211,7 +207,7 @@ class Playback:
         while self._queue:
             self._changed.clear()
             await self._changed.wait()
-        deadline = max(self._audible_until, self._loop.time()) + MARK_GRACE_S
+        deadline = max(self.audible_until, self._loop.time()) + MARK_GRACE_S
         while self._marks_back < self._marks_sent:
             self._changed.clear()
             try:
@@ -219,6 +215,6 @@ class Playback:
                     await self._changed.wait()
             except TimeoutError:
                 self._marks_back = self._marks_sent
-        left = self._audible_until - self._loop.time()
+        left = self.audible_until - self._loop.time()
         if left > 0:
             await asyncio.sleep(left)

@@ -103,12 +103,12 @@ class CallSpeaker:
             try:
                 await self._synthesize_sentence(sentence, on_byte)
             except ModelError as error:
-                said = self._truncate_to_spoken(sentence)
+                spoken_text = self._truncate_to_spoken(sentence)
                 self._circuit.report_failure(error)
-                if said or not self._circuit.should_retry(error, even_slow=False):
+                if spoken_text or not self._circuit.should_retry(error, even_slow=False):
                     self._circuit.fail_over(error)
                 # The rest of a sentence is not announced again.
-                rest, begins = rest[len(said) :].lstrip(), (lambda: None) if said else begins
+                rest, begins = rest[len(spoken_text) :].lstrip(), (lambda: None) if spoken_text else begins
             else:
                 # This voice's time per character.
                 if sentence.queued_bytes and len(sentence.text) >= MIN_LEARNED_CHARS:
@@ -134,7 +134,7 @@ class CallSpeaker:
 
     async def _synthesize_sentence(self, sentence: QueuedSentence, on_byte: Callable[[], None]) -> None:
         tts = self._ttss[self._circuit.current]
-        self._usage.add_tts_text(tts.model_ref, sentence.text)
+        self._usage.add_units(tts.model_ref, "characters", len(sentence.text))
         resampler = Resampler(tts.sample_rate, self._codec.sample_rate)
         chunks = tts.speak(self._dictionary.apply_pronunciations(sentence.text))
         limit = FIRST_BYTE_TIMEOUT_S

@@ -128,10 +128,6 @@ class Utterance:
         rate = self._playback.bytes_per_s
         return " ".join(text for sentence in self._sentences if (text := sentence.heard_text(now, rate)))
 
-    @property
-    def is_audible(self) -> bool:
-        return any(sentence.first_frame_at is not None for sentence in self._sentences)
-
     def audible_span(self) -> tuple[float, float] | None:
         """Returns the loop times of the first and the last sent frame, or None."""
         sent = [s for s in self._sentences if s.first_frame_at is not None]

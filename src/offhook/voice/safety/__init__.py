@@ -1,1 +1,1 @@
-"""Safeguards against calls that go silent, go wrong or never end."""
+"""Safeguards of a call: voicemail, models that fail, and its end."""

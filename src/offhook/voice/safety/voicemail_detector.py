@@ -63,9 +63,10 @@ class VoicemailDetector:
     """
 
     def __init__(
-        self, config: VoicemailConfig, *, since_start: Callable[[], float], on_found: Callable[[str], None]
+        self, config: VoicemailConfig, *, is_on: bool, since_start: Callable[[], float], on_found: Callable[[str], None]
     ) -> None:
         self._config = config
+        self.is_on = is_on
         self._now = since_start
         self._on_found = on_found
         self._beeps = BeepDetector(self._on_beep)
@@ -79,13 +80,16 @@ class VoicemailDetector:
 
     @property
     def is_listening(self) -> bool:
-        return self._config.is_on and (self.is_detected or self._now() <= MAX_DETECTION_S)
+        return self.is_on and (self.is_detected or self._now() <= MAX_DETECTION_S)
 
     def feed_audio(self, samples_8k: Samples) -> None:
-        self._beeps.push(samples_8k)
+        if self.is_listening:
+            self._beeps.push(samples_8k)
 
     def on_caller_speaking(self) -> None:
         """Updates the detection; called repeatedly while the caller speaks."""
+        if not self.is_listening:
+            return
         now = self._now()
         if self._speech_from is None or now - self._heard_at > MIN_PAUSE_S:
             self._speech_from = now
@@ -119,7 +123,7 @@ class VoicemailDetector:
             self._report_detection("beep")
 
     def _report_detection(self, by: str) -> None:
-        if not self.is_detected and self._config.is_on:
+        if not self.is_detected and self.is_on:
             self._on_found(by)
 
     async def wait_until_recording(self) -> None:

@@ -3,18 +3,16 @@
 import asyncio
 from collections.abc import Callable
 
-from offhook.kit.audio import Samples
 from offhook.voice import events
 from offhook.voice.agent_turns import AgentTurns
 from offhook.voice.call_context import CallContext
 from offhook.voice.dialog.conversation import Conversation
-from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.safety.voicemail_detector import VoicemailConfig, VoicemailDetector
 
 
 class VoicemailHandler:
     """Handles voicemail in one call. ``is_outbound``: only a called party can be a machine. ``on_end`` gets the
-    reason."""
+    reason. ``detector`` gets what the caller says."""
 
     def __init__(
         self,
@@ -30,34 +28,18 @@ class VoicemailHandler:
         self._line = line
         self._conversation = conversation
         self._floor = floor
-        self._is_outbound = is_outbound
         self._on_end = on_end
-        self._watch = VoicemailDetector(config, since_start=line.since_start, on_found=self.on_detected)
+        self.detector = VoicemailDetector(
+            config, is_on=config.is_on and is_outbound, since_start=line.since_start, on_found=self.on_detected
+        )
         self._leaving: asyncio.Task[None] | None = None
-
-    @property
-    def is_detected(self) -> bool:
-        return self._watch.is_detected
-
-    @property
-    def audio_tap(self) -> Callable[[Samples], None] | None:
-        """Returns the consumer of the caller's audio at 8 kHz; None once detection is over."""
-        return self._watch.feed_audio if self._is_outbound and self._watch.is_listening else None
-
-    def on_caller_speaking(self) -> None:
-        if self._is_outbound and self._watch.is_listening:
-            self._watch.on_caller_speaking()
-
-    def on_turn_ended(self, text: str, llm: LlmChain) -> None:
-        if self._is_outbound:
-            self._watch.on_turn_ended(text, llm)
 
     def on_detected(self, by: str) -> None:
         """Handles a detected machine; ``by`` is the detector (carrier, or see :class:`VoicemailDetector`).
         Idempotent."""
-        if self.is_detected:
+        if self.detector.is_detected:
             return
-        self._watch.is_detected = True
+        self.detector.is_detected = True
         # An agent that is already saying goodbye says it to the machine.
         action = "continue" if self._floor.is_closing else self._config.action
         self._line.emit(events.VOICEMAIL_DETECTED, {"by": by, "action": action})
@@ -68,16 +50,16 @@ class VoicemailHandler:
             self._on_end("voicemail")
 
     async def _leave_message(self) -> None:
-        await self._watch.wait_until_recording()
-        said = await self._conversation.scripted_speech(
+        await self.detector.wait_until_recording()
+        phrase = await self._conversation.scripted_speech(
             self._config.message or None, self._config.recording_id, "hang_up"
         )
-        if said is None:
+        if phrase is None:
             self._on_end("voicemail")
         else:
-            self._floor.end_with_phrase(said.text, "voicemail", said.sound)
+            self._floor.end_with_phrase(phrase.text, "voicemail", phrase.sound)
 
     def close(self) -> None:
-        self._watch.close()
+        self.detector.close()
         if self._leaving is not None:
             self._leaving.cancel()
