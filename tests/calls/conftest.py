@@ -12,19 +12,18 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from offhook.kit.http.server import server_config
-from offhook.models.ports import CallModels, Llm, ModelSource
+from offhook.models.ports import CallModels, Llm
 from offhook.orgs import Caller
 from offhook.root import Root
 from offhook.telephony.media.simulated_phone import SimulatedPhone
 from offhook.telephony.providers.twilio.peer import TwilioPeer
-from offhook.voice.ports import VadEngine
 from offhook.workflows import publication, service
 from offhook.workflows.ports import NoTools
 from tests import servers
 from tests.applications import lend_application
+from tests.fakes.calls import use_fakes
 from tests.fakes.phone import LoudVoice
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, ScriptedTts, takes
-from tests.fakes.voice import LoudnessVad
 from tests.fixtures_orgs import OrgFixture
 from tests.servers import ProductServer
 from tests.voice.phone import simple_agent
@@ -200,8 +199,7 @@ async def serving(root: Root) -> AsyncIterator[str]:
 @pytest.fixture
 async def server(root: Root, org: OrgFixture) -> AsyncIterator[LiveServer]:
     models = ScriptedModels()
-    root.services[ModelSource] = models
-    root.services[VadEngine] = LoudnessVad()
+    use_fakes(root, models)
     async with serving(root) as url:
         live = LiveServer(root, url, org, models)
         await live.publish(simple_agent())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from offhook.runs import RunSweeper
+from offhook.runs import RunServices
 from offhook.runs.queries import count_live_calls
 from offhook_lab.carriers import CallbackFault, CarrierEmulator, RestFault, SocketFault, phones
 from tests.calls.carrier_desk import prepare
@@ -148,7 +148,7 @@ async def test_every_fault(desks: list[Desk], shifted_clock: ShiftedClock) -> No
     await each(desks, misbehaves)
     # of a dial that was not answered, and that nobody ever heard of again
     shifted_clock.advance(minutes=6)
-    await server.root.get(RunSweeper).sweep()
+    await server.root.get(RunServices).sweeper.sweep()
 
     async def ended_well(desk: Desk) -> None:
         async def test(name: str, case: Case) -> None:

@@ -159,7 +159,10 @@ class TestAServerThatIsKilled:
                 while (await served.run(agent, run_id))["status"] != "in_progress":
                     await asyncio.sleep(0.05)
             answered = time.monotonic()
-            await asyncio.sleep(4)
+            async with asyncio.timeout(30):
+                while not (await served.run(agent, run_id))["transcript"]:
+                    await asyncio.sleep(0.2)
+            await asyncio.sleep(2)
             talked = time.monotonic() - answered
             await served.kill()
 

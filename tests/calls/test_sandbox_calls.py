@@ -68,6 +68,7 @@ async def test_nobody_answers(server: LiveServer, phone: str, expected: str) -> 
     assert run["transcript"] == []
 
 
+@pytest.mark.slow
 async def test_voicemail(server: LiveServer) -> None:
     run = await server.finished(await dial(server, "04"))
 

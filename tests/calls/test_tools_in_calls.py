@@ -65,7 +65,7 @@ async def test_a_transfer_that_is_answered(server: LiveServer) -> None:
     assert run["gathered_context"]["transferred_to"] == "default"
 
 
-@pytest.mark.parametrize(("phone", "reason"), [("02", "busy"), ("03", "no_answer")])
+@pytest.mark.parametrize(("phone", "reason"), [("02", "busy"), pytest.param("03", "no_answer", marks=pytest.mark.slow)])
 async def test_a_transfer_that_fails(server: LiveServer, phone: str, reason: str) -> None:
     tool = await make_tool(server, "Transfer", transfer_to(phone))
     server.models.replies = [calls("transfer"), says("They are not there."), takes("done")]
@@ -106,6 +106,7 @@ async def test_an_http_tool_with_a_value_from_before_the_call(server: LiveServer
     assert run["direction"] == "outbound"
 
 
+@pytest.mark.slow
 async def test_a_call_goes_on_when_nobody_answers_before_it(server: LiveServer) -> None:
     async with local_server(Reply(500)) as shop:
         run = await talk(

@@ -1,11 +1,13 @@
 """What a live call of the runs domain needs, as fakes: models by script and ears that hear loudness."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from offhook.models.ports import CallModels, ModelSource
+from offhook.recordings import RecordingServices
 from offhook.root import Root
-from offhook.voice.ports import VadEngine
+from offhook.runs import RunServices
 from tests.fakes.scripted import Hearing, Reply, ScriptedLlm, ScriptedStt, ScriptedTts
 from tests.fakes.voice import LoudnessVad
 
@@ -33,7 +35,10 @@ class FixedModels:
         pass
 
 
-def use_fakes(root: Root, models: FixedModels) -> None:
+def use_fakes(root: Root, models: ModelSource) -> None:
     """Give the process these models and a voice activity detector that needs no model file."""
-    root.services[ModelSource] = models
-    root.services[VadEngine] = LoudnessVad()
+    root.provide(ModelSource, models)  # type: ignore[type-abstract]  # found by its port
+    root.provide(RecordingServices, replace(root.get(RecordingServices), models=models))
+    runs = root.get(RunServices)
+    runs.agents.models = models
+    runs.live.vad = LoudnessVad()

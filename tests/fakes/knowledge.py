@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from offhook.knowledge import KnowledgePassage
-from offhook.voice.ports import Passage
 
 
 @dataclass
@@ -16,7 +15,7 @@ class Shelf:
     takes_s: float = 0.015
     asked: list[tuple[float, tuple[str, ...], str]] = field(default_factory=list)
 
-    async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
+    async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[KnowledgePassage]:
         self.asked.append((asyncio.get_running_loop().time(), tuple(document_refs), question))
         await asyncio.sleep(self.takes_s)
         return [KnowledgePassage(ref, f"{ref}.md", self.passages[ref]) for ref in document_refs if ref in self.passages]

@@ -32,14 +32,14 @@ class NotedCarrier:
     """Implements Dialer: takes every call and places none."""
 
     fails_with: CarrierFailed | None = None
-    dialled: list[tuple[CarrierAccount, DialRequest]] = field(default_factory=list)
+    dialed: list[tuple[CarrierAccount, DialRequest]] = field(default_factory=list)
     hung_up: list[str] = field(default_factory=list)
 
     async def place_call(self, account: CarrierAccount, request: DialRequest) -> str:
-        self.dialled.append((account, request))
+        self.dialed.append((account, request))
         if self.fails_with is not None:
             raise self.fails_with
-        return f"CALL{len(self.dialled)}"
+        return f"CALL{len(self.dialed)}"
 
     async def hang_up(self, account: CarrierAccount, call_id: str) -> None:
         self.hung_up.append(call_id)

@@ -20,8 +20,8 @@ from tests.campaigns.desk import Desk, numbers
 from tests.telephony.emulator_desk import EACH
 from tests.telephony.platform_desk import MACHINE, ONE_WHO_HANGS_UP, Platform
 
-# So many pieces of news: 24 orders; all 120 of five with the slow tests.
-LENGTHS = [4, pytest.param(5, marks=pytest.mark.slow)]
+# So many callbacks, each told twice where they are few: all 120 orders of five are among the slow tests.
+LENGTHS = [2, pytest.param(5, marks=pytest.mark.slow)]
 MOST = 5
 ONE_BY_ONE = bool(os.environ.get("OFFHOOK_TEST_EVERY_ORDER"))
 # How long a call lasted whose carrier does not say it is measured between its news.

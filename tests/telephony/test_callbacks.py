@@ -149,7 +149,7 @@ async def test_the_answer_document(account: Account, root: Root, client: AsyncCl
     assert "say" in (await account.says(path, {})).json(), "the call is over"
 
 
-async def test_without_a_public_address_nothing_is_dialled(account: Account, root: Root) -> None:
+async def test_without_a_public_address_nothing_is_dialed(account: Account, root: Root) -> None:
     root.get(PublicAddress).base = None
     body = {
         "workflow_id": account.workflow_id,

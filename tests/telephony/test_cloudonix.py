@@ -33,15 +33,15 @@ def parts(http: Any) -> Any:
 
 
 class TestCalls:
-    async def test_dialling_and_hanging_up(self) -> None:
+    async def test_dialing_and_hanging_up(self) -> None:
         async with rest("cloudonix", json_reply({"token": "se9", "direction": "outbound-api"})) as (http, server):
             assert await parts(http).calls.dialer.place_call(MINE, REQUEST) == "se9"
             await parts(http).calls.dialer.hang_up(MINE, "se9")
 
-        dialled, ended = server.seen
-        assert dialled.target == "/calls/example.cloudonix.net/application"
-        assert dialled.headers["authorization"] == "Bearer XI1"
-        sent = dialled.json
+        dialed, ended = server.seen
+        assert dialed.target == "/calls/example.cloudonix.net/application"
+        assert dialed.headers["authorization"] == "Bearer XI1"
+        sent = dialed.json
         assert LINKS.media_url in sent.pop("cxml")
         assert sent == {
             "destination": "+14155550123",
@@ -73,9 +73,9 @@ class TestCalls:
             await legs.join_caller(MINE, leg)
             await parts(http).calls.blind_transfer.redirect_caller(MINE, "se9", "+15005550006", "+12015550100", 25, "")
 
-        dialled, joined, forwarded = server.seen
-        assert dialled.json["callback"] == "https://x/result"
-        assert ">t1</Conference>" in dialled.json["cxml"]
+        dialed, joined, forwarded = server.seen
+        assert dialed.json["callback"] == "https://x/result"
+        assert ">t1</Conference>" in dialed.json["cxml"]
         assert joined.target == forwarded.target == "/calls/example.cloudonix.net/sessions/se9/application"
         assert ">t1</Conference>" in joined.json["cxml"]
         assert "<Number>+15005550006</Number>" in forwarded.json["cxml"]
@@ -143,7 +143,7 @@ class TestWebhooks:
     )
     async def test_news_of_a_transfer(self, body: Any, news: TransferNews | None) -> None:
         async with rest("cloudonix", Reply()) as (http, _):
-            assert parts(http).calls.transfer_legs.parse_transfer(posted("https://x", body)) == news
+            assert parts(http).webhooks.statuses.parse_transfer(posted("https://x", body)) == news
 
     def test_an_inbound_call(self) -> None:
         fields = {

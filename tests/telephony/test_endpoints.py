@@ -59,7 +59,7 @@ class TestInitiateCall:
         )
 
         assert answer.status_code == 403
-        assert self.carrier.dialled == []
+        assert self.carrier.dialed == []
 
     async def test_another_organizations_agent(self, other_org: OrgFixture, make_agent: MakeAgent) -> None:
         theirs = await make_agent(other_org, "theirs")
@@ -79,7 +79,7 @@ class TestInitiateCall:
         assert (run.phone_number, run.called_number, run.caller_number) == (NUMBER, NUMBER, "+12015550100")
         assert run.initial_context["name"] == "Ada"
         assert (run.initial_context["provider"], run.initial_context["direction"]) == ("sandbox", "outbound")
-        (account, request) = self.carrier.dialled[0]
+        (account, request) = self.carrier.dialed[0]
         assert (account.organization_id, request.run_id, request.to_number) == (self.org.id, run.id, NUMBER)
 
     async def test_runs_the_draft_when_there_is_one(self, make_agent: MakeAgent) -> None:
@@ -105,7 +105,7 @@ class TestInitiateCall:
     )
     async def test_bad_input(self, body: dict[str, Any]) -> None:
         assert (await self.initiate(**body))[0] == 422
-        assert self.carrier.dialled == []
+        assert self.carrier.dialed == []
 
     async def test_without_a_number_the_preferences_test_number_rings(self) -> None:
         status, answer = await self.initiate(phone_number=None)
@@ -114,9 +114,9 @@ class TestInitiateCall:
         saved = {"test_phone_number": "+12015550188"}
         await self.client.put("/organizations/preferences", json=saved, headers=self.org.key_headers)
         assert (await self.initiate(phone_number=None))[0] == 200
-        assert [request.to_number for _, request in self.carrier.dialled] == ["+12015550188"]
+        assert [request.to_number for _, request in self.carrier.dialed] == ["+12015550188"]
 
-    async def test_a_number_on_the_do_not_call_list_is_not_dialled(self, other_org: OrgFixture) -> None:
+    async def test_a_number_on_the_do_not_call_list_is_not_dialed(self, other_org: OrgFixture) -> None:
         async with self.root.db.transaction() as session:
             await do_not_call_list.add_numbers(session, self.org.id, [NUMBER], do_not_call_list.DoNotCallOrigin())
             await do_not_call_list.add_numbers(
@@ -125,7 +125,7 @@ class TestInitiateCall:
 
         status, answer = await self.initiate()
         assert (status, answer["code"]) == (409, "do_not_call")
-        assert self.carrier.dialled == []
+        assert self.carrier.dialed == []
         assert (await self.initiate(phone_number="+12015550102"))[0] == 200
 
     async def test_a_refusal_of_the_carrier_ends_the_run(self) -> None:
@@ -134,7 +134,7 @@ class TestInitiateCall:
         status, answer = await self.initiate()
         assert (status, answer["code"]) == (502, "carrier_failed")
         assert "it is on fire" in answer["detail"]
-        run = await run_of(self.root, self.org, self.carrier.dialled[0][1].run_id)
+        run = await run_of(self.root, self.org, self.carrier.dialed[0][1].run_id)
         assert (run.status, run.outcome, run.end_reason) == ("failed", "failed", "carrier_down")
 
     async def test_no_transaction_is_open_while_the_carrier_is_asked(self) -> None:
@@ -159,7 +159,7 @@ class TestInitiateCall:
         assert (await self.initiate())[0] == 200
         status, answer = await self.initiate()
         assert (status, answer["code"]) == (429, "concurrent_call_limit")
-        assert len(self.carrier.dialled) == 1
+        assert len(self.carrier.dialed) == 1
 
 
 class TestIdempotency:
@@ -176,14 +176,14 @@ class TestIdempotency:
         two = await self.post("/telephony/initiate-call", "k", workflow_id=self.agent.id, phone_number=NUMBER)
 
         assert one == two
-        assert len(self.carrier.dialled) == 1
+        assert len(self.carrier.dialed) == 1
 
     async def test_another_body_is_refused(self) -> None:
         await self.post("/public/agent/front-desk", "k", phone_number=NUMBER)
         status, _ = await self.post("/public/agent/front-desk", "k", phone_number="+12015550102")
 
         assert status == 409
-        assert len(self.carrier.dialled) == 1
+        assert len(self.carrier.dialed) == 1
 
     async def test_a_refused_call_may_be_tried_again(self) -> None:
         self.carrier.fails_with = CarrierFailed("busy", "later", retryable=True)
@@ -211,7 +211,7 @@ class TestWhichAccount:
         named = await configure(self.root, self.org, config={"from_number": "+12015550111", "mix": {"busy": 1}})
 
         assert await self.dial(telephony_configuration_id=named) == 200
-        account, request = self.carrier.dialled[0]
+        account, request = self.carrier.dialed[0]
         assert (account.id, account.config["mix"], request.from_number) == (named, {"busy": 1}, "+12015550111")
 
     async def test_else_the_default(self) -> None:
@@ -219,18 +219,18 @@ class TestWhichAccount:
         default = await configure(self.root, self.org, is_default_outbound=True)
 
         assert await self.dial() == 200
-        assert self.carrier.dialled[0][0].id == default
+        assert self.carrier.dialed[0][0].id == default
 
     async def test_else_the_built_in_sandbox(self) -> None:
         assert await self.dial() == 200
-        assert self.carrier.dialled[0][0].id is None
+        assert self.carrier.dialed[0][0].id is None
 
     async def test_never_another_organizations(self, other_org: OrgFixture) -> None:
         theirs = await configure(self.root, other_org, is_default_outbound=True)
 
         assert await self.dial(telephony_configuration_id=theirs) == 404
         assert await self.dial() == 200
-        assert self.carrier.dialled[0][0].organization_id == self.org.id
+        assert self.carrier.dialed[0][0].organization_id == self.org.id
 
     async def test_a_carrier_that_cannot_dial(self) -> None:
         unknown = await configure(self.root, self.org, provider="pigeon")
@@ -269,12 +269,12 @@ class TestARunThatWaits:
         )
         return answer.status_code, answer.json()
 
-    async def test_is_dialled_with_its_own_number(self) -> None:
+    async def test_is_dialed_with_its_own_number(self) -> None:
         run_id = await self.waiting(phone_number=NUMBER)
 
         status, answer = await self.dial(run_id)
         assert (status, answer["workflow_run_id"]) == (200, run_id)
-        assert self.carrier.dialled[0][1].to_number == NUMBER
+        assert self.carrier.dialed[0][1].to_number == NUMBER
 
     async def test_only_once(self) -> None:
         run_id = await self.waiting()
@@ -293,7 +293,7 @@ class TestARunThatWaits:
 
         answers = await asyncio.gather(*[self.dial(run_id, phone_number=NUMBER) for _ in range(5)])
         assert sorted(status for status, _ in answers) == [200, 409, 409, 409, 409]
-        assert len(self.carrier.dialled) == 1
+        assert len(self.carrier.dialed) == 1
 
     async def test_knows_whom_it_calls(self) -> None:
         run_id = await self.waiting(initial_context={"name": "Ada"})
@@ -363,7 +363,7 @@ class TestPublicTrigger:
         )
 
         assert (await self.trigger())[0] == 404
-        assert self.carrier.dialled == []
+        assert self.carrier.dialed == []
 
     async def test_another_organizations(self, other_org: OrgFixture, make_agent: MakeAgent) -> None:
         await make_agent(other_org, "theirs")

@@ -8,7 +8,7 @@ from sqlalchemy import text, update
 
 from offhook.orgs.tables import Organization
 from offhook.root import Root
-from offhook.runs import LiveCallRegistry
+from offhook.runs import RunServices
 from offhook.telephony.ports import CarrierFailed
 from offhook.telephony.services import TelephonyServices
 from offhook.telephony.webhooks.rejections import JOB
@@ -150,4 +150,4 @@ async def test_a_call_whose_media_never_comes(account: Account, root: Root, shif
     assert await sweep.end_calls() == [run["id"]]
     assert account.carrier.hung_up == ["IN1"]
     assert (await account.run(run["id"])).end_reason == "media_never_came"
-    assert root.get(LiveCallRegistry).active_calls == 0
+    assert root.get(RunServices).live.active_calls == 0

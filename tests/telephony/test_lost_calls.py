@@ -1,4 +1,4 @@
-"""A dial whose answer was lost: the call is found and adopted, or it was never placed; nothing is dialled again."""
+"""A dial whose answer was lost: the call is found and adopted, or it was never placed; nothing is dialed again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

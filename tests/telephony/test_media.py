@@ -45,12 +45,9 @@ class NotedSession:
     def voicemail_detected(self, by: str) -> None:
         self.fed.append(("voicemail", by))
 
-    def leg_ended(self, reason: str = "caller_hung_up") -> None:
+    def end_call(self, reason: str = "caller_hung_up") -> None:
         if not self.over.done():
             self.over.set_result(reason)
-
-    def stop(self, reason: str = "server_stopped") -> None:
-        self.leg_ended(reason)
 
     async def run(self) -> CallResult:
         return CallResult("answered", await self.over, 1.0)

@@ -46,7 +46,7 @@ def parts(spec: CarrierSpec) -> Any:
 
 class TestCalls:
     @BOTH
-    async def test_dialling(self, make: Any, mine: CarrierAccount) -> None:
+    async def test_dialing(self, make: Any, mine: CarrierAccount) -> None:
         reply = json_reply({"api_id": "x", "request_uuid": "u9", "message": "call fired"}, 201)
         async with rest(mine.provider, reply) as (http, server):
             assert await parts(make(http)).calls.dialer.place_call(mine, REQUEST) == "u9"
@@ -196,8 +196,8 @@ class TestWebhooks:
         self, make: Any, mine: CarrierAccount, fields: dict[str, str], news: TransferNews | None
     ) -> None:
         async with rest(mine.provider, Reply()) as (http, _):
-            legs = parts(make(http)).calls.transfer_legs
-        assert legs.parse_transfer(form("https://x", {"CallUUID": "u1", **fields})) == news
+            statuses = parts(make(http)).webhooks.statuses
+        assert statuses.parse_transfer(form("https://x", {"CallUUID": "u1", **fields})) == news
 
     def test_an_inbound_call(self) -> None:
         fields = {

@@ -27,7 +27,7 @@ STATUS_URL = "https://voice.example.org/api/v1/telephony/carrier/status-callback
 
 
 class TestCalls:
-    async def test_dialling(self) -> None:
+    async def test_dialing(self) -> None:
         async with rest("twilio", json_reply({"sid": "CA9", "status": "queued"}, 201)) as (http, server):
             dialer = twilio.build_carrier(http).calls.dialer
             assert dialer is not None
@@ -209,9 +209,9 @@ class TestWebhooks:
     )
     async def test_news_of_a_transfer(self, status: str, news: TransferNews | None) -> None:
         async with rest("twilio", Reply()) as (http, _):
-            legs = twilio.build_carrier(http).calls.transfer_legs
-        assert legs is not None
-        assert legs.parse_transfer(form("https://x", {"CallSid": "CA1", "CallStatus": status})) == news
+            statuses = twilio.build_carrier(http).webhooks.statuses
+        assert statuses is not None
+        assert statuses.parse_transfer(form("https://x", {"CallSid": "CA1", "CallStatus": status})) == news
 
     def test_an_inbound_call(self) -> None:
         webhook = form("https://x/inbound/run", INBOUND)

@@ -50,14 +50,14 @@ def parts(http: Any) -> Any:
 
 
 class TestCalls:
-    async def test_dialling(self, mine: CarrierAccount) -> None:
+    async def test_dialing(self, mine: CarrierAccount) -> None:
         async with rest("vonage", json_reply({"uuid": "u9", "status": "started"}, 201)) as (http, server):
             assert await parts(http).calls.dialer.place_call(mine, REQUEST) == "u9"
             await parts(http).calls.dialer.hang_up(mine, "u9")
 
-        dialled, ended = server.seen
-        assert (dialled.method, dialled.target) == ("POST", "/v1/calls")
-        assert dialled.json == {
+        dialed, ended = server.seen
+        assert (dialed.method, dialed.target) == ("POST", "/v1/calls")
+        assert dialed.json == {
             "to": [{"type": "phone", "number": "14155550123"}],
             "from": {"type": "phone", "number": "12015550100"},
             "ringing_timer": 30,
@@ -123,9 +123,9 @@ class TestCalls:
             await legs.join_caller(mine, leg)
             await parts(http).calls.blind_transfer.redirect_caller(mine, "u9", "+15005550006", "+12015550100", 25, "")
 
-        dialled, joined, forwarded = (seen.json for seen in server.seen)
+        dialed, joined, forwarded = (seen.json for seen in server.seen)
         room = {"action": "conversation", "name": "t1", "startOnEnter": True, "endOnExit": True}
-        assert (dialled["ncco"], dialled["event_url"]) == ([room], ["https://x/result"])
+        assert (dialed["ncco"], dialed["event_url"]) == ([room], ["https://x/result"])
         assert joined == {"action": "transfer", "destination": {"type": "ncco", "ncco": [room]}}
         assert forwarded["destination"]["ncco"][0]["endpoint"] == [{"type": "phone", "number": "15005550006"}]
 
@@ -178,8 +178,8 @@ class TestWebhooks:
     )
     async def test_news_of_a_transfer(self, status: str, news: TransferNews | None) -> None:
         async with rest("vonage", Reply()) as (http, _):
-            legs = parts(http).calls.transfer_legs
-        assert legs.parse_transfer(posted("https://x", {"uuid": "u1", "status": status})) == news
+            statuses = parts(http).webhooks.statuses
+        assert statuses.parse_transfer(posted("https://x", {"uuid": "u1", "status": status})) == news
 
     def test_an_inbound_call(self) -> None:
         token = jwt.encode({"api_key": "a1", "application_id": "app1"}, "s" * 32, "HS256")

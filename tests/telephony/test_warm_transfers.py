@@ -9,7 +9,8 @@ from httpx2 import Response
 
 from offhook.bootstrap import build_root, stop_domains
 from offhook.root import Root
-from offhook.runs.live.call_tools import CallHandover, CallTransferService, TransferRefused
+from offhook.runs import RunServices
+from offhook.runs.live.call_tools import CallHandover, TransferRefused
 from offhook.settings import Settings
 from offhook.telephony.ports import CarrierFailed, CarrierRegistry, TransferOrder
 from offhook.voice.ports import HandoverFailed
@@ -35,7 +36,9 @@ class Transfer:
 class Desk:
     def __init__(self, account: Account, root: Root) -> None:
         self.account = account
-        self.desk: CallTransferService = root.services[CallTransferService]
+        transfers = root.get(RunServices).agents.tools.transfers
+        assert transfers is not None
+        self.desk = transfers
 
     async def ring(self, *, timeout_s: float = 30) -> Transfer:
         run_id = await self.account.dial()
@@ -157,8 +160,7 @@ class TestInAnotherProcess:
 
 async def test_blind(account: Account, root: Root) -> None:
     run_id = await account.dial()
-    desk: CallTransferService = root.services[CallTransferService]
-    handover = await desk.ring_destination(account.org.id, run_id, SALES, 30, is_blind=True)
+    handover = await Desk(account, root).desk.ring_destination(account.org.id, run_id, SALES, 30, is_blind=True)
     assert account.carrier.asked_for("start") == []
     await handover.connect_caller()
     (redirected,) = account.carrier.asked_for("redirect")

@@ -242,7 +242,7 @@ def test_a_warm_transfer(name: str) -> None:
         kinds = []
         for sent in desk.carrier.callbacks:
             if "/transfer-result/t1" in sent.url or sent.url == room:
-                news = legs.parse_transfer(desk.webhook(sent))
+                news = desk.spec.webhooks.statuses.parse_transfer(desk.webhook(sent))
                 if news is not None and news.destination_id == destination_id:
                     kinds.append(news.kind)
         assert kinds[0] == "answered"
@@ -297,7 +297,7 @@ def test_a_call_whose_dial_lost_its_answer_is_found(name: str) -> None:
         (call,) = desk.carrier.calls
         (found,) = await finder.find_calls(desk.account, sought)
         assert (found.call_id, found.status in LIVE_STATES) == (call.id, True)
-        later = replace(sought, dialled_at=sought.dialled_at + timedelta(hours=1), run_id=8)
+        later = replace(sought, dialed_at=sought.dialed_at + timedelta(hours=1), run_id=8)
         await desk.carrier.wait_settled()
         if name != "telnyx":
             (found,) = await finder.find_calls(desk.account, sought)

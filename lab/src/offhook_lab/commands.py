@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from offhook.commands.console import CommandError, report_errors, run_async
+from offhook.commands.console import CommandError, report_errors
 from offhook.kit.audio import MULAW_8K, Resampler, Samples
 from offhook.models.ports import ModelError
 from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
         """Runs an emulator of every speech vendor until Ctrl-C, and prints how to use them."""
         with report_errors():
             try:
-                run_async(_run_vendors(host, first_port, tuple(script or DEFAULT_SCRIPT), has_tones=has_tones))
+                asyncio.run(_run_vendors(host, first_port, tuple(script or DEFAULT_SCRIPT), has_tones=has_tones))
             except OSError as error:
                 raise CommandError(f"The emulators cannot listen: {error.strerror or error}.") from None
 
@@ -53,7 +53,7 @@ def register(app: typer.Typer) -> None:
             if unknown:
                 raise CommandError(f"There is no carrier {unknown[0]}: choose of {', '.join(CARRIERS)}.")
             try:
-                run_async(_run_carriers(host, port, only or list(CARRIERS), answer_url, has_tones=has_tones))
+                asyncio.run(_run_carriers(host, port, only or list(CARRIERS), answer_url, has_tones=has_tones))
             except OSError as error:
                 raise CommandError(f"The emulators cannot listen: {error.strerror or error}.") from None
 

@@ -4,8 +4,7 @@ from typing import Final
 
 from offhook.kit.crypto import Keyring
 from offhook.root import Root
-from offhook.runs import LiveCallRegistry, RunFinished, RunModes
-from offhook.runs.live.call_tools import CallTransferService
+from offhook.runs import RunFinished, RunServices
 from offhook.telephony.accounts import endpoints as account_endpoints
 from offhook.telephony.accounts import number_endpoints
 from offhook.telephony.accounts.account_numbers import AccountNumbers
@@ -24,7 +23,7 @@ from offhook.telephony.calls.lost_calls import LostCallFinder
 from offhook.telephony.calls.outbound import CallOrder, OutboundCalls, PlacedCall
 from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.carrier_kit.http import CarrierHttp
-from offhook.telephony.carriers import build_remote_carriers, register_in_process_carriers
+from offhook.telephony.carriers import IN_PROCESS, build_remote_carriers
 from offhook.telephony.events import CallEnded, OutcomeCorrected
 from offhook.telephony.media.admission import MediaAdmission
 from offhook.telephony.media.carrier_signals import CarrierCallControl
@@ -43,7 +42,6 @@ from offhook.telephony.webhooks.status_callbacks import CarrierCallbacks
 from offhook.telephony.webhooks.verification import ReplayGuard
 
 __all__ = [
-    "AccountHooks",
     "CallEnded",
     "CallOrder",
     "CallReports",
@@ -63,24 +61,24 @@ SETTLE_EVERY_S: Final = 30.0
 def register(root: Root) -> None:
     """Adds the carriers, the media socket, and everything that places and takes calls."""
     reports = CallReports(root.db, root.events)
+    runs = root.get(RunServices)
     http, keyring = CarrierHttp(root.settings.carrier_urls), root.get(Keyring)
     carriers = build_remote_carriers(http)
     accounts, address = CarrierAccounts(keyring, root.settings, carriers), PublicAddress(root.settings, keyring)
     signals = CallSignals(root.db)
     control = CarrierCallControl(root.db, carriers, accounts, signals)
-    admission = MediaAdmission(root.db, carriers, root.get(LiveCallRegistry), reports, control)
-    register_in_process_carriers(root, carriers, admission, reports)
+    admission = MediaAdmission(root.db, carriers, runs.live, reports, control)
+    for register_carrier in IN_PROCESS:
+        register_carrier(root, carriers, admission, reports)
     accounts.require_platform_catalog()
-    root.get(RunModes).add(carriers.names)
+    runs.modes.add(carriers.names)
     warm = WarmTransfers(root.db, address, signals)
-    desk = CallTransfers(root.db, carriers, accounts, warm, address, root.clock)
-    root.provide(CallTransferService, desk)  # type: ignore[type-abstract]  # found by its port
+    runs.agents.tools.transfers = CallTransfers(root.db, carriers, accounts, warm, address, root.clock)
     root.provide(CallReports, reports)
     root.provide(CarrierRegistry, carriers)
     root.provide(CarrierAccounts, accounts)
     root.provide(PublicAddress, address)
     services = _build_services(root, carriers, accounts, address, reports, control, admission)
-    root.provide(AccountHooks, services.account_hooks)
     root.provide(OutboundCalls, services.outbound)
     root.provide(TelephonyServices, services)
     _register_jobs(root, services, ChargeCollector(root.db, carriers, accounts))
@@ -131,6 +129,7 @@ def _build_services(
         numbers=numbers,
         managed_numbers=ManagedNumbers(db, carriers, accounts, numbers, hooks, clock),
         lookup=CarrierLookup(db, carriers, accounts),
+        max_message_bytes=root.settings.max_socket_message_bytes,
     )
 
 

@@ -52,9 +52,9 @@ class CallSignals:
 
     def _on_payload(self, payload: str) -> None:
         with suppress(ValueError):
-            kind, key, news = json.loads(payload)
-            self._notify_handlers((kind, key), news)
+            kind, key, message = json.loads(payload)
+            self._notify_handlers((kind, key), message)
 
-    def _notify_handlers(self, name: tuple[str, str], news: str) -> None:
+    def _notify_handlers(self, name: tuple[str, str], message: str) -> None:
         for handler in list(self._handlers.get(name, ())):
-            handler(news)
+            handler(message)

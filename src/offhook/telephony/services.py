@@ -24,7 +24,7 @@ from offhook.telephony.webhooks.verification import ReplayGuard
 
 @dataclass(frozen=True, slots=True)
 class TelephonyServices:
-    """The services that telephony's endpoints and jobs use."""
+    """The services that telephony's endpoints and jobs use, and the limit of a media message in bytes."""
 
     outbound: OutboundCalls
     call_requests: CallRequests
@@ -42,6 +42,7 @@ class TelephonyServices:
     numbers: AccountNumbers
     managed_numbers: ManagedNumbers
     lookup: CarrierLookup
+    max_message_bytes: int
 
 
 Services = Annotated[TelephonyServices, Depends(use_service(TelephonyServices))]

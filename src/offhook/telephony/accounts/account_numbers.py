@@ -18,7 +18,6 @@ from offhook.telephony.accounts.service import AccountHooks
 from offhook.telephony.carrier_kit.number_formats import PSTN, normalize_address
 from offhook.telephony.errors import (
     CarrierUnavailable,
-    ConfigurationNotFound,
     NumberIsManaged,
     NumberNotFound,
     NumberNotOwned,
@@ -26,7 +25,7 @@ from offhook.telephony.errors import (
     NumberTaken,
 )
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, CarrierSpec
-from offhook.telephony.tables import PhoneNumber, TelephonyConfiguration
+from offhook.telephony.tables import PhoneNumber
 from offhook.workflows import service as workflows
 
 SYNC_TIMEOUT_S: Final = 8.0
@@ -78,7 +77,7 @@ class AccountNumbers:
 
     async def list_numbers(self, organization_id: int, configuration_id: int) -> list[NumberView]:
         async with self._db.transaction() as session:
-            await self._get_configuration(session, organization_id, configuration_id)
+            await repository.get_configuration(session, organization_id, configuration_id)
             rows = await repository.list_numbers(session, organization_id, configuration_id)
             ids = {row.inbound_workflow_id for row in rows if row.inbound_workflow_id is not None}
             names = await workflows.names_of(session, organization_id, ids)
@@ -95,12 +94,13 @@ class AccountNumbers:
         also NumberNotOwned (400) and CarrierUnavailable (502)."""
         address, kind, country = normalize_address(new.address, new.country_code)
         async with self._db.transaction() as session:
-            row = await self._get_configuration(session, caller.organization_id, configuration_id)
+            row = await repository.get_configuration(session, caller.organization_id, configuration_id)
             account = await self._accounts.open_account(session, row)
         carrier_id = await self._require_owned(account, address, kind) if verify else None
         async with self._db.transaction() as session:
-            row = await self._get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
-            await self._check_workflow(session, caller.organization_id, new.inbound_workflow_id)
+            row = await repository.get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
+            if new.inbound_workflow_id is not None:
+                await workflows.get_workflow(session, caller.organization_id, new.inbound_workflow_id)
             if await repository.is_routed_elsewhere(session, row, address):
                 raise NumberRoutedElsewhere
             if new.is_default_caller_id:
@@ -137,9 +137,10 @@ class AccountNumbers:
         """Applies ``changes`` of label, country_code, inbound_workflow_id (None clears it), is_active,
         is_default_caller_id and extra_metadata."""
         async with self._db.transaction() as session:
-            row = await self._get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
+            row = await repository.get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
             number = await self._get_row(session, caller.organization_id, configuration_id, number_id)
-            await self._check_workflow(session, caller.organization_id, changes.get("inbound_workflow_id"))
+            if changes.get("inbound_workflow_id") is not None:
+                await workflows.get_workflow(session, caller.organization_id, changes["inbound_workflow_id"])
             if changes.get("is_default_caller_id"):
                 await repository.unset_default_caller(session, caller.organization_id, configuration_id)
             for name, value in changes.items():
@@ -205,18 +206,6 @@ class AccountNumbers:
         if found is None:
             raise NumberNotOwned
         return found
-
-    async def _check_workflow(self, session: AsyncSession, organization_id: int, workflow_id: int | None) -> None:
-        if workflow_id is not None:
-            await workflows.get_workflow(session, organization_id, workflow_id)
-
-    async def _get_configuration(
-        self, session: AsyncSession, organization_id: int, configuration_id: int, *, is_locked: bool = False
-    ) -> TelephonyConfiguration:
-        row = await repository.find_configuration(session, organization_id, configuration_id, is_locked=is_locked)
-        if row is None:
-            raise ConfigurationNotFound
-        return row
 
     async def _get_row(
         self, session: AsyncSession, organization_id: int, configuration_id: int, number_id: int

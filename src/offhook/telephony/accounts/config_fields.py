@@ -40,7 +40,10 @@ def read_fields(
         if field.kind in _SECRETS:
             _read_secret(field, value, stored, secrets, problems)
         elif field.kind == "boolean":
-            _read_boolean(field, value, config, problems)
+            if isinstance(value, bool):
+                config[field.name] = value
+            elif value is not None:
+                problems.append(field_problem(field.name, "This field must be true or false.", "bool_type"))
         else:
             _read_text(field, value, config, problems)
     for name, limit in _LIMITS.items():
@@ -79,13 +82,6 @@ def _read_secret(
         secrets[field.name] = value.strip()
     elif field.is_required:
         problems.append(field_problem(field.name, "This field is required.", "missing"))
-
-
-def _read_boolean(field: ConfigField, value: object, config: JsonObject, problems: list[JsonObject]) -> None:
-    if isinstance(value, bool):
-        config[field.name] = value
-    elif value is not None:
-        problems.append(field_problem(field.name, "This field must be true or false.", "bool_type"))
 
 
 def _read_text(field: ConfigField, value: object, config: JsonObject, problems: list[JsonObject]) -> None:

@@ -49,10 +49,10 @@ class CarrierAccounts:
         (404).
         """
         if configuration_id is not None:
-            row = await repository.find_configuration(session, organization_id, configuration_id)
-            if row is None or (provider is not None and row.provider != provider):
+            named = await repository.get_configuration(session, organization_id, configuration_id)
+            if provider is not None and named.provider != provider:
                 raise ConfigurationNotFound
-            return await self.open_account(session, row)
+            return await self.open_account(session, named)
         row = await repository.default_for_dialing(session, organization_id)
         if row is None or (provider is not None and row.provider != provider):
             row = await repository.oldest_of(session, organization_id, provider or self._carriers.built_in.name)
@@ -70,23 +70,32 @@ class CarrierAccounts:
         named = configured if isinstance(configured, int) and not isinstance(configured, bool) else None
         return await self.account_for(session, run.organization_id, configuration_id=named or None, provider=run.mode)
 
-    async def with_caller_number(
-        self, session: AsyncSession, account: CarrierAccount, number_id: int
+    async def account_to_dial_from(
+        self,
+        session: AsyncSession,
+        organization_id: int,
+        number_id: int | None,
+        *,
+        configuration_id: int | None,
+        provider: str | None,
     ) -> CarrierAccount:
-        """Returns the account with this number of its own as the caller ID. Raises PhoneNumberNotFound (404)."""
-        number = await repository.find_number(session, account.organization_id, number_id)
+        """Returns what :meth:`account_for` does; with a number, the account that has it, and the number as the caller ID.
+        Raises PhoneNumberNotFound (404), also when the number is not one of ``configuration_id``."""
+        if number_id is None:
+            return await self.account_for(
+                session, organization_id, configuration_id=configuration_id, provider=provider
+            )
+        number = await repository.find_number(session, organization_id, number_id)
+        if configuration_id is None:
+            if number is None:
+                raise PhoneNumberNotFound
+            configuration_id = number.telephony_configuration_id
+        account = await self.account_for(session, organization_id, configuration_id=configuration_id, provider=provider)
         if number is None or number.telephony_configuration_id != account.id or not number.is_active:
             raise PhoneNumberNotFound
         if number.address_type != repository.PSTN:
             raise PhoneNumberNotFound("Calls can only come from a telephone number.")
         return replace(account, caller_number=number.address_normalized)
-
-    async def configuration_of_number(self, session: AsyncSession, organization_id: int, number_id: int) -> int:
-        """Returns the account that has this number. Raises PhoneNumberNotFound (404)."""
-        number = await repository.find_number(session, organization_id, number_id)
-        if number is None:
-            raise PhoneNumberNotFound
-        return number.telephony_configuration_id
 
     async def open_account(self, session: AsyncSession, row: TelephonyConfiguration) -> CarrierAccount:
         facts = await repository.number_facts(session, row.organization_id, row.id)

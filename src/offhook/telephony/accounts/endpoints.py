@@ -48,14 +48,12 @@ async def providers_metadata(org: CurrentOrg, services: Services) -> TelephonyPr
     )
 
 
-def _list_transfers(spec: CarrierSpec) -> list[Literal["warm", "blind"]]:
-    transfers: list[Literal["warm", "blind"]] = ["warm"] if spec.calls.has_warm_transfer else []
-    return [*transfers, "blind"] if spec.calls.blind_transfer is not None else transfers
-
-
 def _render_provider(spec: CarrierSpec) -> TelephonyProviderResponse:
     config = spec.account.config
     assert config is not None
+    transfers: list[Literal["warm", "blind"]] = ["warm"] if spec.calls.has_warm_transfer else []
+    if spec.calls.blind_transfer is not None:
+        transfers.append("blind")
     return TelephonyProviderResponse(
         provider=spec.name,
         display_name=config.display_name,
@@ -64,7 +62,7 @@ def _render_provider(spec: CarrierSpec) -> TelephonyProviderResponse:
         can_dial=spec.calls.dialer is not None,
         can_sell_numbers=spec.numbers.catalog is not None,
         can_look_up=spec.numbers.lookup is not None,
-        transfers=_list_transfers(spec),
+        transfers=transfers,
     )
 
 

@@ -94,7 +94,11 @@ class ManagedNumbers:
 
     async def search_for_sale(self, organization_id: int, country: str, area_code: str | None) -> list[AvailableNumber]:
         """Searches for numbers on sale. Raises CarrierUnavailable (502)."""
-        return await self._search_catalog(self._accounts.platform_account(organization_id), country, area_code, None)
+        account = self._accounts.platform_account(organization_id)
+        try:
+            return await self._get_catalog().search_numbers(account, country, area_code, None, MAX_OFFERED)
+        except CarrierFailed as failure:
+            raise CarrierUnavailable(f"The carrier did not respond: {failure.message}") from None
 
     async def quick_connect(self, caller: Caller, request: PurchaseRequest) -> ConnectedNumber:
         """Buys a number and assigns it to the organization. Raises WorkflowNotFound (404), NoNumberForSale (409) or
@@ -103,7 +107,12 @@ class ManagedNumbers:
         if request.workflow_id is not None:
             async with self._db.transaction() as session:
                 await workflows.get_workflow(session, caller.organization_id, request.workflow_id)
-        wanted = request.phone_number or await self._pick_first_number(account, request)
+        wanted = request.phone_number
+        if wanted is None:
+            offers = await self.search_for_sale(caller.organization_id, request.country, request.area_code)
+            if not offers:
+                raise NoNumberForSale
+            wanted = normalize_e164(offers[0].phone_number)
         purchase = await self._record_purchase(caller, request, account.provider, wanted)
         await self._buy_number(account, purchase)
         try:
@@ -166,10 +175,11 @@ class ManagedNumbers:
     async def _finish_purchase(self, account: CarrierAccount, purchase: NumberPurchase) -> bool:
         """Returns False when the purchase has to be undone; otherwise the number was assigned or the carrier is
         unavailable."""
-        found = _parse_request(purchase)
-        if found is None:
+        stored: dict[str, Any] = dict(purchase.request)
+        if not isinstance(stored.get("wish"), dict) or stored.get("is_given_up"):
             return False
-        caller, request = found
+        caller = Caller(purchase.organization_id, stored.get("user_id"), stored.get("key_id"), "admin", False)
+        request = PurchaseRequest(**stored["wish"])
         try:
             purchase.carrier_id = await self._get_catalog().find_owned(account, purchase.phone_number)
             if purchase.carrier_id is None:
@@ -192,25 +202,11 @@ class ManagedNumbers:
 
     # helpers
 
-    async def _search_catalog(
-        self, account: CarrierAccount, country: str, area_code: str | None, number: str | None
-    ) -> list[AvailableNumber]:
-        try:
-            return await self._get_catalog().search_numbers(account, country, area_code, number, MAX_OFFERED)
-        except CarrierFailed as failure:
-            raise CarrierUnavailable(f"The carrier did not respond: {failure.message}") from None
-
     def _get_catalog(self) -> NumberCatalog:
         spec = self._carriers.find(self._accounts.platform_carrier)
         if spec is None or spec.numbers.catalog is None:
             raise CarrierUnavailable("The platform's carrier does not sell numbers.")
         return spec.numbers.catalog
-
-    async def _pick_first_number(self, account: CarrierAccount, request: PurchaseRequest) -> str:
-        found = await self._search_catalog(account, request.country, request.area_code, None)
-        if not found:
-            raise NoNumberForSale
-        return normalize_e164(found[0].phone_number)
 
     async def _record_purchase(
         self, caller: Caller, request: PurchaseRequest, provider: str, number: str
@@ -362,15 +358,6 @@ class ManagedNumbers:
             await purchases.change_state(
                 session, purchase, {"buying", "bought"}, state, error=error[:500] if error else None
             )
-
-
-def _parse_request(purchase: NumberPurchase) -> tuple[Caller, PurchaseRequest] | None:
-    """Returns the buyer and the request, or None for a purchase that was given up."""
-    request: dict[str, Any] = dict(purchase.request)
-    if not isinstance(request.get("wish"), dict) or request.get("is_given_up"):
-        return None
-    caller = Caller(purchase.organization_id, request.get("user_id"), request.get("key_id"), "admin", False)
-    return caller, PurchaseRequest(**request["wish"])
 
 
 def _describe_number(request: PurchaseRequest, number: PhoneNumber) -> ConnectedNumber:

@@ -9,6 +9,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.telephony.errors import ConfigurationNotFound
 from offhook.telephony.tables import PhoneNumber, RefusedCall, TelephonyConfiguration
 
 PSTN: Final = "pstn"
@@ -30,6 +31,16 @@ async def find_configuration(
     )
     found = await session.execute(query.with_for_update() if is_locked else query)
     return found.scalar_one_or_none()
+
+
+async def get_configuration(
+    session: AsyncSession, organization_id: int, configuration_id: int, *, is_locked: bool = False
+) -> TelephonyConfiguration:
+    """Returns the account. Raises ConfigurationNotFound (404)."""
+    row = await find_configuration(session, organization_id, configuration_id, is_locked=is_locked)
+    if row is None:
+        raise ConfigurationNotFound
+    return row
 
 
 async def list_configurations(session: AsyncSession, organization_id: int) -> Sequence[TelephonyConfiguration]:

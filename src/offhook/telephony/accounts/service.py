@@ -1,9 +1,9 @@
 """Manages an organization's carrier accounts: their fields, their secrets, and the check with the carrier."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 from sqlalchemy.exc import IntegrityError
@@ -20,7 +20,6 @@ from offhook.telephony.errors import (
     CarrierCheckFailed,
     ConfigurationInvalid,
     ConfigurationNameTaken,
-    ConfigurationNotFound,
     CredentialsRefused,
     ManagedConfiguration,
     ProviderChange,
@@ -37,9 +36,6 @@ class AccountHooks:
 
     def __init__(self) -> None:
         self.checks: list[RemovalCheck] = []
-
-    def before_removal(self, check: RemovalCheck) -> None:
-        self.checks.append(check)
 
     async def check_removal(self, session: AsyncSession, organization_id: int, configuration_id: int) -> None:
         for check in self.checks:
@@ -111,7 +107,10 @@ class CarrierConfigurations:
                 rows = await repository.list_configurations(session, organization_id)
                 names = {row.name for row in rows}
                 for spec in self._missing_built_in(rows):
-                    name = next(name for name in _names_for(spec) if name not in names)
+                    assert spec.account.config is not None
+                    title = spec.account.config.display_name
+                    numbered = (f"{title} {number}" for number in count(2))
+                    name = next(name for name in chain([title], numbered) if name not in names)
                     session.add(TelephonyConfiguration(organization_id=organization_id, name=name, provider=spec.name))
                 await session.flush()
                 rows = await repository.list_configurations(session, organization_id)
@@ -124,7 +123,9 @@ class CarrierConfigurations:
 
     async def get(self, organization_id: int, configuration_id: int) -> ConfigurationView:
         async with self._db.transaction() as session:
-            return await self._load_view(session, await self._get_row(session, organization_id, configuration_id))
+            return await self._load_view(
+                session, await repository.get_configuration(session, organization_id, configuration_id)
+            )
 
     async def create(
         self, caller: Caller, name: str, raw: Mapping[str, Any], *, is_default: bool, verify: bool
@@ -166,8 +167,9 @@ class CarrierConfigurations:
         """Updates an account. ``raw`` replaces the fields; secrets that are missing or sent as their mask stay.
         Raises ProviderChange (400)."""
         async with self._db.transaction() as session:
-            row = await self._get_row(session, caller.organization_id, configuration_id)
-            _refuse_managed(row)
+            row = await repository.get_configuration(session, caller.organization_id, configuration_id)
+            if row.is_managed:
+                raise ManagedConfiguration
             stored, spec = self._accounts.open_secrets(row), self._get_spec(row.provider)
         checked = None
         if raw is not None:
@@ -175,7 +177,7 @@ class CarrierConfigurations:
                 raise ProviderChange
             checked = await self._check_fields(spec, caller.organization_id, raw, stored, row.id, verify=verify)
         async with self._db.transaction() as session:
-            row = await self._get_row(session, caller.organization_id, configuration_id, is_locked=True)
+            row = await repository.get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
             if name is not None:
                 row.name = name
             if checked is not None:
@@ -193,8 +195,9 @@ class CarrierConfigurations:
         """Deletes the account and its numbers. Raises 409 while a running campaign uses it, and for the platform's
         own account."""
         async with self._db.transaction() as session:
-            row = await self._get_row(session, caller.organization_id, configuration_id, is_locked=True)
-            _refuse_managed(row)
+            row = await repository.get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
+            if row.is_managed:
+                raise ManagedConfiguration
             await self._hooks.check_removal(session, caller.organization_id, configuration_id)
             await session.delete(row)
             await write_audit_entry(
@@ -207,7 +210,7 @@ class CarrierConfigurations:
 
     async def set_default(self, caller: Caller, configuration_id: int) -> ConfigurationView:
         async with self._db.transaction() as session:
-            row = await self._get_row(session, caller.organization_id, configuration_id, is_locked=True)
+            row = await repository.get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
             await repository.unset_default(session, caller.organization_id, row.id)
             row.is_default_outbound = True
             await session.flush()
@@ -218,12 +221,12 @@ class CarrierConfigurations:
     async def reactivate(self, caller: Caller, configuration_id: int) -> ConfigurationView:
         """Reactivates an account that was switched off, if the carrier accepts its credentials."""
         async with self._db.transaction() as session:
-            row = await self._get_row(session, caller.organization_id, configuration_id)
+            row = await repository.get_configuration(session, caller.organization_id, configuration_id)
             account = await self._accounts.open_account(session, row)
         if row.inactive_since is not None:
             await self._verify_with_carrier(self._get_spec(row.provider), account)
         async with self._db.transaction() as session:
-            row = await self._get_row(session, caller.organization_id, configuration_id, is_locked=True)
+            row = await repository.get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
             row.inactive_since = row.inactive_reason = None
             await session.flush()
             await session.refresh(row)
@@ -306,14 +309,6 @@ class CarrierConfigurations:
         except IntegrityError:
             raise ConfigurationNameTaken from None
 
-    async def _get_row(
-        self, session: AsyncSession, organization_id: int, configuration_id: int, *, is_locked: bool = False
-    ) -> TelephonyConfiguration:
-        row = await repository.find_configuration(session, organization_id, configuration_id, is_locked=is_locked)
-        if row is None:
-            raise ConfigurationNotFound
-        return row
-
     async def _load_view(self, session: AsyncSession, row: TelephonyConfiguration) -> ConfigurationView:
         counts = await repository.number_counts(session, row.organization_id)
         return self._build_view(row, *counts.get(row.id, (0, 0)))
@@ -342,19 +337,7 @@ class CarrierConfigurations:
             return "carrier_cannot_dial"
         if row.inactive_since is not None:
             return "inactive"
-        if spec.needs_public_url and self._address.base is None:
+        if not spec.is_in_process and self._address.base is None:
             return "public_url_missing"
         has_number = can_call or row.config.get("from_number") or spec.calls.default_caller_number
         return None if has_number else "no_phone_number"
-
-
-def _refuse_managed(row: TelephonyConfiguration) -> None:
-    if row.is_managed:
-        raise ManagedConfiguration
-
-
-def _names_for(spec: CarrierSpec) -> Iterator[str]:
-    """Yields the carrier's display name, then numbered variants for when that name is taken."""
-    assert spec.account.config is not None
-    yield spec.account.config.display_name
-    yield from (f"{spec.account.config.display_name} {number}" for number in count(2))

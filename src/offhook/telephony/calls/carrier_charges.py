@@ -27,12 +27,12 @@ class ChargeCollector:
         self._carriers = carriers
         self._accounts = accounts
 
-    async def on_run_finished(self, news: RunFinished) -> None:
-        spec = self._carriers.find(news.mode)
+    async def on_run_finished(self, event: RunFinished) -> None:
+        spec = self._carriers.find(event.mode)
         if spec is not None and spec.calls.bills is not None:
-            payload = {"organization_id": news.organization_id, "run_id": news.run_id}
+            payload = {"organization_id": event.organization_id, "run_id": event.run_id}
             async with self._db.transaction() as session:
-                await POLL_SCHEDULE.start(session, news.run_id, payload)
+                await POLL_SCHEDULE.start(session, event.run_id, payload)
 
     async def read_bill(self, payload: Mapping[str, int]) -> None:
         """Runs the job that asks once. Storing the same price twice changes nothing."""

@@ -12,7 +12,6 @@ from offhook.kit.http.path_ids import LongId, read_id
 from offhook.kit.media_sockets.sockets import open_socket
 from offhook.orgs import RequireMember
 from offhook.orgs.idempotency import IdempotencyHeader
-from offhook.root import Root
 from offhook.runs.errors import MediaTokenRefused
 from offhook.telephony.calls.schemas import (
     HangUpResponse,
@@ -21,7 +20,7 @@ from offhook.telephony.calls.schemas import (
     PublicTriggerRequest,
     PublicTriggerResponse,
 )
-from offhook.telephony.services import Services, TelephonyServices
+from offhook.telephony.services import Services
 from offhook.voice.socket_leg import REFUSED
 
 telephony = APIRouter(prefix="/telephony", tags=["telephony"])
@@ -68,24 +67,18 @@ async def trigger_agent(
 
 
 @telephony.websocket("/media/{provider}/{run_id}/{token}", name="telephony_media")
-async def telephony_media(websocket: WebSocket, provider: str, run_id: str, token: str) -> None:
+async def telephony_media(websocket: WebSocket, provider: str, run_id: str, token: str, services: Services) -> None:
     """Carries the audio of one call in the carrier's format. The token is spent before anything else happens; a wrong or
     used one is refused with HTTP 401 (or close code 4401 where the server cannot answer a handshake)."""
-    root: Root = websocket.app.state.root
+    number = read_id(run_id)
     try:
-        session = await root.get(TelephonyServices).admission.admit_call(_parse_run_id(run_id), token, provider)
+        if number is None:
+            raise MediaTokenRefused
+        session = await services.admission.admit_call(number, token, provider)
     except DomainError as error:
         await _refuse_socket(websocket, error)
         return
-    limit = root.settings.max_socket_message_bytes
-    await session.run(partial(open_socket, websocket, max_message_bytes=limit))
-
-
-def _parse_run_id(text: str) -> int:
-    run_id = read_id(text)
-    if run_id is None:
-        raise MediaTokenRefused
-    return run_id
+    await session.run(partial(open_socket, websocket, max_message_bytes=services.max_message_bytes))
 
 
 async def _refuse_socket(websocket: WebSocket, error: DomainError) -> None:

@@ -53,14 +53,14 @@ class LostCallFinder:
         spec = self._carriers.find(run.mode)
         if spec is None or spec.calls.finder is None:
             raise CarrierFailed("carrier_cannot_say", f"{run.mode} cannot be asked for calls.", retryable=False)
-        dialled_at = run.started_at or run.created_at
-        sought = LostCallQuery(run_id, run.called_number or "", run.caller_number or "", dialled_at)
+        dialed_at = run.started_at or run.created_at
+        sought = LostCallQuery(run_id, run.called_number or "", run.caller_number or "", dialed_at)
         found = await spec.calls.finder.find_calls(account, sought)
         async with self._db.transaction() as session:
             update = await self._pick_unclaimed(session, run, found)
             if update is not None and update.call_id is not None and run.call_id is None:
-                await runs.set_call_id(session, organization_id, run_id, update.call_id)
-        is_early = not spec.is_in_process and self._clock.now() - dialled_at < CERTAIN_AFTER
+                await runs.set_call_ids(session, [(organization_id, run_id, update.call_id)])
+        is_early = not spec.is_in_process and self._clock.now() - dialed_at < CERTAIN_AFTER
         if update is None and is_early:
             raise CarrierFailed("carrier_cannot_say", "It is too early to say that there is no call.", retryable=True)
         return update
@@ -70,10 +70,10 @@ class LostCallFinder:
         ids = [update.call_id for update in found if update.call_id is not None]
         others = await carrier_call_queries.call_ids_of_other_runs(session, run.mode, ids, except_run_id=run.id)
         others |= await repository.find_destination_legs(session, run.mode, ids)
-        mine = [update for update in found if update.call_id not in others]
-        if len(mine) > 1:
+        unclaimed = [update for update in found if update.call_id not in others]
+        if len(unclaimed) > 1:
             raise CarrierFailed("carrier_cannot_say", "Several calls may be this run's.", retryable=True)
-        return mine[0] if mine else None
+        return unclaimed[0] if unclaimed else None
 
     async def run_search(self, payload: Mapping[str, int]) -> None:
         """Runs the job that searches for the call of a run whose fate is still unknown."""

@@ -117,7 +117,7 @@ class BatchCall:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCall:
-    """A call whose run exists. After the commit, :meth:`OutboundCalls.dial_prepared` dials it once."""
+    """A call whose run exists. After the commit, its dialer places it once."""
 
     organization_id: int
     run_id: int
@@ -127,7 +127,7 @@ class PreparedCall:
 
 
 class OutboundCalls:
-    """Places single calls with ``place_call``, and batches with ``prepare_calls`` and ``dial_prepared``."""
+    """Places single calls with ``place_call``, and prepares batches with ``prepare_calls``."""
 
     def __init__(
         self,
@@ -169,14 +169,14 @@ class OutboundCalls:
             await self._reports.report_status(order.organization_id, run_id, StatusUpdate("failed", end_reason="error"))
             raise
         async with self.db.transaction() as session:
-            await runs.set_call_id(session, order.organization_id, run_id, call_id)
+            await runs.set_call_ids(session, [(order.organization_id, run_id, call_id)])
         return PlacedCall(run_id, reserved.run_name, INITIATED, call_id)
 
     async def find_route(
         self, session: AsyncSession, organization_id: int, workflow_id: int, configuration_id: int | None
     ) -> CarrierRoute:
         """Returns the route. Raises what makes all of its calls impossible (404, 409, 422)."""
-        version = await workflows.get_published_version(session, organization_id, workflow_id)
+        version = await workflows.get_version_to_run(session, organization_id, workflow_id)
         account = await self._accounts.account_for(session, organization_id, configuration_id=configuration_id)
         spec, dialer = self._get_dialer(account)
         caller_id.require_number(spec.calls, account)
@@ -195,13 +195,13 @@ class OutboundCalls:
         spec = self._carriers.find(account.provider)
         if spec is None or spec.calls.dialer is None:
             raise CarrierCannotDial(f"{account.provider} cannot place calls.")
-        if spec.needs_public_url and self._address.base is None:
+        if not spec.is_in_process and self._address.base is None:
             raise PublicAddressMissing
         return spec, spec.calls.dialer
 
     def _call_links(self, spec: CarrierSpec, run_id: int, media_token: str) -> CallLinks | None:
         """Returns the URLs that a carrier outside this process needs for the call."""
-        return self._address.call_links(spec.name, run_id, media_token) if spec.needs_public_url else None
+        return None if spec.is_in_process else self._address.call_links(spec.name, run_id, media_token)
 
     async def load_capacity(
         self, session: AsyncSession, organization_id: int, configuration_id: int | None
@@ -243,22 +243,12 @@ class OutboundCalls:
                     from_number,
                     run.media_token,
                     links=self._call_links(route.carrier, run.id, run.media_token),
-                    has_machine_detection=_has_machine_detection(route.account),
+                    has_machine_detection=route.account.config.get("amd_enabled") is True,
                 ),
                 route.dialer,
             )
             for run, call, from_number in zip(made, calls, ours, strict=True)
         ]
-
-    async def dial_prepared(self, call: PreparedCall) -> str:
-        """Dials and returns the carrier's call id. Raises CarrierFailed; any other error leaves the call's fate
-        unknown."""
-        return await call.dialer.place_call(call.account, call.request)
-
-    async def find_call(self, organization_id: int, run_id: int) -> StatusUpdate | None:
-        """Returns the carrier's record of a run's call; None when the carrier never got it. Raises CarrierFailed
-        when the carrier cannot tell."""
-        return await self._lost.find_call(organization_id, run_id)
 
     async def hang_up(self, organization_id: int, run_id: int) -> None:
         """Ends a call that was placed here, in any state; a finished one stays unchanged. Raises RunNotFound (404)
@@ -278,7 +268,12 @@ class OutboundCalls:
                 raise CarrierRefused(f"The carrier did not end the call: {failure.message}") from None
 
     async def _reserve_run(self, session: AsyncSession, order: CallOrder) -> _ReservedCall:
-        waiting = await self._waiting_run(session, order) if order.run_id is not None else None
+        waiting = None
+        if order.run_id is not None:
+            waiting = await runs.get_run(session, order.organization_id, order.run_id, workflow_id=order.workflow_id)
+            is_dialed = waiting.status != INITIATED or waiting.call_id is not None
+            if is_dialed or self._carriers.find(waiting.mode) is None:
+                raise RunNotDialable
         to_number = order.to_number or (waiting.phone_number if waiting else None)
         if to_number is None and order.use_draft:
             to_number = (await orgs.get_organization(session, order.organization_id)).test_phone_number
@@ -286,7 +281,13 @@ class OutboundCalls:
             raise NumberMissing
         if await do_not_call_list.listed_numbers(session, order.organization_id, [to_number]):
             raise NumberOnDoNotCallList
-        account = await self._choose_account(session, order, waiting.mode if waiting else None)
+        account = await self._accounts.account_to_dial_from(
+            session,
+            order.organization_id,
+            order.from_phone_number_id,
+            configuration_id=order.configuration_id,
+            provider=waiting.mode if waiting else None,
+        )
         spec, dialer = self._get_dialer(account)
         from_number = await caller_id.choose_for_call(session, spec.calls, account)
         context = call_context(account, order.context, order.platform_context, to_number, from_number)
@@ -308,28 +309,9 @@ class OutboundCalls:
             from_number,
             token,
             links=self._call_links(spec, run.id, token),
-            has_machine_detection=_has_machine_detection(account),
+            has_machine_detection=account.config.get("amd_enabled") is True,
         )
         return _ReservedCall(account, dialer, request, run.name)
-
-    async def _choose_account(self, session: AsyncSession, order: CallOrder, provider: str | None) -> CarrierAccount:
-        """Returns the account to call from. A chosen number determines its account too."""
-        number_id, configuration_id = order.from_phone_number_id, order.configuration_id
-        if number_id is not None and configuration_id is None:
-            configuration_id = await self._accounts.configuration_of_number(session, order.organization_id, number_id)
-        account = await self._accounts.account_for(
-            session, order.organization_id, configuration_id=configuration_id, provider=provider
-        )
-        if number_id is None:
-            return account
-        return await self._accounts.with_caller_number(session, account, number_id)
-
-    async def _waiting_run(self, session: AsyncSession, order: CallOrder) -> Run:
-        assert order.run_id is not None
-        run = await runs.get_run(session, order.organization_id, order.run_id, workflow_id=order.workflow_id)
-        if run.status != INITIATED or run.call_id is not None or self._carriers.find(run.mode) is None:
-            raise RunNotDialable
-        return run
 
     async def _take_waiting(self, session: AsyncSession, waiting: Run, context: JsonObject) -> Run:
         """Claims a waiting run. Of two requests for one run only one dials, so that the phone does not ring twice."""
@@ -377,10 +359,6 @@ def call_context(
         "called_number": to_number,
         "caller_number": from_number,
     }
-
-
-def _has_machine_detection(account: CarrierAccount) -> bool:
-    return account.config.get("amd_enabled") is True
 
 
 def _calls_per_second(carrier: CallCapabilities, account: CarrierAccount) -> float | None:

@@ -1,7 +1,6 @@
 """Applies carriers' status reports to calls."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -29,14 +28,6 @@ def not_connected_reason(status: str) -> str | None:
     return status if status in _NOT_CONNECTED else None
 
 
-@dataclass(frozen=True, slots=True)
-class _StatusReport:
-    organization_id: int
-    run_id: int
-    update: StatusUpdate
-    at: datetime
-
-
 class CallReports:
     """Applies status reports of calls, from webhooks or from carriers in this process.
 
@@ -50,26 +41,22 @@ class CallReports:
 
     async def report_status(self, organization_id: int, run_id: int, update: StatusUpdate) -> bool:
         """Returns False for a report that is too late, repeated or out of order. Raises RunNotFound (404)."""
-        moved = await self._batch.submit(_StatusReport(organization_id, run_id, update, datetime.now(UTC)))
+        change = StatusChange(
+            organization_id,
+            run_id,
+            update.status,
+            datetime.now(UTC),
+            outcome=update.outcome,
+            end_reason=update.end_reason or not_connected_reason(update.status),
+            call_id=update.call_id,
+        )
+        moved = await self._batch.submit(change)
         if moved is None:
             raise RunNotFound
         if moved and update.status in FINAL_STATES:
             await self._events.publish(CallEnded(organization_id, run_id, update.status, update.outcome))
         return moved
 
-    async def _apply_batch(self, reports: Sequence[_StatusReport]) -> list[bool | None]:
+    async def _apply_batch(self, changes: Sequence[StatusChange]) -> list[bool | None]:
         async with self._db.transaction() as session:
-            return await runs.apply_status_changes(session, [_status_change(report) for report in reports])
-
-
-def _status_change(report: _StatusReport) -> StatusChange:
-    update = report.update
-    return StatusChange(
-        report.organization_id,
-        report.run_id,
-        update.status,
-        report.at,
-        outcome=update.outcome,
-        end_reason=update.end_reason or (update.status if update.status in _NOT_CONNECTED else None),
-        call_id=update.call_id,
-    )
+            return await runs.apply_status_changes(session, list(changes))

@@ -11,7 +11,7 @@ SLACK: Final = timedelta(seconds=30)
 
 
 def search_start(sought: LostCallQuery) -> datetime:
-    return (sought.dialled_at - SLACK).astimezone(UTC)
+    return (sought.dialed_at - SLACK).astimezone(UTC)
 
 
 def could_match(sought: LostCallQuery, written: object) -> bool:

@@ -50,10 +50,6 @@ class CarrierRequest:
     body: Mapping[str, Any] | None = None
     form: Mapping[str, str | list[str]] | None = None
 
-    @property
-    def is_safe(self) -> bool:
-        return self.method == "GET"
-
 
 @dataclass(frozen=True, slots=True)
 class CarrierResponse:
@@ -146,7 +142,7 @@ def _unreachable_failure(request: CarrierRequest, error: Exception, *, was_sent:
         "carrier_unreachable",
         f"{host} {what}: {str(error) or type(error).__name__}"[:MAX_MESSAGE],
         retryable=True,
-        is_fate_unknown=was_sent and not request.is_safe,
+        is_fate_unknown=was_sent and request.method != "GET",
     )
 
 
@@ -166,7 +162,7 @@ def failure_from_response(
         found,
         message[:MAX_MESSAGE] or f"HTTP {answer.status}",
         retryable=broke or found == "rate_limited",
-        is_fate_unknown=broke and not request.is_safe,
+        is_fate_unknown=broke and request.method != "GET",
         retry_after_s=_retry_after(answer.headers.get("retry-after", ""), now or datetime.now(UTC)),
     )
 

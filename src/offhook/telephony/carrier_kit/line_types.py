@@ -20,12 +20,12 @@ _LINES: Final[dict[str, LineType]] = {
 }
 
 
-def line_type(said: object) -> LineType:
+def line_type(value: object) -> LineType:
     """Translates ``fixed line``, ``fixedVoip``, ``toll_free`` and the like; ``unknown`` for an ambiguous or
     unrecognized type."""
-    if not isinstance(said, str):
+    if not isinstance(value, str):
         return "unknown"
-    return _LINES.get("".join(char for char in said.lower() if char.isalpha()), "unknown")
+    return _LINES.get("".join(char for char in value.lower() if char.isalpha()), "unknown")
 
 
 def parse_cents(amount: object) -> int | None:

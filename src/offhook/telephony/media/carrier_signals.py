@@ -52,18 +52,18 @@ class CarrierCallControl:
         looking = TaskTracker()
 
         def check_missed() -> None:
-            looking.start(self._apply_missed_news(organization_id, run_id, leg, on_call_over), name="call-news")
+            looking.start(self._apply_missed_signals(organization_id, run_id, leg, on_call_over), name="missed-signals")
 
-        def on_machine(news: str) -> None:
-            if not news:
+        def on_machine(message: str) -> None:
+            if not message:
                 check_missed()
-            elif news == "wait":
+            elif message == "wait":
                 later.append(loop.call_later(BEEP_TIMEOUT_S, leg.on_wire_event, MachineAnswered()))
             else:
                 leg.on_wire_event(MachineAnswered())
 
-        def on_call_over(news: str) -> None:
-            if news:
+        def on_call_over(message: str) -> None:
+            if message:
                 later.append(loop.call_later(_LINGER_S, leg.on_wire_event, MediaStopped()))
 
         with (
@@ -78,7 +78,7 @@ class CarrierCallControl:
                 for timer in later:
                     timer.cancel()
 
-    async def _apply_missed_news(
+    async def _apply_missed_signals(
         self, organization_id: int, run_id: int, leg: MediaLeg, over: Callable[[str], None]
     ) -> None:
         """Applies reports that the database holds from before this process listened."""

@@ -78,11 +78,10 @@ class MediaLeg(SocketLeg):
 
     # MessageReceiver
 
-    def on_text(self, text: str) -> None:
-        self._run_guarded(self._on_message, text)
+    def on_text(self, message: str | bytes) -> None:
+        self._run_guarded(self._on_message, message)
 
-    def on_binary(self, payload: bytes) -> None:
-        self._run_guarded(self._on_message, payload)
+    on_binary = on_text
 
     def _on_message(self, message: str | bytes) -> None:
         if self._end_reason is not None:

@@ -57,7 +57,13 @@ class MediaSession(ABC):
         socket = await open_media(leg)
         leg.attach_socket(socket)
         try:
-            if not await self._wait_started():
+            try:
+                async with asyncio.timeout(self._start_timeout_s):
+                    started = await leg.started
+            except TimeoutError:
+                leg.close(BAD_MESSAGE, "the stream did not start")
+                return None
+            if started is None:
                 return None
             conversation = await self.connect_call()
             leg.attach_session(conversation.session)
@@ -71,14 +77,6 @@ class MediaSession(ABC):
         finally:
             leg.close(NORMAL, "the call is over")
             await socket.wait_closed()
-
-    async def _wait_started(self) -> bool:
-        try:
-            async with asyncio.timeout(self._start_timeout_s):
-                return await self.leg.started is not None
-        except TimeoutError:
-            self.leg.close(BAD_MESSAGE, "the stream did not start")
-            return False
 
 
 class RunMediaSession(MediaSession):

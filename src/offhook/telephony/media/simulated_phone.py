@@ -106,7 +106,7 @@ class SimulatedPhone:
         self._loop = asyncio.get_running_loop()
         self._playout = PlayoutBuffer()
         self._outgoing = bytearray()
-        self._is_over = False
+        self.is_over = False
         self._changed = asyncio.Event()
         self.speech = SpeechActivity()
 
@@ -128,21 +128,14 @@ class SimulatedPhone:
 
     def stop(self) -> None:
         """Ends the call: ``run`` and every wait return."""
-        self._is_over = True
+        self.is_over = True
         self._changed.set()
-
-    @property
-    def is_over(self) -> bool:
-        return self._is_over
 
     # the caller's side
 
     def queue_speech(self, mulaw: bytes) -> None:
         """Queues speech after what is already being said."""
         self._outgoing += mulaw
-
-    def press_key(self, digit: str) -> None:
-        self._wire.send_digit(digit)
 
     @property
     def is_talking(self) -> bool:
@@ -160,19 +153,19 @@ class SimulatedPhone:
 
     async def next_frame(self) -> bool:
         """Waits for the next 20 ms. Returns False when the call is over."""
-        if not self._is_over:
+        if not self.is_over:
             self._changed.clear()
             await self._changed.wait()
-        return not self._is_over
+        return not self.is_over
 
     async def run(self) -> None:
         """Paces both directions until the call is over."""
         self._began_at = due = self._loop.time()
-        while not self._is_over:
+        while not self.is_over:
             now = self._loop.time()
             if now - due > MAX_CATCH_UP_S:
                 due = now
-            while due <= now + 1e-6 and not self._is_over:
+            while due <= now + 1e-6 and not self.is_over:
                 self._exchange_frame(due)
                 due += FRAME_S
             await asyncio.sleep(max(0.0, due - self._loop.time()))
@@ -182,13 +175,6 @@ class SimulatedPhone:
         del self._outgoing[:FRAME]
         self._wire.send_audio(spoken + SILENCE[len(spoken) :])
         frame = self._playout.take_frame()
-        self._track_speech(frame, at)
-        if self._heard is not None:
-            self._heard(frame)
-        self._return_marks(self._playout.due_marks())
-        self._changed.set()
-
-    def _track_speech(self, frame: bytes | None, at: float) -> None:
         ear = self.speech
         ear.is_loud = frame is not None and is_loud(frame)
         if ear.is_loud:
@@ -197,6 +183,10 @@ class SimulatedPhone:
             if ear.first_loud_at is None:
                 ear.first_loud_at = at
             ear.last_loud_at = at
+        if self._heard is not None:
+            self._heard(frame)
+        self._return_marks(self._playout.due_marks())
+        self._changed.set()
 
     _began_at: float = 0.0
 

@@ -144,13 +144,13 @@ class BillReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LostCallQuery:
-    """A search for the call of a run whose dial got no response. Numbers are E.164; ``dialled_at`` is the time of
+    """A search for the call of a run whose dial got no response. Numbers are E.164; ``dialed_at`` is the time of
     the dial by our clock, or a little earlier."""
 
     run_id: int
     to_number: str
     from_number: str
-    dialled_at: datetime
+    dialed_at: datetime
 
 
 class CallFinder(Protocol):
@@ -158,7 +158,7 @@ class CallFinder(Protocol):
 
     async def find_calls(self, account: CarrierAccount, sought: LostCallQuery) -> list[StatusUpdate]:
         """Returns the calls that may match in their current state, each with its ``call_id``. Where the carrier does
-        not know our run, these are all calls between the two numbers since ``dialled_at``, finished ones included.
+        not know our run, these are all calls between the two numbers since ``dialed_at``, finished ones included.
         An empty list proves that there was no call; raises CarrierFailed when the carrier cannot prove that."""
         ...
 
@@ -241,15 +241,10 @@ class TransferLegs(Protocol):
         """Rings the destination and returns the carrier's id of that leg. Raises CarrierFailed."""
         ...
 
-    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
-        """Parses an event of the destination's leg, whose signature is already verified; None for one that changes
-        nothing."""
-        ...
-
     async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
         """Moves the answered destination to where the caller will join it. Returns the conference's id, if there is
-        one."""
-        ...
+        one. Does nothing where the destination's document or call is in the room from the start."""
+        return None
 
     async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:
         """Connects the caller to the seated destination; our media of the caller's call ends. Raises CarrierFailed."""

@@ -113,10 +113,6 @@ class CarrierSpec:
     is_in_process: bool = False
     close: Callable[[], Awaitable[None]] | None = None
 
-    @property
-    def needs_public_url(self) -> bool:
-        return not self.is_in_process
-
 
 class CarrierRegistry:
     """The carriers of this process by name."""

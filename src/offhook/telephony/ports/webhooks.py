@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from offhook.telephony.ports.calls import CallBilled, CallLinks, CarrierAccount, CarrierWebhook, StatusUpdate
+from offhook.telephony.ports.calls import (
+    CallBilled,
+    CallLinks,
+    CarrierAccount,
+    CarrierWebhook,
+    StatusUpdate,
+    TransferNews,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,11 @@ class StatusParser(Protocol):
     def parse_status(self, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
         """Parses a status callback. ``kind`` is its path segment (``status-callback``, ``events``,
         ``hangup-callback`` …). Returns None when it changes nothing. Raises WebhookUnreadable."""
+        ...
+
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
+        """Parses an event of a transfer's second leg, whose signature is already verified; None for one that changes
+        nothing. Raises WebhookUnreadable."""
         ...
 
 
@@ -104,8 +116,8 @@ class CallAnswerer(Protocol):
 
     def conference_document(self, transfer_id: str) -> CarrierDocument | None:
         """Returns the document for the destination's leg of a warm transfer; None where no document is fetched."""
-        ...
+        return None
 
     def forward_document(self, to_number: str, from_number: str, timeout_s: float) -> CarrierDocument | None:
         """Returns the document that sends a caller to another number; None where no document is fetched."""
-        ...
+        return None

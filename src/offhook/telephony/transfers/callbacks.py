@@ -27,6 +27,7 @@ from offhook.telephony.ports import (
     CarrierRegistry,
     CarrierSpec,
     CarrierWebhook,
+    StatusParser,
     TransferLegs,
     TransferNews,
     WebhookProof,
@@ -79,41 +80,38 @@ class TransferResults:
         self._proofs = proofs
 
     async def handle_result(
-        self, transfer_id: str, told: CallbackRequest, provider: str | None = None
+        self, transfer_id: str, callback: CallbackRequest, provider: str | None = None
     ) -> CallbackResult:
         """Handles a result. ``provider`` comes from the URL, where it names one."""
-        row, spec, account, proof = await self._verify_request(transfer_id, told, provider)
-        legs = spec.calls.transfer_legs
-        if legs is None:
+        row, spec, account, proof = await self._verify_request(transfer_id, callback, provider)
+        legs, parser = spec.calls.transfer_legs, spec.webhooks.statuses
+        if legs is None or parser is None:
             raise TransferNotFound
         try:
-            news = legs.parse_transfer(told.webhook)
+            report = parser.parse_transfer(callback.webhook)
         except WebhookUnreadable as error:
             raise WebhookNotReadable(str(error) or None) from None
         async with self._db.transaction() as session:
-            if not await self._proofs.record_once(session, account, told.webhook, proof):
+            if not await self._proofs.record_once(session, account, callback.webhook, proof):
                 return DUPLICATE
-            answer = await self._note_bill(session, spec, row, told.webhook)
-        if news is None:
+            answer = await self._note_bill(session, parser, row, callback.webhook)
+        if report is None:
             return answer
-        if news.kind == "answered":
-            return await self._on_answered(spec, legs, account, row, news)
-        return await self._on_leg_ended(spec, account, row, news)
+        if report.kind == "answered":
+            return await self._on_answered(spec, legs, account, row, report)
+        return await self._on_leg_ended(spec, account, row, report)
 
     async def _note_bill(
-        self, session: AsyncSession, spec: CarrierSpec, row: PendingTransfer, webhook: CarrierWebhook
+        self, session: AsyncSession, parser: StatusParser, row: PendingTransfer, webhook: CarrierWebhook
     ) -> CallbackResult:
         """Adds the cost of the destination's leg to its run."""
         try:
-            said = (
-                spec.webhooks.statuses.parse_status(TRANSFER_RESULT, webhook)
-                if spec.webhooks.statuses is not None
-                else None
-            )
+            report = parser.parse_status(TRANSFER_RESULT, webhook)
             run = await runs.get_run(session, row.organization_id, row.run_id)
         except (WebhookUnreadable, RunNotFound):
             return IGNORED
-        return await note_leg_bill(session, run, said) if said is not None and said.call_id != row.call_id else IGNORED
+        is_other_leg = report is not None and report.call_id != row.call_id
+        return await note_leg_bill(session, run, report) if is_other_leg else IGNORED
 
     def forward_document(self, provider: str, token: str) -> CarrierDocument:
         """Returns the document that redirects a caller. Raises LinkRefused (401) and CarrierUnknown (404)."""
@@ -128,36 +126,24 @@ class TransferResults:
             raise CarrierUnknown
         return document
 
-    async def conference_document(self, transfer_id: str, told: CallbackRequest) -> CarrierDocument:
-        """Returns the document that the destination's leg fetches when it is answered."""
-        row, spec, account, _ = await self._verify_request(transfer_id, told, None)
-        document = (
-            spec.webhooks.answerer.conference_document(transfer_id) if spec.webhooks.answerer is not None else None
-        )
-        if document is None or spec.calls.transfer_legs is None:
+    async def conference_document(self, transfer_id: str, callback: CallbackRequest) -> CarrierDocument:
+        """Returns the document that the destination's leg fetches when it is answered. At some carriers this fetch is
+        the only sign of the answer; the caller fetches the same document to join."""
+        row, spec, account, _ = await self._verify_request(transfer_id, callback, None)
+        legs, parser, answerer = spec.calls.transfer_legs, spec.webhooks.statuses, spec.webhooks.answerer
+        document = answerer.conference_document(transfer_id) if answerer is not None else None
+        if document is None or legs is None or parser is None:
             raise TransferNotFound
-        await self._on_document_fetched(spec, spec.calls.transfer_legs, account, row, told)
+        try:
+            report = parser.parse_transfer(callback.webhook)
+        except WebhookUnreadable:
+            return document
+        if report is not None and report.kind == "answered" and report.destination_id not in {None, row.call_id}:
+            await self._on_answered(spec, legs, account, row, report)
         return document
 
-    async def _on_document_fetched(
-        self,
-        spec: CarrierSpec,
-        legs: TransferLegs,
-        account: CarrierAccount,
-        row: PendingTransfer,
-        told: CallbackRequest,
-    ) -> None:
-        """Handles the fetch of the conference document. At some carriers the destination's fetch is the only sign
-        that it answered; the caller fetches the same document to join."""
-        try:
-            news = legs.parse_transfer(told.webhook)
-        except WebhookUnreadable:
-            return
-        if news is not None and news.kind == "answered" and news.destination_id not in {None, row.call_id}:
-            await self._on_answered(spec, legs, account, row, news)
-
     async def _verify_request(
-        self, transfer_id: str, told: CallbackRequest, provider: str | None
+        self, transfer_id: str, callback: CallbackRequest, provider: str | None
     ) -> tuple[PendingTransfer, CarrierSpec, CarrierAccount, WebhookProof]:
         async with self._db.transaction() as session:
             row = await repository.find_transfer(session, transfer_id)
@@ -173,7 +159,8 @@ class TransferResults:
                 )
             except ConfigurationNotFound:
                 raise WebhookRefused from None
-        return row, spec, account, self._proofs.verify_signature(spec, account, replace(told.webhook, has_secret=True))
+        proof = self._proofs.verify_signature(spec, account, replace(callback.webhook, has_secret=True))
+        return row, spec, account, proof
 
     async def _on_answered(
         self,
@@ -181,12 +168,12 @@ class TransferResults:
         legs: TransferLegs,
         account: CarrierAccount,
         row: PendingTransfer,
-        news: TransferNews,
+        report: TransferNews,
     ) -> CallbackResult:
         transfer_id = row.transfer_id
         async with self._db.transaction() as session:
-            if news.destination_id is not None:
-                await repository.set_destination(session, transfer_id, news.destination_id)
+            if report.destination_id is not None:
+                await repository.set_destination(session, transfer_id, report.destination_id)
             is_ours = await repository.change_state(session, transfer_id, {RINGING}, SEATING)
             now = await repository.find_transfer(session, transfer_id)
         if now is None:
@@ -223,11 +210,11 @@ class TransferResults:
         return has_failed
 
     async def _on_leg_ended(
-        self, spec: CarrierSpec, account: CarrierAccount, row: PendingTransfer, news: TransferNews
+        self, spec: CarrierSpec, account: CarrierAccount, row: PendingTransfer, report: TransferNews
     ) -> CallbackResult:
         """Handles the end of the destination's leg. Before the answer the agent continues; after it the caller's leg
         ends too, so that no empty bridge remains."""
-        if await self._fail_transfer(row.transfer_id, news.reason or "call_failed"):
+        if await self._fail_transfer(row.transfer_id, report.reason or "call_failed"):
             return OK
         async with self._db.transaction() as session:
             was_there = await repository.change_state(session, row.transfer_id, {ANSWERED, JOINED}, ENDED)

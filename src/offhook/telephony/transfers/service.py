@@ -106,18 +106,13 @@ class CallTransfers:
                 else ""
             )
             return _BlindHandover(spec.calls.blind_transfer, account, call_id, number, from_number, timeout_s, url)
-        if spec.calls.transferrer is not None:
-            return await self._ring_destination(spec.calls.transferrer, account, call_id, number, timeout_s)
-        if spec.calls.transfer_legs is None:
-            raise TransferRefused("unsupported")
-        return await self._warm.ring_destination(spec, account, run, number, timeout_s)
-
-    async def _ring_destination(
-        self, transferrer: CallTransferrer, account: CarrierAccount, call_id: str, number: str, timeout_s: float
-    ) -> CallHandover:
+        if spec.calls.transferrer is None:
+            if spec.calls.transfer_legs is None:
+                raise TransferRefused("unsupported")
+            return await self._warm.ring_destination(spec, account, run, number, timeout_s)
         try:
-            answered = await transferrer.ring_destination(account, call_id, number, timeout_s)
+            answered = await spec.calls.transferrer.ring_destination(account, call_id, number, timeout_s)
         except CarrierFailed as failure:
             log.info("transfer_failed", call_id=call_id, code=failure.code)
             raise TransferRefused(failure.code if failure.code in _REPORTED_REASONS else "call_failed") from failure
-        return _AnsweredHandover(transferrer, account, call_id, answered)
+        return _AnsweredHandover(spec.calls.transferrer, account, call_id, answered)

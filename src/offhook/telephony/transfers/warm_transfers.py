@@ -74,13 +74,13 @@ class WarmTransfers:
                     to_number=to_number,
                 )
             )
-        news = asyncio.Event()
-        with self._signals.subscribe(call_signals.TRANSFER, transfer_id, lambda _: news.set()):
+        signaled = asyncio.Event()
+        with self._signals.subscribe(call_signals.TRANSFER, transfer_id, lambda _: signaled.set()):
             await self._signals.wait_ready()
             starting = asyncio.ensure_future(self._start_leg(spec.calls.transfer_legs, account, order))
             try:
                 await asyncio.shield(starting)
-                leg = await self._wait_for_answer(transfer_id, timeout_s, news)
+                leg = await self._wait_for_answer(transfer_id, timeout_s, signaled)
             except BaseException:
                 # Whatever ended the wait, the caller is not coming; an answer still in flight finds the changed state.
                 await asyncio.shield(self._abandon_transfer(spec, account, transfer_id, starting))
@@ -120,15 +120,15 @@ class WarmTransfers:
         async with self._db.transaction() as session:
             await repository.set_destination(session, order.transfer_id, destination_id)
 
-    async def _wait_for_answer(self, transfer_id: str, timeout_s: float, news: asyncio.Event) -> TransferLeg:
+    async def _wait_for_answer(self, transfer_id: str, timeout_s: float, signaled: asyncio.Event) -> TransferLeg:
         """Waits for the event, and polls the row in case the event was lost."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout_s + _GRACE_S
         while (left := deadline - loop.time()) > 0:
             with suppress(TimeoutError):
                 async with asyncio.timeout(min(left, _POLL_INTERVAL_S)):
-                    await news.wait()
-            news.clear()
+                    await signaled.wait()
+            signaled.clear()
             async with self._db.transaction() as session:
                 row = await repository.find_transfer(session, transfer_id)
             if row is None or row.state in {FAILED, RELEASED, ENDED}:

@@ -1,7 +1,7 @@
 """The carriers' webhooks: documents, status callbacks, inbound calls. Signatures authenticate them instead of
 credentials."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Annotated, Final, NamedTuple
 
@@ -153,14 +153,15 @@ def _build_routes(specs: tuple[_CallbackFacts, ...]) -> APIRouter:
     for spec in specs:
         name = spec.name
         for kind in spec.workflow_callbacks:
-            _add_route(routes, spec, f"{kind}/workflow/{{workflow_id}}", kind, _workflow_endpoint(name, kind))
+            endpoint = _build_endpoints(name, kind)["workflow"]
+            _add_route(routes, spec, f"{kind}/workflow/{{workflow_id}}", kind, endpoint)
         for kind in spec.callbacks:
             if kind == TRANSFER_RESULT:
-                _add_route(routes, spec, f"{kind}/{{transfer_id}}", kind, _transfer_endpoint(name))
+                _add_route(routes, spec, f"{kind}/{{transfer_id}}", kind, _build_endpoints(name, kind)["transfer"])
             else:
-                _add_route(routes, spec, f"{kind}/{{workflow_run_id}}", kind, _run_endpoint(name, kind))
+                _add_route(routes, spec, f"{kind}/{{workflow_run_id}}", kind, _build_endpoints(name, kind)["run"])
         for kind in spec.account_callbacks:
-            _add_route(routes, spec, kind, kind, _account_endpoint(name, kind))
+            _add_route(routes, spec, kind, kind, _build_endpoints(name, kind)["account"])
     return routes
 
 
@@ -168,6 +169,12 @@ def _add_route(routes: APIRouter, spec: _CallbackFacts, path: str, kind: str, en
     by = "_of_workflow" if "{workflow_id}" in path else ""
     if "{" not in path and kind in spec.callbacks:
         by = "_of_account"
+    header: JsonObject = {
+        "in": "header",
+        "required": False,
+        "schema": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    }
+    headers = [{"name": name, **header} for name in spec.signature_headers]
     routes.add_api_route(
         f"/{spec.name}/{path}",
         endpoint,
@@ -175,49 +182,35 @@ def _add_route(routes: APIRouter, spec: _CallbackFacts, path: str, kind: str, en
         response_model=CallbackResponse,
         operation_id=f"{spec.name}_{kind.replace('-', '_')}{by}",
         summary=f"{spec.name.capitalize()} {kind.replace('-', ' ')}",
-        openapi_extra=_header_parameters(spec.signature_headers),
+        openapi_extra={"parameters": headers} if headers else None,
         max_body_size=MAX_BODY_BYTES,
     )
 
 
-def _header_parameters(names: Sequence[str]) -> JsonObject | None:
-    if not names:
-        return None
-    schema: JsonObject = {"anyOf": [{"type": "string"}, {"type": "null"}]}
-    return {"parameters": [{"name": name, "in": "header", "required": False, "schema": schema} for name in names]}
+def _build_endpoints(provider: str, kind: str) -> dict[str, CallbackEndpoint]:
+    """Returns the endpoints of a kind of callback, by what the path names besides the kind."""
 
-
-def _run_endpoint(provider: str, kind: str) -> CallbackEndpoint:
     async def run_callback(
         workflow_run_id: LongId, request: CallbackRequestDep, services: Services
     ) -> CallbackResponse:
-        return CallbackResponse(
-            status=await services.callbacks.handle_for_run(provider, kind, workflow_run_id, request)
-        )
+        status = await services.callbacks.handle_for_run(provider, kind, workflow_run_id, request)
+        return CallbackResponse(status=status)
 
-    return run_callback
-
-
-def _transfer_endpoint(provider: str) -> CallbackEndpoint:
     async def transfer_callback(
         transfer_id: TransferId, request: CallbackRequestDep, services: Services
     ) -> CallbackResponse:
         return CallbackResponse(status=await services.transfer_results.handle_result(transfer_id, request, provider))
 
-    return transfer_callback
-
-
-def _workflow_endpoint(provider: str, kind: str) -> CallbackEndpoint:
     async def workflow_callback(workflow_id: Id, request: CallbackRequestDep, services: Services) -> CallbackResponse:
-        return CallbackResponse(
-            status=await services.callbacks.handle_for_workflow(provider, kind, workflow_id, request)
-        )
+        status = await services.callbacks.handle_for_account(provider, kind, request, workflow_id)
+        return CallbackResponse(status=status)
 
-    return workflow_callback
-
-
-def _account_endpoint(provider: str, kind: str) -> CallbackEndpoint:
     async def account_callback(request: CallbackRequestDep, services: Services) -> CallbackResponse:
         return CallbackResponse(status=await services.callbacks.handle_for_account(provider, kind, request))
 
-    return account_callback
+    return {
+        "run": run_callback,
+        "transfer": transfer_callback,
+        "workflow": workflow_callback,
+        "account": account_callback,
+    }

@@ -1,5 +1,6 @@
 """Inbound calls: verified, then connected to the number's agent or refused with a message that the caller hears."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -145,7 +146,8 @@ class InboundCalls:
         except WebhookUnreadable as error:
             raise WebhookNotReadable(str(error) or None) from None
         if call is None:
-            return await self._follow_up(spec, proven)
+            await self._follow_up(spec, proven)
+            return _IGNORED_DOCUMENT
         async with self._db.transaction() as session:
             await self._proofs.record_once(session, proven.accounts[0], webhook, proven.proof)
             taken = await self._route_call(session, spec, proven, call, workflow_id)
@@ -170,16 +172,16 @@ class InboundCalls:
         self._refusals.remember_accounts(spec, reference, accounts)
         return _VerifiedWebhook(webhook, proof, rows, accounts)
 
-    async def _follow_up(self, spec: CarrierSpec, proven: _VerifiedWebhook) -> CarrierDocument:
-        if spec.webhooks.follow_up is not None:
-            async with self._db.transaction() as session:
-                is_new = await self._proofs.record_once(session, proven.accounts[0], proven.webhook, proven.proof)
-            if is_new:
-                try:
-                    await spec.webhooks.follow_up.follow_up(proven.accounts[0], proven.webhook)
-                except CarrierFailed as failure:
-                    log.warning("carrier_follow_up_failed", provider=spec.name, code=failure.code)
-        return _IGNORED_DOCUMENT
+    async def _follow_up(self, spec: CarrierSpec, proven: _VerifiedWebhook) -> None:
+        if spec.webhooks.follow_up is None:
+            return
+        async with self._db.transaction() as session:
+            is_new = await self._proofs.record_once(session, proven.accounts[0], proven.webhook, proven.proof)
+        if is_new:
+            try:
+                await spec.webhooks.follow_up.follow_up(proven.accounts[0], proven.webhook)
+            except CarrierFailed as failure:
+                log.warning("carrier_follow_up_failed", provider=spec.name, code=failure.code)
 
     async def _route_call(
         self,
@@ -198,10 +200,15 @@ class InboundCalls:
         call = replace(call, from_number=canonical_number(call.from_number, countries))
         run = await carrier_call_queries.run_by_call_id(session, row.organization_id, spec.name, call.call_id)
         if run is not None:
-            return await self._again(session, account, run)
-        known = await self._refused_before(session, row, call)
-        if known is not None:
-            return _InboundDecision(account, known)
+            is_live = run.status in LIVE_STATES
+            return (
+                await self._connect_run(session, account, run)
+                if is_live
+                else _InboundDecision(account, CALL_OVER_MESSAGE)
+            )
+        message = await repository.find_refusal_message(session, row.organization_id, spec.name, call.call_id[:128])
+        if message is not None:
+            return _InboundDecision(account, message)
         if number is None:
             return await self._refuse_call(session, row, account, call, "phone_number_not_configured")
         if row.inactive_since is not None:
@@ -223,60 +230,37 @@ class InboundCalls:
         try:
             if self._address.base is None:
                 raise PublicAddressMissing
-            run = await self._new_run(session, row, number, call, wanted)
+            run = await runs.create_run(
+                session,
+                organization_id=row.organization_id,
+                workflow_id=wanted,
+                mode=row.provider,
+                direction="inbound",
+                use_draft=False,
+                name_prefix="WR-TEL-IN",
+                phone_number=call.from_number,
+                caller_number=call.from_number,
+                called_number=number.address_normalized[:32],
+                call_id=call.call_id,
+                initial_context={
+                    "provider": row.provider,
+                    "telephony_configuration_id": row.id,
+                    "direction": "inbound",
+                    "phone_number": call.from_number,
+                    "caller_number": call.from_number,
+                    "called_number": number.address_normalized,
+                },
+            )
         except DomainError as error:
             if error.status >= 500:
                 raise
             return await self._refuse_call(session, row, account, call, error.code, wanted)
         return await self._connect_run(session, account, run)
 
-    async def _new_run(
-        self,
-        session: AsyncSession,
-        row: TelephonyConfiguration,
-        number: PhoneNumber,
-        call: InboundCall,
-        workflow_id: int,
-    ) -> Run:
-        context = {
-            "provider": row.provider,
-            "telephony_configuration_id": row.id,
-            "direction": "inbound",
-            "phone_number": call.from_number,
-            "caller_number": call.from_number,
-            "called_number": number.address_normalized,
-        }
-        return await runs.create_run(
-            session,
-            organization_id=row.organization_id,
-            workflow_id=workflow_id,
-            mode=row.provider,
-            direction="inbound",
-            use_draft=False,
-            name_prefix="WR-TEL-IN",
-            phone_number=call.from_number,
-            caller_number=call.from_number,
-            called_number=number.address_normalized[:32],
-            call_id=call.call_id,
-            initial_context=context,
-        )
-
-    async def _again(self, session: AsyncSession, account: CarrierAccount, run: Run) -> _InboundDecision:
-        return (
-            await self._connect_run(session, account, run)
-            if run.status in LIVE_STATES
-            else _InboundDecision(account, CALL_OVER_MESSAGE)
-        )
-
     async def _connect_run(self, session: AsyncSession, account: CarrierAccount, run: Run) -> _InboundDecision:
         token = self._address.media_token(run.id)
         await media_tokens.reissue_token(session, run, token)
         return _InboundDecision(account, "", run, token)
-
-    async def _refused_before(
-        self, session: AsyncSession, row: TelephonyConfiguration, call: InboundCall
-    ) -> str | None:
-        return await repository.find_refusal_message(session, row.organization_id, row.provider, call.call_id[:128])
 
     async def _refuse_call(
         self,
@@ -340,14 +324,19 @@ class AnswerDocuments:
         self._callbacks = callbacks
         self._refusals = refusals
 
-    async def build_document(self, provider: str, run_id: int, told: CallbackRequest) -> CarrierDocument:
+    async def build_document(self, provider: str, run_id: int, callback: CallbackRequest) -> CarrierDocument:
         """Builds the document. Raises CarrierUnknown or RunNotFound (404), and WebhookRefused (401) without the
         run's secret or the right signature."""
         spec = self._carriers.find(provider)
         if spec is None or spec.webhooks.answerer is None:
             raise CarrierUnknown
-        run, account, webhook, proof = await self._callbacks.verify_for_run(spec, run_id, told, needs_secret=True)
-        verdict = _machine_verdict(spec, webhook)
+        run, account, webhook, proof = await self._callbacks.verify_for_run(spec, run_id, callback, needs_secret=True)
+        verdict = None
+        if spec.webhooks.statuses is not None:
+            # Some carriers detect machines before they fetch the document.
+            with suppress(WebhookUnreadable):
+                report = spec.webhooks.statuses.parse_status("answer", webhook)
+                verdict = report if isinstance(report, MachineVerdict) else None
         token = self._address.media_token(run.id)
         async with self._db.transaction() as session:
             await self._proofs.record_once(session, account, webhook, proof)
@@ -368,14 +357,3 @@ class AnswerDocuments:
         except CarrierFailed as failure:
             log.warning("call_not_connected", run_id=run.id, code=failure.code)
             return spec.webhooks.answerer.unavailable_document(UNAVAILABLE)
-
-
-def _machine_verdict(spec: CarrierSpec, webhook: CarrierWebhook) -> MachineVerdict | None:
-    """Returns the verdict in the request of a carrier that detects machines before it fetches the document."""
-    if spec.webhooks.statuses is None:
-        return None
-    try:
-        news = spec.webhooks.statuses.parse_status("answer", webhook)
-    except WebhookUnreadable:
-        return None
-    return news if isinstance(news, MachineVerdict) else None

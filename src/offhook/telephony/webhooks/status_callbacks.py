@@ -73,24 +73,14 @@ class CarrierCallbacks:
         self._address = address
         self._proofs = proofs
 
-    async def handle_for_run(self, provider: str, kind: str, run_id: int, told: CallbackRequest) -> CallbackResult:
+    async def handle_for_run(self, provider: str, kind: str, run_id: int, callback: CallbackRequest) -> CallbackResult:
         """Handles a callback for the run that the URL names. Raises RunNotFound (404)."""
         spec = self._get_spec(provider)
-        run, account, webhook, proof = await self.verify_for_run(spec, run_id, told)
-        return await self._record_news(spec, account, run, self._parse_news(spec, kind, webhook), webhook, proof)
-
-    async def handle_for_workflow(
-        self, provider: str, kind: str, workflow_id: int, told: CallbackRequest
-    ) -> CallbackResult:
-        """Handles a callback for a run of this workflow, found by its call id."""
-        return await self._handle_for_account(provider, kind, told, workflow_id)
-
-    async def handle_for_account(self, provider: str, kind: str, told: CallbackRequest) -> CallbackResult:
-        """Handles a callback for a run of this carrier's account, found by its call id. Raises RunNotFound (404)."""
-        return await self._handle_for_account(provider, kind, told, None)
+        run, account, webhook, proof = await self.verify_for_run(spec, run_id, callback)
+        return await self._record_report(spec, account, run, self._parse_report(spec, kind, webhook), webhook, proof)
 
     async def verify_for_run(
-        self, spec: CarrierSpec, run_id: int, told: CallbackRequest, *, needs_secret: bool = False
+        self, spec: CarrierSpec, run_id: int, callback: CallbackRequest, *, needs_secret: bool = False
     ) -> tuple[Run, CarrierAccount, CarrierWebhook, WebhookProof]:
         """Returns the run that a URL names if its own account's carrier signed the request. Raises RunNotFound
         (404)."""
@@ -102,30 +92,36 @@ class CarrierCallbacks:
                 account = await self._accounts.account_of_run(session, run)
             except ConfigurationNotFound:
                 raise WebhookRefused from None
-        webhook = told.webhook
-        if told.token is not None or needs_secret:
-            if not self._address.is_run_secret(run_id, told.token or ""):
+        webhook = callback.webhook
+        if callback.token is not None or needs_secret:
+            if not self._address.is_run_secret(run_id, callback.token or ""):
                 raise WebhookRefused
             webhook = replace(webhook, has_secret=True)
         return run, account, webhook, self._proofs.verify_signature(spec, account, webhook)
 
-    async def _handle_for_account(
-        self, provider: str, kind: str, told: CallbackRequest, workflow_id: int | None
+    async def handle_for_account(
+        self, provider: str, kind: str, callback: CallbackRequest, workflow_id: int | None = None
     ) -> CallbackResult:
+        """Handles a callback for a run of this carrier's account (or of the workflow), found by its call id. Raises
+        RunNotFound (404)."""
         spec = self._get_spec(provider)
-        candidates = await self._accounts_of(spec, told.webhook, workflow_id)
+        candidates = await self._accounts_of(spec, callback.webhook, workflow_id)
         for account in candidates:
             try:
-                proof = self._proofs.verify_signature(spec, account, told.webhook)
+                proof = self._proofs.verify_signature(spec, account, callback.webhook)
             except WebhookRefused:
                 continue
-            news = self._parse_news(spec, kind, told.webhook)
-            if news is None:
+            report = self._parse_report(spec, kind, callback.webhook)
+            if report is None:
                 return IGNORED
+            if report.call_id is None:
+                raise WebhookNotReadable("The request does not say which call it is about.")
             async with self._db.transaction() as session:
-                run = await self._find_run(session, account, news.call_id, workflow_id)
+                run = await carrier_call_queries.run_by_call_id(
+                    session, account.organization_id, account.provider, report.call_id, workflow_id=workflow_id
+                )
             if run is not None:
-                return await self._record_news(spec, account, run, news, told.webhook, proof)
+                return await self._record_report(spec, account, run, report, callback.webhook, proof)
             if account is candidates[-1]:
                 raise RunNotFound
         raise WebhookRefused
@@ -162,22 +158,13 @@ class CarrierCallbacks:
             raise WebhookRefused
         return spec.account.config.canonical_account(found)
 
-    async def _find_run(
-        self, session: AsyncSession, account: CarrierAccount, call_id: str | None, workflow_id: int | None
-    ) -> Run | None:
-        if call_id is None:
-            raise WebhookNotReadable("The request does not say which call it is about.")
-        return await carrier_call_queries.run_by_call_id(
-            session, account.organization_id, account.provider, call_id, workflow_id=workflow_id
-        )
-
     def _get_spec(self, provider: str) -> CarrierSpec:
         spec = self._carriers.find(provider)
         if spec is None:
             raise CarrierUnknown
         return spec
 
-    def _parse_news(self, spec: CarrierSpec, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
+    def _parse_report(self, spec: CarrierSpec, kind: str, webhook: CarrierWebhook) -> CarrierNews | None:
         if spec.webhooks.statuses is None:
             return None
         try:
@@ -188,12 +175,12 @@ class CarrierCallbacks:
             log.warning("webhook_unreadable", provider=spec.name, error=type(error).__name__)
             raise WebhookNotReadable from None
 
-    async def _record_news(
+    async def _record_report(
         self,
         spec: CarrierSpec,
         account: CarrierAccount,
         run: Run,
-        news: CarrierNews | None,
+        report: CarrierNews | None,
         webhook: CarrierWebhook,
         proof: WebhookProof,
     ) -> CallbackResult:
@@ -201,29 +188,31 @@ class CarrierCallbacks:
             if not await self._proofs.record_once(session, account, webhook, proof):
                 return DUPLICATE
             # A carrier's other legs report to the same address; their events do not change the call.
-            is_other_leg = news is not None and None not in (news.call_id, run.call_id) and news.call_id != run.call_id
-            if news is None or is_other_leg:
-                return await note_leg_bill(session, run, news)
-            answer, event = await self._apply_news(session, run, news)
+            is_other_leg = (
+                report is not None and None not in (report.call_id, run.call_id) and report.call_id != run.call_id
+            )
+            if report is None or is_other_leg:
+                return await note_leg_bill(session, run, report)
+            answer, event = await self._apply_report(session, run, report)
         if event is not None:
             await self._events.publish(event)
         return answer
 
-    async def _apply_news(
-        self, session: AsyncSession, run: Run, news: CarrierNews
+    async def _apply_report(
+        self, session: AsyncSession, run: Run, report: CarrierNews
     ) -> tuple[CallbackResult, object | None]:
         """Applies an event. Returns the outcome and the events to publish after the commit."""
-        if isinstance(news, MachineVerdict):
-            return OK, await record_machine_verdict(session, run, news)
-        bill = news.bill
+        if isinstance(report, MachineVerdict):
+            return OK, await record_machine_verdict(session, run, report)
+        bill = report.bill
         is_billed = bill is not None and await carrier_charges.record_carrier_bill(
             session, run.organization_id, run.id, bill
         )
-        if isinstance(news, CallBilled):
+        if isinstance(report, CallBilled):
             return OK if is_billed else DUPLICATE, None
-        answer = await self._apply_status(session, run, news)
-        if answer == OK and news.status in FINAL_STATES:
-            return OK, CallEnded(run.organization_id, run.id, news.status, news.outcome)
+        answer = await self._apply_status(session, run, report)
+        if answer == OK and report.status in FINAL_STATES:
+            return OK, CallEnded(run.organization_id, run.id, report.status, report.outcome)
         return answer, None
 
     async def _apply_status(self, session: AsyncSession, run: Run, update: StatusUpdate) -> CallbackResult:
@@ -249,12 +238,12 @@ class CarrierCallbacks:
         return OK
 
 
-async def note_leg_bill(session: AsyncSession, run: Run, news: CarrierNews | None) -> CallbackResult:
+async def note_leg_bill(session: AsyncSession, run: Run, report: CarrierNews | None) -> CallbackResult:
     """Adds the bill of another leg to the run, and nothing else of it."""
-    if news is None or isinstance(news, MachineVerdict) or news.bill is None or news.call_id is None:
+    if report is None or isinstance(report, MachineVerdict) or report.bill is None or report.call_id is None:
         return IGNORED
     is_new = await carrier_charges.record_carrier_bill(
-        session, run.organization_id, run.id, news.bill, leg=news.call_id
+        session, run.organization_id, run.id, report.bill, leg=report.call_id
     )
     return OK if is_new else DUPLICATE
 

@@ -49,7 +49,8 @@ class ReplayGuard:
         """
         if proof.nonce is None:
             return True
-        nonce = _sha256(account.provider, str(account.id), proof.nonce)
+        claim = f"{account.provider}\n{account.id}\n{proof.nonce}"
+        nonce = hashlib.sha256(claim.encode("utf-8", "surrogatepass")).digest()
         body = hashlib.sha256(webhook.url.encode() + b"\n" + webhook.body).digest()
         if await repository.record_nonce(session, nonce, body):
             return True
@@ -61,7 +62,3 @@ class ReplayGuard:
         """Runs the job ``telephony.forget_webhooks``, which deletes old nonces."""
         async with self._db.transaction() as session:
             await repository.delete_nonces(session, self._clock.now() - NONCE_RETENTION)
-
-
-def _sha256(*parts: str) -> bytes:
-    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).digest()

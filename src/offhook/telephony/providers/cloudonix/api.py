@@ -46,8 +46,8 @@ class CloudonixApi:
         answer = await self._http.send(request)
         if answer.is_success or (may_be_gone and answer.status == GONE):
             return answer
-        said = answer.json()
-        found = next((said[name] for name in ("message", "error") if isinstance(said.get(name), str)), None)
+        error_body = answer.json()
+        found = next((error_body[name] for name in ("message", "error") if isinstance(error_body.get(name), str)), None)
         message = found or answer.content[:200].decode("utf-8", "replace").strip() or f"HTTP {answer.status}"
         is_about_number = answer.status in {400, 422} and "destination" in message.lower()
         raise failure_from_response(

@@ -6,20 +6,20 @@ from urllib.parse import quote
 from offhook.telephony.carrier_kit.dialects.twilio import documents
 from offhook.telephony.carrier_kit.http import CarrierHttp, get_setting
 from offhook.telephony.ports import (
+    BlindTransfer,
+    CallDialer,
     CarrierAccount,
     CarrierFailed,
-    CarrierWebhook,
     DialRequest,
     TransferLeg,
-    TransferNews,
+    TransferLegs,
     TransferOrder,
 )
-from offhook.telephony.providers.cloudonix import webhooks
 from offhook.telephony.providers.cloudonix.api import CloudonixApi, domain_of
 
 
-class CloudonixCalls:
-    """Implements ``CallDialer``, ``BlindTransfer`` and ``TransferLegs``."""
+class CloudonixCalls(CallDialer, BlindTransfer, TransferLegs):
+    """Transfers a caller to the room in which the destination's call begins."""
 
     def __init__(self, http: CarrierHttp) -> None:
         self._api = CloudonixApi(http)
@@ -75,13 +75,6 @@ class CloudonixCalls:
         return await self._create_call(
             account, order.to_number, order.from_number, order.timeout_s, room, order.result_url
         )
-
-    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
-        return webhooks.transfer_news(webhook)
-
-    async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
-        """Does nothing: the destination's call is already in the room."""
-        return None
 
     async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:
         await self._replace_document(account, leg.call_id, documents.join_conference(leg.transfer_id))

@@ -16,20 +16,27 @@ def canonical_domain(text: str) -> str:
 CONFIG: Final = ConfigSpec(
     display_name="Cloudonix",
     fields=(
-        ConfigField("bearer_token", "Domain API key", kind="secret", help="Begins with XI; for requests to Cloudonix."),
-        ConfigField("domain_id", "Domain", help="Its name, such as example.cloudonix.net."),
+        ConfigField(
+            "bearer_token", "Domain API key", kind="secret", help="Starts with XI. Authenticates requests to Cloudonix."
+        ),
+        ConfigField("domain_id", "Domain", help="The domain name, such as example.cloudonix.net."),
         ConfigField(
             "webhook_api_key",
-            "Key of webhooks",
+            "Webhook key",
             kind="secret",
             is_required=False,
             is_missed=True,
-            help="What Cloudonix sends as X-CX-APIKey. Cloudonix signs nothing: without it no call can come in.",
+            help="The key that Cloudonix sends in X-CX-APIKey. Required for incoming calls, because Cloudonix does not sign webhooks.",
         ),
         ConfigField(
-            "application_name", "Voice application", is_required=False, help="Whose address is set for calls that come."
+            "application_name",
+            "Voice application",
+            is_required=False,
+            help="The application whose URL is set for incoming calls.",
         ),
-        ConfigField("trunk", "Outbound trunk", is_required=False, help="Left empty, Cloudonix tries them in order."),
+        ConfigField(
+            "trunk", "Outbound trunk", is_required=False, help="If empty, Cloudonix tries its trunks in order."
+        ),
     ),
     account_field="domain_id",
     docs_url="https://developers.cloudonix.com/",

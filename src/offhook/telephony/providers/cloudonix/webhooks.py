@@ -48,16 +48,38 @@ class CloudonixWebhooks:
     """Implements ``StatusParser`` and ``InboundParser``."""
 
     def parse_status(self, kind: str, webhook: CarrierWebhook) -> StatusUpdate | None:
+        """Parses a session's update, whose times are in milliseconds, or a call detail record."""
         fields = fields_of(webhook)
+        reason = None
         if kind == "cdr" or "disposition" in fields:
-            return _parse_record(fields)
-        said = str(fields.get("status") or fields.get("CallStatus") or "").lower()
-        status = STATUSES.get(said)
+            status = DISPOSITIONS.get(str(fields.get("disposition", "")).upper())
+            connected_s = fields.get("billsec")
+        else:
+            reported = str(fields.get("status") or fields.get("CallStatus") or "").lower()
+            status = STATUSES.get(reported)
+            reason = reported if reported in _REASONS else None
+            connected_s, answered, ended = None, fields.get("callAnswerTime"), fields.get("callEndTime")
+            if isinstance(answered, int) and isinstance(ended, int) and 0 < answered <= ended:
+                connected_s = (ended - answered) / 1000
         if status is None:
             return None
-        reason = said if said in _REASONS else None
-        bill = carrier_charges.parse_carrier_bill(_connected_s(fields)) if status == "completed" else None
+        bill = carrier_charges.parse_carrier_bill(connected_s) if status == "completed" else None
         return StatusUpdate(status, call_id=session_of(fields), end_reason=reason, bill=bill)
+
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
+        """Parses events of the destination's session and its entry into the room."""
+        fields = fields_of(webhook)
+        if fields.get("StatusCallbackEvent") == "participant-join":
+            return TransferNews("answered", session_of(fields))
+        status = STATUSES.get(str(fields.get("status") or fields.get("CallStatus") or "").lower())
+        if status is None or status in {"initiated", "ringing"}:
+            return None
+        call_id = session_of(fields)
+        if status == "in_progress":
+            return TransferNews("answered", call_id)
+        if status in _TRANSFER_FAILED:
+            return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
+        return TransferNews("ended", call_id)
 
     def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         if any(name.startswith("x-cx-") for name in webhook.headers):
@@ -86,22 +108,6 @@ class CloudonixWebhooks:
         )
 
 
-def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
-    """Parses events of the destination's session and its entry into the room."""
-    fields = fields_of(webhook)
-    if fields.get("StatusCallbackEvent") == "participant-join":
-        return TransferNews("answered", session_of(fields))
-    status = STATUSES.get(str(fields.get("status") or fields.get("CallStatus") or "").lower())
-    if status is None or status in {"initiated", "ringing"}:
-        return None
-    call_id = session_of(fields)
-    if status == "in_progress":
-        return TransferNews("answered", call_id)
-    if status in _TRANSFER_FAILED:
-        return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
-    return TransferNews("ended", call_id)
-
-
 def fields_of(webhook: CarrierWebhook) -> dict[str, Any]:
     """Returns the fields of an object, a list with one, a form or a query. Raises WebhookUnreadable."""
     if webhook.body[:1] == b"[":
@@ -123,19 +129,3 @@ def session_of(fields: dict[str, Any]) -> str:
         if isinstance(found, str) and found:
             return found
     raise WebhookUnreadable("The session is missing.")
-
-
-def _connected_s(fields: dict[str, Any]) -> float | None:
-    """Returns the connected seconds; a session's times are in milliseconds."""
-    answered, ended = fields.get("callAnswerTime"), fields.get("callEndTime")
-    if not isinstance(answered, int) or not isinstance(ended, int) or not 0 < answered <= ended:
-        return None
-    return (ended - answered) / 1000
-
-
-def _parse_record(fields: dict[str, Any]) -> StatusUpdate | None:
-    status = DISPOSITIONS.get(str(fields.get("disposition", "")).upper())
-    if status is None:
-        return None
-    bill = carrier_charges.parse_carrier_bill(fields.get("billsec")) if status == "completed" else None
-    return StatusUpdate(status, call_id=session_of(fields), bill=bill)

@@ -15,7 +15,7 @@ from offhook.telephony.ports import CarrierAccount
 
 NAME: Final = "plivo"
 _REST: Final = "https://api.plivo.com/v1/Account"
-_LOOKUP: Final = "https://lookup.plivo.com/v1/Number"
+LOOKUP: Final = "https://lookup.plivo.com/v1/Number"
 GONE: Final = 404
 
 
@@ -33,30 +33,15 @@ class PlivoApi:
         params: Mapping[str, str] | None = None,
         may_be_gone: bool = False,
     ) -> CarrierResponse:
-        """Sends a request to ``path`` below the account. With ``may_be_gone``, a 404 is a valid response. Raises
-        CarrierFailed."""
-        url = f"{_REST}/{quote(require_setting(account, 'auth_id'), safe='')}{path}"
-        return await self._send_checked(account, method, url, body, params=params or {}, may_be_gone=may_be_gone)
-
-    async def look_up(self, account: CarrierAccount, number: str) -> dict[str, Any]:
-        url = f"{_LOOKUP}/{quote(number, safe='+')}"
-        return (await self._send_checked(account, "GET", url, None, params={"type": "carrier"})).json()
-
-    async def _send_checked(
-        self,
-        account: CarrierAccount,
-        method: str,
-        url: str,
-        body: Mapping[str, Any] | None,
-        *,
-        params: Mapping[str, str],
-        may_be_gone: bool = False,
-    ) -> CarrierResponse:
+        """Sends a request to ``path`` below the account, or to a whole URL. With ``may_be_gone``, a 404 is a valid
+        response. Raises CarrierFailed."""
+        auth_id = require_setting(account, "auth_id")
+        url = path if path.startswith("https:") else f"{_REST}/{quote(auth_id, safe='')}{path}"
         request = CarrierRequest(
             method,
             self._http.resolve_url(NAME, url),
-            auth=(require_setting(account, "auth_id"), require_setting(account, "auth_token")),
-            params=params,
+            auth=(auth_id, require_setting(account, "auth_token")),
+            params=params or {},
             body=body,
         )
         answer = await self._http.send(request)
@@ -70,11 +55,11 @@ class PlivoApi:
 def _error_code(status: int, message: str) -> str | None:
     """Returns our code for an error. Plivo has no codes of its own, only the text about a number that cannot be
     called."""
-    said = message.lower()
+    text = message.lower()
     if status != 400:
         return None
-    if "credit" in said or "balance" in said:
+    if "credit" in text or "balance" in text:
         return "insufficient_funds"
-    if "from" in said.split() or "caller" in said:
+    if "from" in text.split() or "caller" in text:
         return "invalid_caller_id"
-    return "invalid_number" if "number" in said or "'to'" in said else None
+    return "invalid_number" if "number" in text or "'to'" in text else None

@@ -8,7 +8,7 @@ from offhook.telephony.carrier_kit.forms import parse_e164, strip_plus
 from offhook.telephony.carrier_kit.http import CarrierHttp, get_setting, require_setting
 from offhook.telephony.carrier_kit.line_types import line_type, parse_cents
 from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, LookupResult
-from offhook.telephony.providers.plivo.api import GONE, PlivoApi
+from offhook.telephony.providers.plivo.api import GONE, LOOKUP, PlivoApi
 
 APPLICATION_NAME: Final = "Offhook"
 _KINDS: Final = {
@@ -59,8 +59,9 @@ class PlivoNumbers:
             await self._api.send_request(account, "POST", path, {"answer_url": inbound_url, "answer_method": "POST"})
 
     async def look_up(self, account: CarrierAccount, number: str) -> LookupResult:
-        said = (await self._api.look_up(account, number)).get("carrier")
-        carrier = said if isinstance(said, dict) else {}
+        url = f"{LOOKUP}/{quote(number, safe='+')}"
+        found = (await self._api.send_request(account, "GET", url, params={"type": "carrier"})).json().get("carrier")
+        carrier = found if isinstance(found, dict) else {}
         name = carrier.get("name")
         return LookupResult(name if isinstance(name, str) and name else None, line_type(carrier.get("type")))
 

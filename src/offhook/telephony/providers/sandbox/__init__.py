@@ -5,7 +5,7 @@ from typing import Final
 from offhook.kit.files.data_folder import DataFolder
 from offhook.models.ports import ModelSource, Tts
 from offhook.root import Root
-from offhook.runs import LiveCallRegistry
+from offhook.runs import RunServices
 from offhook.telephony.calls.status_reports import CallReports
 from offhook.telephony.media.admission import MediaAdmission
 from offhook.telephony.ports import (
@@ -22,7 +22,6 @@ from offhook.telephony.providers.sandbox.catalog import SandboxCatalog
 from offhook.telephony.providers.sandbox.config import CONFIG, NAME, SandboxConfig
 from offhook.telephony.providers.sandbox.exchange import SandboxExchange
 from offhook.telephony.providers.sandbox.network import SandboxNetwork
-from offhook.telephony.providers.sandbox.numbers import SandboxNumberBook
 from offhook.telephony.providers.sandbox.transfers import SandboxTransfers
 from offhook.telephony.providers.sandbox.wire import SandboxWire
 
@@ -42,7 +41,7 @@ def register_carrier(root: Root, carriers: CarrierRegistry, admission: MediaAdmi
         running = DataFolder(root.settings.data_dir).running_server()
         return root.settings.server_url or (running.url if running else None) or root.settings.public_url
 
-    exchange = SandboxExchange(root.db, admission, reports, root.get(LiveCallRegistry), find_server_url)
+    exchange = SandboxExchange(root.db, admission, reports, root.get(RunServices).live, find_server_url)
     network = SandboxNetwork(exchange, TtsVoice(load_caller_tts), SandboxCallLog(root.db))
     root.on_work.append(exchange.use_remote_server)
     carriers.add(
@@ -58,7 +57,7 @@ def register_carrier(root: Root, carriers: CarrierRegistry, admission: MediaAdmi
                 default_caller_number=SandboxConfig().from_number,
             ),
             media=MediaCapabilities(wire=SandboxWire),
-            numbers=NumberCapabilities(catalog=SandboxCatalog(SandboxNumberBook(root.db))),
+            numbers=NumberCapabilities(catalog=SandboxCatalog(root.db)),
             account=AccountCapabilities(config=CONFIG, is_optional=True),
             is_in_process=True,
             close=network.close,

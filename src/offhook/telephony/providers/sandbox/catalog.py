@@ -2,10 +2,12 @@
 
 import re
 import secrets
-from typing import Final, Protocol
+from typing import Final
 
+from offhook.kit.database.database import Database
 from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone_number
 from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed
+from offhook.telephony.providers.sandbox import number_queries
 
 MONTHLY_COST_CENTS: Final = 100
 _NORTH_AMERICA: Final = frozenset({"US", "CA"})
@@ -14,46 +16,37 @@ _CITIES: Final = {"201": "Jersey City", "212": "New York", "312": "Chicago", "41
 _PREFIXES: Final = {"GB": "+441632960", "AU": "+61291106", "FR": "+33199001", "IE": "+35312040", "DE": "+4930231251"}
 
 
-class NumberBook(Protocol):
-    """The sold numbers of the network."""
-
-    async def add(self, organization_id: int, number: str, carrier_id: str) -> bool:
-        """Adds a sold number. Returns False if it was already sold."""
-        ...
-
-    async def find_carrier_id(self, organization_id: int, number: str) -> str | None: ...
-
-    async def find_sold(self, numbers: list[str]) -> set[str]: ...
-
-    async def remove(self, organization_id: int, number: str) -> None: ...
-
-
 class SandboxCatalog:
-    """Implements ``ports.NumberCatalog``."""
+    """Implements ``ports.NumberCatalog`` and records the sold numbers in transactions of its own."""
 
-    def __init__(self, book: NumberBook) -> None:
-        self._book = book
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
     async def search_numbers(
         self, account: CarrierAccount, country: str, area_code: str | None, number: str | None, limit: int
     ) -> list[AvailableNumber]:
         numbers = [one for one in _numbers_in_range(country, area_code) if number is None or number in one]
-        sold = await self._book.find_sold(numbers)
+        async with self._db.transaction() as session:
+            sold = await number_queries.find_sold(session, numbers)
         return [_build_offer(one, country, area_code) for one in numbers if one not in sold][:limit]
 
     async def buy_number(self, account: CarrierAccount, number: str, country: str) -> str:
         if not _is_ours(number):
             raise CarrierFailed("number_not_for_sale", "The sandbox does not sell this number.", retryable=False)
         carrier_id = f"SBN{secrets.token_hex(16)}"
-        if not await self._book.add(account.organization_id, number, carrier_id):
+        async with self._db.transaction() as session:
+            is_free = await number_queries.insert_number(session, account.organization_id, number, carrier_id)
+        if not is_free:
             raise CarrierFailed("number_taken", "This number has been sold already.", retryable=False)
         return carrier_id
 
     async def find_owned(self, account: CarrierAccount, number: str) -> str | None:
-        return await self._book.find_carrier_id(account.organization_id, number)
+        async with self._db.transaction() as session:
+            return await number_queries.find_carrier_id(session, account.organization_id, number)
 
     async def release_number(self, account: CarrierAccount, number: str, carrier_id: str | None) -> None:
-        await self._book.remove(account.organization_id, number)
+        async with self._db.transaction() as session:
+            await number_queries.delete_number(session, account.organization_id, number)
 
 
 def _numbers_in_range(country: str, area_code: str | None) -> list[str]:
@@ -65,22 +58,15 @@ def _numbers_in_range(country: str, area_code: str | None) -> list[str]:
     elif country in _PREFIXES:
         found = [f"{_PREFIXES[country]}{index:03d}" for index in range(100)]
     else:
-        found = [_parse_national(country, f"{area_code or '2'}00{index:05d}") for index in range(20)]
-    return [one for one in found if one and _is_possible(one)]
+        found = [_parse_number(f"{area_code or '2'}00{index:05d}", country) for index in range(20)]
+    return [number for number in found if number and _parse_number(number) == number]
 
 
-def _parse_national(country: str, national: str) -> str:
+def _parse_number(number: str, country: str | None = None) -> str:
     try:
-        return parse_phone_number(national, country).e164
+        return parse_phone_number(number, country).e164
     except PhoneNumberInvalid:
         return ""
-
-
-def _is_possible(number: str) -> bool:
-    try:
-        return parse_phone_number(number).e164 == number
-    except PhoneNumberInvalid:
-        return False
 
 
 def _is_ours(number: str) -> bool:

@@ -30,10 +30,6 @@ BEHAVIORS: Final[tuple[Behavior, ...]] = get_args(Behavior)
 _FIXED: Final = re.compile(r"\+120155501(0[1-9])")
 
 
-def _only_talks() -> dict[Behavior, float]:
-    return {"talks": 1.0}
-
-
 class SandboxConfig(BaseModel):
     """``TelephonyConfiguration.config`` of the sandbox. ``mix`` weights the behaviors of all numbers without one of
     their own; times are in seconds.
@@ -45,9 +41,7 @@ class SandboxConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    mix: dict[Behavior, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
-        default_factory=_only_talks, min_length=1
-    )
+    mix: dict[Behavior, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field({"talks": 1.0}, min_length=1)
     seed: int = 0
     ring_s: float = Field(default=1.5, ge=0, le=60)
     no_answer_after_s: float = Field(default=8.0, ge=0, le=120)

@@ -49,10 +49,17 @@ class CallerDialog:
         self._repeats = 0
 
     def choose_move(self, heard: str, node: str | None) -> CallerMove:
-        """Chooses the next move. ``heard`` is the agent's text since this callee's last move."""
+        """Chooses the next move. ``heard`` is the agent's text since this callee's last move.
+
+        The last answer is repeated when the agent asks for it again, or stays at a question whose answer in the script
+        is used up.
+        """
         text = heard.lower()
-        scripted = None if self._is_asked_again(text, node) else self._from_script(node)
-        if scripted is None and self._may_repeat(text, node):
+        was_said_here = self._last is not None and self._last.kind == "say" and self._last_node == node
+        can_repeat, is_asked_again = was_said_here and self._repeats < MAX_REPEATS, bool(_AGAIN.search(text))
+        scripted = None if can_repeat and is_asked_again else self._from_script(node)
+        was_scripted_here = self._last is not None and self._last.node is not None
+        if scripted is None and can_repeat and (was_scripted_here or is_asked_again):
             self._repeats += 1
             assert self._last is not None
             return self._last
@@ -65,22 +72,6 @@ class CallerDialog:
         """Returns the keys that this question offers; 1 when it offers none."""
         question = self._brief.questions.get(node or "")
         return question.digits[0] if question and question.digits else "1"
-
-    def _is_asked_again(self, text: str, node: str | None) -> bool:
-        return self._can_repeat(node) and bool(_AGAIN.search(text))
-
-    def _may_repeat(self, text: str, node: str | None) -> bool:
-        """Returns True if the question was repeated word for word, or is still one that the script had an answer to."""
-        was_scripted_here = self._last is not None and self._last.node is not None
-        return self._can_repeat(node) and (was_scripted_here or bool(_AGAIN.search(text)))
-
-    def _can_repeat(self, node: str | None) -> bool:
-        return (
-            self._last is not None
-            and self._last.kind == "say"
-            and self._last_node == node
-            and self._repeats < MAX_REPEATS
-        )
 
     def _from_script(self, node: str | None) -> CallerMove | None:
         question = self._brief.questions.get(node or "")

@@ -100,11 +100,10 @@ class _HandsetReceiver:
     def __init__(self, line: SimulatedPhone) -> None:
         self._line = line
 
-    def on_text(self, text: str) -> None:
-        self._line.on_message(text)
+    def on_text(self, message: str | bytes) -> None:
+        self._line.on_message(message)
 
-    def on_binary(self, payload: bytes) -> None:
-        self._line.on_message(payload)
+    on_binary = on_text
 
     def on_closed(self, code: int, reason: str) -> None:
         self._line.stop()
@@ -252,7 +251,12 @@ class SandboxNetwork:
         try:
             await far.open(_HandsetReceiver(line))
             wire.send_start(call.call_id)
-            await self._act_until_over(person, behavior, platform)
+            acting = asyncio.create_task(person.act_out(behavior))
+            await asyncio.wait({acting, platform}, return_when=asyncio.FIRST_COMPLETED)
+            acting.cancel()
+            error = (await asyncio.gather(acting, return_exceptions=True))[0]
+            if isinstance(error, Exception) and not isinstance(error, LineIsDead | TimeoutError):
+                raise error
         finally:
             end_call()
             pacing.cancel()
@@ -260,17 +264,6 @@ class SandboxNetwork:
                 await platform
             finally:
                 far.close()
-
-    async def _act_until_over(
-        self, person: SimulatedCallee, behavior: Behavior, platform: "asyncio.Future[Any]"
-    ) -> None:
-        """Acts until the callee hangs up or the platform's side is over."""
-        acting = asyncio.create_task(person.act_out(behavior))
-        await asyncio.wait({acting, platform}, return_when=asyncio.FIRST_COMPLETED)
-        acting.cancel()
-        done = (await asyncio.gather(acting, return_exceptions=True))[0]
-        if isinstance(done, Exception) and not isinstance(done, LineIsDead | TimeoutError):
-            raise done
 
     async def _report_status(
         self, call: _SandboxCall, status: str, *, outcome: str | None = None, end_reason: str | None = None

@@ -68,7 +68,8 @@ async def find_sandbox_call(session: AsyncSession, organization_id: int, run_id:
     )
 
 
-async def count_sandbox_calls(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, int]:
+async def count_recorded_calls(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, int]:
+    """Returns the number of recorded calls per run, leaving out runs without any."""
     found = await session.execute(
         select(SandboxCall.run_id, func.count())
         .where(SandboxCall.organization_id == organization_id, SandboxCall.run_id.in_(run_ids))

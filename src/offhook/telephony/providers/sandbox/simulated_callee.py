@@ -1,11 +1,10 @@
 """A simulated callee with a phone: hears by energy, understands by reading along, and talks with a synthetic voice."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
 from offhook.telephony.media.simulated_phone import SimulatedPhone
-from offhook.telephony.providers.sandbox.call_script import CallerMove, CallScript
+from offhook.telephony.providers.sandbox.call_script import CallScript
 from offhook.telephony.providers.sandbox.config import Behavior
 from offhook.telephony.providers.sandbox.dialog import CallerDialog
 from offhook.telephony.providers.sandbox.tones import make_beep
@@ -35,8 +34,8 @@ class LineIsDead(Exception):
 
 
 class SimulatedCallee:
-    """The callee of one call. ``act`` returns when the callee hangs up and raises LineIsDead when the other side
-    did."""
+    """The callee of one call. :meth:`act_out` returns when the callee hangs up and raises LineIsDead when the other
+    side did."""
 
     def __init__(self, *, line: SimulatedPhone, wire: PhoneWire, voice: CallerVoice, brief: CallScript) -> None:
         self.phone = line
@@ -45,7 +44,7 @@ class SimulatedCallee:
         self._voice = voice
         self._loop = asyncio.get_running_loop()
         self._heard: list[str] = []
-        self._node: str | None = None
+        self.node: str | None = None
         self._since = self._loop.time()
 
     def read_along(self, event: VoiceEvent) -> None:
@@ -54,11 +53,36 @@ class SimulatedCallee:
         if event.type == AGENT_SPEAKING:
             self._heard.append(str(event.data.get("text", "")))
         elif event.type == NODE_ENTERED:
-            self._node = str(event.data.get("node_id"))
+            self.node = str(event.data.get("node_id"))
 
     async def act_out(self, behavior: Behavior) -> None:
         async with asyncio.timeout(MAX_CALL_S):
-            await _BEHAVIORS[behavior](self)
+            match behavior:
+                case "voicemail":
+                    await _play_voicemail(self)
+                case "hangs_up":
+                    await self.wait_agent_talking(1.0)
+                case "silent":
+                    await self.wait(MAX_CALL_S)
+                case "interrupts":
+                    for _ in range(2):
+                        if not await self.wait_agent_talking(0.8):
+                            break
+                        await self.make_move()
+                    await _play_talker(self)
+                case "presses_keys":
+                    for _ in range(6):
+                        await self.wait_agent_done()
+                        await self.press(self.dialog.choose_digits(self.node))
+                case "asks_for_person":
+                    for _ in range(3):
+                        await self.wait_agent_done()
+                        await self.say("I want to speak to a person, please.")
+                    await self.wait_agent_done()
+                    await self.say("Goodbye.")
+                    await self.wait(HANG_UP_DELAY_S)
+                case _:
+                    await _play_talker(self)
 
     # the callee's actions
 
@@ -80,7 +104,7 @@ class SimulatedCallee:
 
     async def press(self, digits: str) -> None:
         for digit in digits:
-            self.phone.press_key(digit)
+            self.wire.send_digit(digit)
             await self.wait(0.3)
         self._since = self._loop.time()
 
@@ -106,21 +130,15 @@ class SimulatedCallee:
                 self._since = self._loop.time()
                 return False
 
-    def next_move(self) -> CallerMove:
+    async def make_move(self) -> bool:
+        """Responds to what the agent said. Returns False when the response is to hang up."""
         heard, self._heard = " ".join(self._heard), []
-        return self.dialog.choose_move(heard, self._node)
-
-    async def perform_move(self, move: CallerMove) -> bool:
-        """Performs the move. Returns False when it was to hang up."""
+        move = self.dialog.choose_move(heard, self.node)
         if move.kind == "say":
             await self.say(move.text)
         elif move.kind == "press":
             await self.press(move.text)
         return move.kind != "hang_up"
-
-    @property
-    def node(self) -> str | None:
-        return self._node
 
 
 async def _play_talker(person: SimulatedCallee) -> None:
@@ -128,7 +146,7 @@ async def _play_talker(person: SimulatedCallee) -> None:
     for _ in range(MAX_TURNS):
         if await person.wait_agent_done():
             silences = 0
-            if not await person.perform_move(person.next_move()):
+            if not await person.make_move():
                 return
         elif silences:
             return
@@ -147,45 +165,3 @@ async def _play_voicemail(person: SimulatedCallee) -> None:
     person.wire.send_machine()
     await person.wait_agent_done()
     await person.wait(10.0)
-
-
-async def _hangs_up(person: SimulatedCallee) -> None:
-    await person.wait_agent_talking(1.0)
-
-
-async def _play_silence(person: SimulatedCallee) -> None:
-    await person.wait(MAX_CALL_S)
-
-
-async def _play_interrupter(person: SimulatedCallee) -> None:
-    for _ in range(2):
-        if not await person.wait_agent_talking(0.8):
-            break
-        await person.perform_move(person.next_move())
-    await _play_talker(person)
-
-
-async def _presses_keys(person: SimulatedCallee) -> None:
-    for _ in range(6):
-        await person.wait_agent_done()
-        await person.press(person.dialog.choose_digits(person.node))
-
-
-async def _asks_for_person(person: SimulatedCallee) -> None:
-    for _ in range(3):
-        await person.wait_agent_done()
-        await person.say("I want to speak to a person, please.")
-    await person.wait_agent_done()
-    await person.say("Goodbye.")
-    await person.wait(HANG_UP_DELAY_S)
-
-
-_BEHAVIORS: Final[dict[Behavior, Callable[[SimulatedCallee], Awaitable[None]]]] = {
-    "talks": _play_talker,
-    "voicemail": _play_voicemail,
-    "hangs_up": _hangs_up,
-    "silent": _play_silence,
-    "interrupts": _play_interrupter,
-    "presses_keys": _presses_keys,
-    "asks_for_person": _asks_for_person,
-}

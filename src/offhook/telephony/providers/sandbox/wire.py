@@ -1,10 +1,11 @@
 """Both ends of the sandbox's media format: mu-law as binary messages, everything else as small JSON texts."""
 
 import json
-from typing import Any, Final
+from typing import Final
 
 from offhook.kit.audio import MULAW_8K, Codec
 from offhook.kit.media_sockets.sockets import PushSocket
+from offhook.telephony.carrier_kit.json_stream import parse_envelope
 from offhook.telephony.media.simulated_phone import DropAudio, PlayAudio, PlayMark, PlayoutOrder
 from offhook.telephony.ports import (
     DigitPressed,
@@ -21,16 +22,6 @@ CAPTIONED: Final = frozenset({AGENT_SPEAKING, NODE_ENTERED})
 _DIGITS: Final = frozenset("0123456789*#")
 
 
-def _parse_object(message: str) -> dict[str, Any]:
-    try:
-        found = json.loads(message)
-    except (ValueError, RecursionError):
-        raise WireError("not a JSON object") from None
-    if not isinstance(found, dict):
-        raise WireError("not a JSON object")
-    return found
-
-
 class SandboxWire:
     """The platform's end."""
 
@@ -43,7 +34,7 @@ class SandboxWire:
     def decode(self, message: str | bytes) -> bytes | WireEvent | None:
         if isinstance(message, bytes):
             return message
-        found = _parse_object(message)
+        found = parse_envelope(message)
         match found.get("type"):
             case "start":
                 call_id = str(found.get("call_id", ""))
@@ -77,7 +68,7 @@ class SandboxWire:
 
 def read_caption(message: str) -> VoiceEvent | None:
     """Returns the event in a caption; None when the message is none."""
-    found = _parse_object(message)
+    found = parse_envelope(message)
     if found.get("type") != "event":
         return None
     return VoiceEvent(str(found.get("event")), float(found.get("at_s", 0)), found.get("data") or {})
@@ -95,7 +86,7 @@ class PhoneWire:
     def decode(self, message: str | bytes) -> PlayoutOrder | None:
         if isinstance(message, bytes):
             return PlayAudio(message)
-        found = _parse_object(message)
+        found = parse_envelope(message)
         return PlayMark(found["name"]) if found.get("type") == "mark" else DropAudio()
 
     def send_start(self, call_id: str) -> None:

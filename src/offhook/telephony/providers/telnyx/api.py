@@ -1,6 +1,6 @@
 """Telnyx's REST interface (v2): JSON both ways, a bearer key."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -53,7 +53,9 @@ class TelnyxApi:
         answer = await self._http.send(request)
         if answer.is_success:
             return answer
-        error = _first_error(answer.json())
+        errors = answer.json().get("errors")
+        listed = errors if isinstance(errors, list) else ()
+        error: Mapping[str, Any] = next((entry for entry in listed if isinstance(entry, dict)), {})
         code = str(error.get("code", ""))
         if may_be_gone and (answer.status == 404 or code == CALL_ENDED):
             return answer
@@ -65,9 +67,3 @@ class TelnyxApi:
     ) -> None:
         path = f"/calls/{quote(call_id, safe='')}/actions/{action}"
         await self.send_request(account, "POST", path, body, may_be_gone=may_be_gone)
-
-
-def _first_error(said: Mapping[str, Any]) -> Mapping[str, Any]:
-    errors = said.get("errors")
-    found: Collection[Any] = errors if isinstance(errors, list) else ()
-    return next((error for error in found if isinstance(error, dict)), {})

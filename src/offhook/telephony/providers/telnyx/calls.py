@@ -7,16 +7,21 @@ from urllib.parse import quote
 
 from offhook.telephony.carrier_kit.http import CarrierHttp, require_setting
 from offhook.telephony.ports import (
+    BlindTransfer,
+    CallAnswerer,
+    CallDialer,
+    CallFinder,
     CallLinks,
     CarrierAccount,
     CarrierDocument,
     CarrierFailed,
     CarrierWebhook,
     DialRequest,
+    FollowUp,
     LostCallQuery,
     StatusUpdate,
     TransferLeg,
-    TransferNews,
+    TransferLegs,
     TransferOrder,
 )
 from offhook.telephony.providers.telnyx import webhooks
@@ -28,8 +33,8 @@ _SPOKEN: Final = "call.speak.ended"
 _MAX_PAGES: Final = 40
 
 
-class TelnyxCalls:
-    """Implements ``CallDialer``, ``CallFinder``, ``CallAnswerer``, ``FollowUp``, ``BlindTransfer`` and ``TransferLegs``."""
+class TelnyxCalls(CallDialer, CallFinder, CallAnswerer, FollowUp, BlindTransfer, TransferLegs):
+    """Controls every call by requests; no call fetches a document."""
 
     def __init__(self, http: CarrierHttp) -> None:
         self._api = TelnyxApi(http)
@@ -63,8 +68,8 @@ class TelnyxCalls:
         path = f"/connections/{quote(require_setting(account, 'connection_id'), safe='')}/active_calls"
         state, params = _client_state(sought.run_id), {"page[limit]": "250"}
         for _ in range(_MAX_PAGES):
-            said = (await self._api.send_request(account, "GET", path, params=params)).json()
-            calls, meta = said.get("data"), said.get("meta")
+            page = (await self._api.send_request(account, "GET", path, params=params)).json()
+            calls, meta = page.get("data"), page.get("meta")
             for call in calls if isinstance(calls, list) else ():
                 if call.get("client_state") == state and call.get("call_control_id"):
                     return [StatusUpdate("initiated", call_id=str(call["call_control_id"]))]
@@ -107,12 +112,6 @@ class TelnyxCalls:
         the carrier gives up."""
         return _status_document("unavailable")
 
-    def conference_document(self, transfer_id: str) -> CarrierDocument | None:
-        return None
-
-    def forward_document(self, to_number: str, from_number: str, timeout_s: float) -> CarrierDocument | None:
-        return None
-
     # transfers
 
     async def redirect_caller(
@@ -143,9 +142,6 @@ class TelnyxCalls:
             "link_to": order.call_id,
         }
         return (await self._api.send_request(account, "POST", "/calls", body)).require_text("data", "call_control_id")
-
-    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
-        return webhooks.transfer_news(webhook)
 
     async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
         """Creates the conference, which takes a live call: the destination's."""

@@ -11,6 +11,7 @@ from offhook.telephony.providers.telnyx.api import TelnyxApi
 
 APPLICATION_NAME: Final = "Offhook"
 _APPLICATIONS: Final = "/call_control_applications"
+_KINDS: Final = frozenset({"local", "mobile", "national", "toll_free"})
 
 
 class TelnyxNumbers:
@@ -109,19 +110,15 @@ def _parse_offer(entry: Mapping[str, Any], country: str) -> AvailableNumber:
     names = {
         str(part.get("name")) for part in (features if isinstance(features, list) else []) if isinstance(part, dict)
     }
-    phone_number = str(entry.get("phone_number", ""))
+    phone_number, kind = str(entry.get("phone_number", "")), str(entry.get("phone_number_type"))
     cost = entry.get("cost_information")
     return AvailableNumber(
         phone_number=phone_number,
         friendly_name=phone_number,
         country=by_type.get("country_code") or country,
-        number_type=_kind(entry.get("phone_number_type")),
+        number_type=kind if kind in _KINDS else "local",
         locality=by_type.get("location") or by_type.get("rate_center"),
         region=by_type.get("state"),
         capabilities=tuple(name for name in ("voice", "sms", "fax") if name in names) or ("voice",),
         monthly_cost_cents=parse_cents(cost.get("monthly_cost")) if isinstance(cost, dict) else None,
     )
-
-
-def _kind(said: object) -> str:
-    return said if isinstance(said, str) and said in {"local", "mobile", "national", "toll_free"} else "local"

@@ -61,11 +61,12 @@ class TelnyxWebhooks:
             return StatusUpdate(_MOVES[event], call_id=call_id)
         if event == "call.hangup":
             # Only an answered call ends with normal clearing: an unanswered one is rejected, canceled or times out.
-            cause = str(payload.get("hangup_cause", ""))
+            cause = str(payload.get("hangup_cause") or "")
             status = _ENDED.get(cause, "failed")
-            return StatusUpdate(
-                status, call_id=call_id, end_reason=_failure_reason(payload) if status == "failed" else None
-            )
+            # Exceeding the account's limit of concurrent calls ends a call with 403 and not by a refused request.
+            is_limited = str(payload.get("sip_hangup_cause", "")) == "403"
+            reason = "carrier_limit" if is_limited else (cause or "failed")[:40]
+            return StatusUpdate(status, call_id=call_id, end_reason=reason if status == "failed" else None)
         if event == "call.cost":
             return _parse_cost(payload, call_id)
         if event in _GREETED:
@@ -73,6 +74,17 @@ class TelnyxWebhooks:
         if event in _DETECTED:
             return _parse_verdict(payload.get("result"), call_id)
         return None
+
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
+        event, payload = read_event(webhook)
+        if event == "call.answered":
+            return TransferNews("answered", call_id_of(payload))
+        if event != "call.hangup":
+            return None
+        cause, call_id = str(payload.get("hangup_cause", "")), call_id_of(payload)
+        if cause in _OVER:
+            return TransferNews("ended", call_id)
+        return TransferNews("failed", call_id, _TRANSFER_FAILED.get(cause, "call_failed"))
 
     def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         if "telnyx-signature-ed25519" in webhook.headers:
@@ -102,18 +114,6 @@ class TelnyxWebhooks:
         )
 
 
-def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
-    event, payload = read_event(webhook)
-    if event == "call.answered":
-        return TransferNews("answered", call_id_of(payload))
-    if event != "call.hangup":
-        return None
-    cause, call_id = str(payload.get("hangup_cause", "")), call_id_of(payload)
-    if cause in _OVER:
-        return TransferNews("ended", call_id)
-    return TransferNews("failed", call_id, _TRANSFER_FAILED.get(cause, "call_failed"))
-
-
 def _parse_verdict(result: object, call_id: str) -> MachineVerdict | None:
     """Returns the verdict. The agent can speak to a machine when its greeting is over, which another event reports."""
     if result in _HUMANS:
@@ -133,11 +133,3 @@ def _parse_cost(payload: dict[str, Any], call_id: str) -> CallBilled | None:
         billed_s=payload.get("billed_duration_secs"), cost=payload.get("total_cost"), currency=part.get("currency")
     )
     return CallBilled(bill, call_id) if bill is not None else None
-
-
-def _failure_reason(payload: dict[str, Any]) -> str:
-    """Returns the reason of a failure. Exceeding the account's limit of concurrent calls ends a call this way and
-    not by a refused request."""
-    if str(payload.get("sip_hangup_cause", "")) == "403":
-        return "carrier_limit"
-    return str(payload.get("hangup_cause") or "failed")[:40]

@@ -1,7 +1,7 @@
 """Twilio's REST interface: forms in, JSON out, Basic authentication."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from offhook.telephony.carrier_kit.http import (
@@ -15,7 +15,7 @@ from offhook.telephony.ports import CarrierAccount
 
 NAME: Final = "twilio"
 _REST: Final = "https://api.twilio.com/2010-04-01"
-_LOOKUPS: Final = "https://lookups.twilio.com/v2"
+LOOKUPS: Final = "https://lookups.twilio.com/v2/PhoneNumbers"
 GONE: Final = 404
 # Twilio's error when a finished call is ended again.
 NOT_IN_PROGRESS: Final = 21220
@@ -53,41 +53,23 @@ class TwilioApi:
         params: Mapping[str, str] | None = None,
         may_be_gone: bool = False,
     ) -> CarrierResponse:
-        """Sends a request to ``path`` below the account. With ``may_be_gone``, a finished call is a valid response.
-        Raises CarrierFailed."""
-        sid = quote(require_setting(account, "account_sid"), safe="")
-        return await self._send_checked(
-            account, method, f"{_REST}/Accounts/{sid}{path}", form=form, params=params, may_be_gone=may_be_gone
-        )
-
-    async def look_up(self, account: CarrierAccount, number: str) -> dict[str, Any]:
-        url = f"{_LOOKUPS}/PhoneNumbers/{quote(number, safe='+')}"
-        answer = await self._send_checked(account, "GET", url, params={"Fields": "line_type_intelligence"})
-        return answer.json()
-
-    async def _send_checked(
-        self,
-        account: CarrierAccount,
-        method: str,
-        url: str,
-        *,
-        form: Mapping[str, str | list[str]] | None = None,
-        params: Mapping[str, str] | None = None,
-        may_be_gone: bool = False,
-    ) -> CarrierResponse:
+        """Sends a request to ``path`` below the account, or to a whole URL. With ``may_be_gone``, a finished call is a
+        valid response. Raises CarrierFailed."""
+        sid = require_setting(account, "account_sid")
+        url = path if path.startswith("https:") else f"{_REST}/Accounts/{quote(sid, safe='')}{path}"
         request = CarrierRequest(
             method,
             self._http.resolve_url(NAME, url),
-            auth=(require_setting(account, "account_sid"), require_setting(account, "auth_token")),
+            auth=(sid, require_setting(account, "auth_token")),
             form=form,
             params=params or {},
         )
         answer = await self._http.send(request)
-        said = {} if answer.is_success else answer.json()
-        code = said.get("code")
+        error_body = {} if answer.is_success else answer.json()
+        code = error_body.get("code")
         if answer.is_success or (may_be_gone and (answer.status == GONE or code == NOT_IN_PROGRESS)):
             return answer
         known = _CODES.get(code) if isinstance(code, int) else None
         raise failure_from_response(
-            request, answer, f"Twilio: {said.get('message') or f'HTTP {answer.status}'}", code=known
+            request, answer, f"Twilio: {error_body.get('message') or f'HTTP {answer.status}'}", code=known
         )

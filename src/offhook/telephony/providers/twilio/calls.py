@@ -8,15 +8,18 @@ from offhook.telephony.carrier_kit.call_search import could_match
 from offhook.telephony.carrier_kit.dialects.twilio import documents
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import (
+    BillReader,
+    BlindTransfer,
+    CallDialer,
+    CallFinder,
     CarrierAccount,
     CarrierCallBill,
     CarrierFailed,
-    CarrierWebhook,
     DialRequest,
     LostCallQuery,
     StatusUpdate,
     TransferLeg,
-    TransferNews,
+    TransferLegs,
     TransferOrder,
 )
 from offhook.telephony.providers.twilio import webhooks
@@ -27,8 +30,8 @@ _MIN_RING_S: Final = 5
 _PAGE: Final = "50"
 
 
-class TwilioCalls:
-    """Implements ``CallDialer``, ``CallFinder``, ``BillReader``, ``BlindTransfer`` and ``TransferLegs``."""
+class TwilioCalls(CallDialer, CallFinder, BillReader, BlindTransfer, TransferLegs):
+    """Controls calls by requests, each with the TwiML that it needs."""
 
     def __init__(self, http: CarrierHttp) -> None:
         self._api = TwilioApi(http)
@@ -83,9 +86,9 @@ class TwilioCalls:
 
     async def read_bill(self, account: CarrierAccount, call_id: str) -> CarrierCallBill:
         """Reads the price, which a call gets some time after its end, when it is rated."""
-        said = (await self._api.send_request(account, "GET", _call_path(call_id))).json()
+        record = (await self._api.send_request(account, "GET", _call_path(call_id))).json()
         found = carrier_charges.parse_carrier_bill(
-            said.get("duration"), cost=said.get("price"), currency=said.get("price_unit")
+            record.get("duration"), cost=record.get("price"), currency=record.get("price_unit")
         )
         return found or CarrierCallBill()
 
@@ -115,13 +118,6 @@ class TwilioCalls:
             "Timeout": _ring_s(order.timeout_s),
         }
         return (await self._api.send_request(account, "POST", "/Calls.json", form=form)).require_text("sid")
-
-    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
-        return webhooks.transfer_news(webhook)
-
-    async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
-        """Does nothing: the destination's document already joins the room."""
-        return None
 
     async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:
         form: dict[str, str | list[str]] = {"Twiml": documents.join_conference(leg.transfer_id)}

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from offhook.telephony.carrier_kit.http import CarrierHttp, require_setting
 from offhook.telephony.carrier_kit.line_types import line_type
 from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, LookupResult
-from offhook.telephony.providers.twilio.api import GONE, TwilioApi
+from offhook.telephony.providers.twilio.api import GONE, LOOKUPS, TwilioApi
 
 _KINDS: Final = {"Local": "local", "Mobile": "mobile", "TollFree": "toll_free"}
 
@@ -67,8 +67,9 @@ class TwilioNumbers:
         )
 
     async def look_up(self, account: CarrierAccount, number: str) -> LookupResult:
-        said = (await self._api.look_up(account, number)).get("line_type_intelligence")
-        line = said if isinstance(said, dict) else {}
+        url, params = f"{LOOKUPS}/{quote(number, safe='+')}", {"Fields": "line_type_intelligence"}
+        found = (await self._api.send_request(account, "GET", url, params=params)).json().get("line_type_intelligence")
+        line = found if isinstance(found, dict) else {}
         name = line.get("carrier_name")
         return LookupResult(name if isinstance(name, str) and name else None, line_type(line.get("type")))
 

@@ -1,7 +1,7 @@
 """Verifies Twilio's signatures: base64 HMAC-SHA1 over the URL and the form, without a time."""
 
 import hmac
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from offhook.telephony.carrier_kit.forms import Pairs, form_pairs, media_type, query_pairs
 from offhook.telephony.carrier_kit.http import get_setting
@@ -50,13 +50,10 @@ def signed_fields(pairs: Pairs) -> str:
 def url_variants(url: str) -> list[str]:
     """Returns the URL with and without a port: Twilio signs one or the other."""
     parts = urlsplit(url)
-    host = parts.netloc
-    user, at, address = host.rpartition("@")
     if parts.port is None:
-        return [url, _with_host(url, parts, f"{host}:{_PORTS.get(parts.scheme, 443)}")]
-    return [url, _with_host(url, parts, f"{user}{at}{address.rpartition(':')[0]}")]
-
-
-def _with_host(url: str, parts: SplitResult, host: str) -> str:
+        other = f"{parts.netloc}:{_PORTS.get(parts.scheme, 443)}"
+    else:
+        user, at, address = parts.netloc.rpartition("@")
+        other = f"{user}{at}{address.rpartition(':')[0]}"
     # Not rebuilt from its parts, which would lose an empty query or fragment.
-    return url.replace(f"//{parts.netloc}", f"//{host}", 1)
+    return [url, url.replace(f"//{parts.netloc}", f"//{other}", 1)]

@@ -49,6 +49,16 @@ class TwilioWebhooks:
             bill=carrier_charges.parse_carrier_bill(fields.get("CallDuration")),
         )
 
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
+        """Parses events of the destination's leg. One that completes without an answer is reported as busy and so on."""
+        fields = form_fields(webhook)
+        status, call_id = fields.get("CallStatus", ""), _call_id(fields)
+        if status in {"in-progress", "answered"}:
+            return TransferNews("answered", call_id)
+        if status in _TRANSFER_FAILED:
+            return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
+        return TransferNews("ended", call_id) if status == "completed" else None
+
     def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         if "x-twilio-signature" in webhook.headers:
             return True
@@ -68,17 +78,6 @@ class TwilioWebhooks:
         return InboundCall(
             _call_id(fields), parse_e164(fields.get("From")), to_number, fields.get("AccountSid") or None
         )
-
-
-def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
-    """Parses events of the destination's leg. One that completes without an answer is reported as busy and so on."""
-    fields = form_fields(webhook)
-    status, call_id = fields.get("CallStatus", ""), _call_id(fields)
-    if status in {"in-progress", "answered"}:
-        return TransferNews("answered", call_id)
-    if status in _TRANSFER_FAILED:
-        return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
-    return TransferNews("ended", call_id) if status == "completed" else None
 
 
 def _try_fields(webhook: CarrierWebhook) -> dict[str, str]:

@@ -48,8 +48,10 @@ class VobizApi:
         answer = await self._http.send(request)
         if answer.is_success or (may_be_gone and answer.status == GONE):
             return answer
-        said = answer.json()
-        found = next((said[name] for name in ("error", "message", "detail") if isinstance(said.get(name), str)), None)
+        error_body = answer.json()
+        found = next(
+            (error_body[name] for name in ("error", "message", "detail") if isinstance(error_body.get(name), str)), None
+        )
         message = found or f"HTTP {answer.status}"
         is_about_number = answer.status in {400, 422} and "number" in message.lower()
         raise failure_from_response(

@@ -19,8 +19,8 @@ class VobizCalls(PlivoDialectCalls):
     async def read_bill(self, account: CarrierAccount, call_id: str) -> CarrierCallBill:
         """Reads the bill from the call's record, which exists once the call is over. Implements ``BillReader``."""
         path = f"/cdr/{quote(call_id, safe='')}"
-        said = (await self._api.send_request(account, "GET", path, may_be_gone=True)).json()
+        record = (await self._api.send_request(account, "GET", path, may_be_gone=True)).json()
         found = carrier_charges.parse_carrier_bill(
-            said.get("duration"), said.get("billsec"), said.get("cost"), said.get("currency") or CURRENCY
+            record.get("duration"), record.get("billsec"), record.get("cost"), record.get("currency") or CURRENCY
         )
         return found or CarrierCallBill()

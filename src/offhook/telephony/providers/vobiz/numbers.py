@@ -72,8 +72,8 @@ def _application_path(application_id: str) -> str:
     return f"/Application/{quote(application_id, safe='')}/"
 
 
-def _read_items(said: dict[str, Any]) -> list[dict[str, Any]]:
-    items = said.get("items")
+def _read_items(body: dict[str, Any]) -> list[dict[str, Any]]:
+    items = body.get("items")
     return [entry for entry in items if isinstance(entry, dict)] if isinstance(items, list) else []
 
 

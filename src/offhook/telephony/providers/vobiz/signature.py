@@ -27,7 +27,9 @@ class VobizVerifier:
             return None
         timestamp = webhook.headers.get("x-vobiz-timestamp")
         if timestamp is not None:
-            return _verify_dated(token, timestamp, webhook, now_s)
+            expected = hmac_hex(token, f"{timestamp}.".encode() + webhook.body)
+            is_signed = matches_any([expected], [webhook.headers.get("x-vobiz-signature", "")])
+            return WebhookProof() if is_signed and is_fresh(timestamp, now_s) else None
         if _OF_A_RUN.search(urlsplit(webhook.url).path) and not webhook.has_secret:
             return None
         for scheme, dot in _SCHEMES:
@@ -42,13 +44,6 @@ class VobizVerifier:
                 expected = hmac_base64(token, f"{base_url(webhook.url)}{dot}{nonce}")
                 return WebhookProof(nonce) if matches_any([expected], claimed) else None
         return None
-
-
-def _verify_dated(token: str, timestamp: str, webhook: CarrierWebhook, now_s: float) -> WebhookProof | None:
-    if not is_fresh(timestamp, now_s):
-        return None
-    expected = hmac_hex(token, f"{timestamp}.".encode() + webhook.body)
-    return WebhookProof() if matches_any([expected], [webhook.headers.get("x-vobiz-signature", "")]) else None
 
 
 def base_url(url: str) -> str:

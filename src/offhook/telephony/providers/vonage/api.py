@@ -62,8 +62,8 @@ class VonageApi:
         calls: list[dict[str, Any]] = []
         for _ in range(_MAX_PAGES):
             page = {**params, "page_size": str(_PAGE), "record_index": str(len(calls))}
-            said = (await self._send_checked(self._signed_request(account, "GET", _VOICE, None, page))).json()
-            embedded = said.get("_embedded")
+            body = (await self._send_checked(self._signed_request(account, "GET", _VOICE, None, page))).json()
+            embedded = body.get("_embedded")
             found = embedded.get("calls") if isinstance(embedded, dict) else None
             if not isinstance(found, list):
                 break
@@ -121,23 +121,23 @@ class VonageApi:
         answer = await self._http.send(request)
         if answer.is_success or (may_be_gone and answer.status == GONE):
             return answer
-        said = answer.json()
+        error_body = answer.json()
         names = ("detail", "title", "error_title", "error-code-label")
-        found = next((said[name] for name in names if isinstance(said.get(name), str)), None)
+        found = next((error_body[name] for name in names if isinstance(error_body.get(name), str)), None)
         message = found or f"HTTP {answer.status}"
-        raise failure_from_response(request, answer, f"Vonage: {message}", code=_error_code(answer.status, said))
+        raise failure_from_response(request, answer, f"Vonage: {message}", code=_error_code(answer.status, error_body))
 
 
 def _basic_auth(account: CarrierAccount) -> tuple[str, str]:
     return require_setting(account, "api_key"), require_setting(account, "api_secret")
 
 
-def _error_code(status: int, said: Mapping[str, Any]) -> str | None:
+def _error_code(status: int, error_body: Mapping[str, Any]) -> str | None:
     """Returns our code for an error. For a refused call, Vonage names the invalid fields."""
     if status != 400:
         return None
-    wrong = said.get("invalid_parameters")
-    text = str(wrong if isinstance(wrong, list | dict) else said.get("detail", "")).lower()
+    wrong = error_body.get("invalid_parameters")
+    text = str(wrong if isinstance(wrong, list | dict) else error_body.get("detail", "")).lower()
     if "from" in text:
         return "invalid_caller_id"
     return "invalid_number" if "number" in text or "'to" in text else None

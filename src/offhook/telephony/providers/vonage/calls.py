@@ -7,16 +7,19 @@ from offhook.telephony.carrier_kit.call_search import search_start
 from offhook.telephony.carrier_kit.forms import strip_plus
 from offhook.telephony.carrier_kit.http import CarrierHttp
 from offhook.telephony.ports import (
+    BlindTransfer,
+    CallAnswerer,
+    CallDialer,
+    CallFinder,
     CallLinks,
     CarrierAccount,
     CarrierDocument,
     CarrierFailed,
-    CarrierWebhook,
     DialRequest,
     LostCallQuery,
     StatusUpdate,
     TransferLeg,
-    TransferNews,
+    TransferLegs,
     TransferOrder,
 )
 from offhook.telephony.providers.vonage import documents, webhooks
@@ -25,8 +28,8 @@ from offhook.telephony.providers.vonage.api import VonageApi
 _BEEP_TIMEOUT_S: Final = 45
 
 
-class VonageCalls:
-    """Implements ``CallDialer``, ``CallFinder``, ``CallAnswerer``, ``BlindTransfer`` and ``TransferLegs``."""
+class VonageCalls(CallDialer, CallFinder, CallAnswerer, BlindTransfer, TransferLegs):
+    """Calls the destination of a transfer with its document, so that none is fetched."""
 
     def __init__(self, http: CarrierHttp) -> None:
         self._api = VonageApi(http)
@@ -83,13 +86,6 @@ class VonageCalls:
     def unavailable_document(self, message: str) -> CarrierDocument:
         return documents.build_document(documents.say_message(message))
 
-    def conference_document(self, transfer_id: str) -> CarrierDocument | None:
-        """Returns None: the destination is called with its document, and none is fetched."""
-        return None
-
-    def forward_document(self, to_number: str, from_number: str, timeout_s: float) -> CarrierDocument | None:
-        return None
-
     # transfers
 
     async def redirect_caller(
@@ -109,13 +105,6 @@ class VonageCalls:
             "ncco": documents.join_conversation(order.transfer_id),
         }
         return (await self._api.request_call(account, "POST", "", body)).require_text("uuid")
-
-    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
-        return webhooks.transfer_news(webhook)
-
-    async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
-        """Does nothing: the destination's call is already in the conversation."""
-        return None
 
     async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:
         """Moves the caller's leg out of its conversation with our socket, which then ends."""

@@ -59,8 +59,8 @@ class VonageNumbers:
         await self._point_application(account, inbound_url)
 
     async def look_up(self, account: CarrierAccount, number: str) -> LookupResult:
-        said = (await self._api.request_insights(account, number)).get("current_carrier")
-        carrier = said if isinstance(said, dict) else {}
+        reported_carrier = (await self._api.request_insights(account, number)).get("current_carrier")
+        carrier = reported_carrier if isinstance(reported_carrier, dict) else {}
         name = carrier.get("name")
         return LookupResult(name if isinstance(name, str) and name else None, line_type(carrier.get("network_type")))
 
@@ -111,8 +111,8 @@ def _country_of(number: str) -> str:
 
 def _parse_offer(entry: Mapping[str, Any], country: str) -> AvailableNumber:
     phone_number = parse_e164(entry.get("msisdn")) or ""
-    said = entry.get("features")
-    features = {str(name).lower() for name in said} if isinstance(said, list) else {"voice"}
+    reported_features = entry.get("features")
+    features = {str(name).lower() for name in reported_features} if isinstance(reported_features, list) else {"voice"}
     return AvailableNumber(
         phone_number=phone_number,
         friendly_name=phone_number,

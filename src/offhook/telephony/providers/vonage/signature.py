@@ -33,7 +33,9 @@ class VonageVerifier:
         claims = signed_claims(token, secret) if secret is not None and token is not None else None
         if claims is None or claims.get("iss") != ISSUER or not _is_in_time(claims, now_s):
             return None
-        if not _is_account(account, claims) or not _covers_payload(claims, webhook):
+        if claims.get("api_key") != get_setting(account, "api_key") or not _covers_payload(claims, webhook):
+            return None
+        if claims.get("application_id") not in (None, get_setting(account, "application_id")):
             return None
         jti = claims.get("jti")
         return WebhookProof(jti if isinstance(jti, str) and jti else token)
@@ -67,27 +69,16 @@ def _is_in_time(claims: dict[str, Any], now_s: float) -> bool:
     return expires is None or (isinstance(expires, int | float) and now_s <= expires + TOLERANCE_S)
 
 
-def _is_account(account: CarrierAccount, claims: dict[str, Any]) -> bool:
-    application_id = claims.get("application_id")
-    return claims.get("api_key") == get_setting(account, "api_key") and (
-        application_id is None or application_id == get_setting(account, "application_id")
-    )
-
-
 def _covers_payload(claims: dict[str, Any], webhook: CarrierWebhook) -> bool:
-    claimed = claims.get("payload_hash")
-    try:
-        payload = _signed_payload(webhook)
-    except WebhookUnreadable:
-        return False
+    """Compares the hash with the raw body; for a GET, with the query as a JSON object in its original order, without
+    spaces."""
+    claimed, payload = claims.get("payload_hash"), webhook.body
+    if webhook.method.upper() == "GET":
+        try:
+            pairs = query_pairs(webhook.url)
+        except WebhookUnreadable:
+            return False
+        payload = json.dumps(dict(pairs), separators=(",", ":"), ensure_ascii=False).encode() if pairs else b""
     if not payload and claimed is None:
         return True
     return isinstance(claimed, str) and hmac.compare_digest(sha256_hex(payload), claimed.lower())
-
-
-def _signed_payload(webhook: CarrierWebhook) -> bytes:
-    """Returns the raw body; for a GET, the query as a JSON object in its original order, without spaces."""
-    if webhook.method.upper() != "GET":
-        return webhook.body
-    pairs = query_pairs(webhook.url)
-    return json.dumps(dict(pairs), separators=(",", ":"), ensure_ascii=False).encode() if pairs else b""

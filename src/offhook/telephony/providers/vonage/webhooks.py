@@ -6,7 +6,6 @@ from typing import Any, Final
 from offhook.runs.finishing import carrier_charges
 from offhook.telephony.carrier_kit.forms import any_fields, parse_e164
 from offhook.telephony.ports import (
-    CarrierCallBill,
     CarrierWebhook,
     InboundCall,
     MachineVerdict,
@@ -43,27 +42,44 @@ class VonageWebhooks:
     def parse_status(self, kind: str, webhook: CarrierWebhook) -> StatusUpdate | MachineVerdict | None:
         """Parses a status callback. ``disconnected`` is our socket's end and not the call's."""
         fields = any_fields(webhook)
-        said = fields.get("status")
-        if said in {"machine", "human"}:
+        reported_status = fields.get("status")
+        if reported_status in {"machine", "human"}:
             call_id = _call_id(fields, "call_uuid", "uuid")
-            may_speak = said == "human" or fields.get("sub_state") in _BEEPED
-            return MachineVerdict(is_machine=said == "machine", may_speak=may_speak, call_id=call_id)
+            may_speak = reported_status == "human" or fields.get("sub_state") in _BEEPED
+            return MachineVerdict(is_machine=reported_status == "machine", may_speak=may_speak, call_id=call_id)
         status = status_of(fields)
         if status is None or str(fields.get("to", "")).startswith(("ws:", "wss:")):
             return None
         reason = fields.get("detail") if status == "failed" else None
+        # Vonage counts in euros without naming the currency.
+        bill = carrier_charges.parse_carrier_bill(fields.get("duration"), cost=fields.get("price"), currency="EUR")
         return StatusUpdate(
             status,
             call_id=_call_id(fields, "uuid"),
             end_reason=reason[:40] if isinstance(reason, str) and reason else None,
-            bill=_bill(fields) if status == "completed" else None,
+            bill=bill if status == "completed" else None,
         )
+
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
+        fields = any_fields(webhook)
+        status = status_of(fields)
+        if status is None:
+            return None
+        call_id = _call_id(fields, "uuid")
+        if status == "in_progress":
+            return TransferNews("answered", call_id)
+        if status in _TRANSFER_FAILED:
+            return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
+        return TransferNews("ended", call_id) if status == "completed" else None
 
     def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         token = token_of(webhook)
         if token is not None and {"api_key", "application_id"} & unproven_claims(token).keys():
             return True
-        fields = _try_fields(webhook)
+        try:
+            fields = any_fields(webhook)
+        except WebhookUnreadable:
+            return False
         return {"uuid", "conversation_uuid"} <= fields.keys()
 
     def account_reference(self, webhook: CarrierWebhook) -> str | None:
@@ -83,29 +99,11 @@ class VonageWebhooks:
         return InboundCall(_call_id(fields, "uuid"), caller, to_number, self.account_reference(webhook))
 
 
-def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
-    fields = any_fields(webhook)
-    status = status_of(fields)
-    if status is None:
-        return None
-    call_id = _call_id(fields, "uuid")
-    if status == "in_progress":
-        return TransferNews("answered", call_id)
-    if status in _TRANSFER_FAILED:
-        return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
-    return TransferNews("ended", call_id) if status == "completed" else None
-
-
 def status_of(fields: dict[str, Any]) -> str | None:
     """Returns the call's state. Rejected means either that the number cannot be called or that the callee declined."""
     if fields.get("status") == "rejected" and "declined" in str(fields.get("detail", "")):
         return "busy"
     return STATUSES.get(str(fields.get("status", "")))
-
-
-def _bill(fields: dict[str, Any]) -> CarrierCallBill | None:
-    """Returns the bill. Vonage counts in euros without naming the currency."""
-    return carrier_charges.parse_carrier_bill(fields.get("duration"), cost=fields.get("price"), currency="EUR")
 
 
 def _call_id(fields: dict[str, Any], *names: str) -> str:
@@ -114,10 +112,3 @@ def _call_id(fields: dict[str, Any], *names: str) -> str:
         if isinstance(found, str) and found:
             return found
     raise WebhookUnreadable(f"{names[0]} is missing.")
-
-
-def _try_fields(webhook: CarrierWebhook) -> dict[str, Any]:
-    try:
-        return any_fields(webhook)
-    except WebhookUnreadable:
-        return {}

@@ -6,20 +6,23 @@ from urllib.parse import quote
 
 from offhook.telephony.carrier_kit.call_search import search_start
 from offhook.telephony.carrier_kit.dialects.plivo import documents
-from offhook.telephony.carrier_kit.dialects.plivo.webhooks import past_call, transfer_news
+from offhook.telephony.carrier_kit.dialects.plivo.webhooks import past_call
 from offhook.telephony.carrier_kit.forms import strip_plus
 from offhook.telephony.carrier_kit.http import CarrierResponse
 from offhook.telephony.ports import (
+    BlindTransfer,
+    CallAnswerer,
+    CallDialer,
+    CallFinder,
     CallLinks,
     CarrierAccount,
     CarrierDocument,
     CarrierFailed,
-    CarrierWebhook,
     DialRequest,
     LostCallQuery,
     StatusUpdate,
     TransferLeg,
-    TransferNews,
+    TransferLegs,
     TransferOrder,
 )
 
@@ -42,9 +45,8 @@ class PlivoDialectApi(Protocol):
         ...
 
 
-class PlivoDialectCalls:
-    """Implements ``CallDialer``, ``CallFinder``, ``CallAnswerer``, ``BlindTransfer`` and ``TransferLegs``.
-    ``display_name`` is for messages; ``id_keys`` are the possible names of the id in the response to a new call."""
+class PlivoDialectCalls(CallDialer, CallFinder, CallAnswerer, BlindTransfer, TransferLegs):
+    """``display_name`` is for messages; ``id_keys`` are the possible names of the id in the response to a new call."""
 
     display_name: str
     id_keys: tuple[str, ...] = ("request_uuid",)
@@ -137,13 +139,6 @@ class PlivoDialectCalls:
         numbers = (order.to_number, order.from_number)
         return await self._create_call(account, numbers, order.answer_url, order.result_url, order.timeout_s, {})
 
-    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
-        return transfer_news(webhook)
-
-    async def seat_destination(self, account: CarrierAccount, leg: TransferLeg) -> str | None:
-        """Does nothing: the destination's document already joins the room."""
-        return None
-
     async def join_caller(self, account: CarrierAccount, leg: TransferLeg) -> None:
         await self._redirect_leg(account, leg.call_id, leg.answer_url)
 
@@ -171,9 +166,9 @@ class PlivoDialectCalls:
             "ring_timeout": min(120, max(5, round(ring_s))),
             **more,
         }
-        said = (await self._api.send_request(account, POST, "/Call/", body)).json()
+        response = (await self._api.send_request(account, POST, "/Call/", body)).json()
         for name in self.id_keys:
-            found = said.get(name)
+            found = response.get(name)
             if isinstance(found, str) and found:
                 return found
         message = f"{self.display_name}'s answer names no call."

@@ -6,7 +6,6 @@ from offhook.runs.finishing import carrier_charges
 from offhook.runs.states import FINAL_STATES
 from offhook.telephony.carrier_kit.forms import any_fields, parse_e164
 from offhook.telephony.ports import (
-    CarrierCallBill,
     CarrierNews,
     CarrierWebhook,
     InboundCall,
@@ -56,17 +55,26 @@ class PlivoDialectWebhooks:
         status = status_of(fields, is_over=is_over)
         if status is None:
             return None
+        bill = carrier_charges.parse_carrier_bill(
+            fields.get("Duration"), fields.get("BillDuration"), fields.get("TotalCost"), self._currency
+        )
         return StatusUpdate(
             status,
             call_id=call_id,
             outcome="voicemail" if status == "completed" and machine == "true" else None,
-            bill=self._bill(fields) if is_over else None,
+            bill=bill if is_over else None,
         )
 
-    def _bill(self, fields: dict[str, Any]) -> CarrierCallBill | None:
-        return carrier_charges.parse_carrier_bill(
-            fields.get("Duration"), fields.get("BillDuration"), fields.get("TotalCost"), self._currency
-        )
+    def parse_transfer(self, webhook: CarrierWebhook) -> TransferNews | None:
+        """Parses events of the destination's leg: answered when its document is fetched, ended when it is hung up."""
+        fields = any_fields(webhook)
+        call_id, is_over = call_id_of(fields), fields.get("Event") == "Hangup"
+        status = status_of(fields, is_over=is_over)
+        if status == "in_progress":
+            return TransferNews("answered", call_id)
+        if status in _TRANSFER_FAILED:
+            return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
+        return TransferNews("ended", call_id) if status == "completed" else None
 
     def is_from_carrier(self, webhook: CarrierWebhook) -> bool:
         return any(name.startswith(self._header) for name in webhook.headers) or (
@@ -96,18 +104,6 @@ class PlivoDialectWebhooks:
         )
 
 
-def transfer_news(webhook: CarrierWebhook) -> TransferNews | None:
-    """Parses events of the destination's leg: answered when its document is fetched, ended when it is hung up."""
-    fields = any_fields(webhook)
-    call_id, is_over = call_id_of(fields), fields.get("Event") == "Hangup"
-    status = status_of(fields, is_over=is_over)
-    if status == "in_progress":
-        return TransferNews("answered", call_id)
-    if status in _TRANSFER_FAILED:
-        return TransferNews("failed", call_id, _TRANSFER_FAILED[status])
-    return TransferNews("ended", call_id) if status == "completed" else None
-
-
 def past_call(record: object) -> StatusUpdate | None:
     """Returns the status of a finished outbound call's record. Where no field names the outcome, its end and its
     length decide."""
@@ -117,18 +113,18 @@ def past_call(record: object) -> StatusUpdate | None:
         return None
     status = STATUSES.get(str(fields.get("call_status", "")).lower())
     if status not in FINAL_STATES:
-        said = str(fields.get("hangup_cause_name", "")).lower()
-        unanswered = "busy" if "busy" in said else "no_answer" if "answer" in said else "failed"
+        cause = str(fields.get("hangup_cause_name", "")).lower()
+        unanswered = "busy" if "busy" in cause else "no_answer" if "answer" in cause else "failed"
         status = "completed" if fields.get("call_duration") else unanswered
     return StatusUpdate(status, call_id=call_id)
 
 
 def status_of(fields: dict[str, Any], *, is_over: bool) -> str | None:
     """Returns the call's state. A call that is hung up always gets a final one, whatever its last state was."""
-    said = STATUSES.get(str(fields.get("CallStatus", "")).lower())
+    status = STATUSES.get(str(fields.get("CallStatus", "")).lower())
     if is_over:
-        return said if said in FINAL_STATES else "completed"
-    return said or _EVENTS.get(str(fields.get("Event", "")))
+        return status if status in FINAL_STATES else "completed"
+    return status or _EVENTS.get(str(fields.get("Event", "")))
 
 
 def call_id_of(fields: dict[str, Any]) -> str:

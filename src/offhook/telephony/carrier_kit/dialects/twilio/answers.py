@@ -2,11 +2,11 @@
 
 from offhook.telephony.carrier_kit.dialects.twilio import documents
 from offhook.telephony.carrier_kit.xml import build_document
-from offhook.telephony.ports import CallLinks, CarrierAccount, CarrierDocument
+from offhook.telephony.ports import CallAnswerer, CallLinks, CarrierAccount, CarrierDocument
 
 
-class TwilioDialectAnswers:
-    """Implements ``CallAnswerer``."""
+class TwilioDialectAnswers(CallAnswerer):
+    """Answers with documents. A blind transfer sends its document along with the request, and none is fetched."""
 
     async def answer_call(self, account: CarrierAccount, call_id: str, links: CallLinks) -> CarrierDocument:
         return documents.connect_stream(links.media_url)
@@ -19,7 +19,3 @@ class TwilioDialectAnswers:
 
     def conference_document(self, transfer_id: str) -> CarrierDocument | None:
         return build_document(documents.conference_element(transfer_id))
-
-    def forward_document(self, to_number: str, from_number: str, timeout_s: float) -> CarrierDocument | None:
-        """Returns None: a blind transfer sends its document along with the request."""
-        return None
