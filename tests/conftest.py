@@ -74,7 +74,8 @@ async def _execute(pg_url: str, statement: str) -> None:
     try:
         await connection.execute(statement)
     finally:
-        await connection.close()
+        # without waiting for the server's farewell: a quarter of the time that a test's database takes
+        connection.terminate()
 
 
 def _named(url: str, database: str) -> str:

@@ -4,20 +4,27 @@ from typing import Any, ClassVar
 
 
 class DomainError(Exception):
-    """Base of every error that a caller may see, rendered as ``{"detail": …, "code": …}``.
+    """Base of every error that a caller may see, rendered as ``{"detail": …, "code": …}``, with ``field`` where one field is wrong.
 
     Subclasses live beside their service, set ``code`` and ``status`` and use their docstring as the default
-    message. ``detail`` replaces the sentence where the answer is an object (a failed publish).
+    message. ``detail`` replaces the sentence where the answer is an object (a failed publish). ``field`` is dotted, as in
+    the request or its configuration: ``models.llm.model``.
     """
 
     code: ClassVar[str] = "error"
     status: ClassVar[int] = 400
 
     def __init__(
-        self, message: str | None = None, *, detail: Any = None, headers: dict[str, str] | None = None
+        self,
+        message: str | None = None,
+        *,
+        detail: Any = None,
+        field: str | None = None,
+        headers: dict[str, str] | None = None,
     ) -> None:
         self.message = message or (self.__doc__ or self.code).strip().splitlines()[0]
         self.detail = detail
+        self.field = field
         self.headers = headers
         super().__init__(self.message)
 

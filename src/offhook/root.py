@@ -18,7 +18,7 @@ from offhook.kit.files.file_store import FileStore
 from offhook.settings import Settings
 
 T = TypeVar("T")
-Hook = Callable[[], Awaitable[None]]
+Hook = Callable[[], Awaitable[object]]
 
 # A session knows only its engine; the installation's configuration is in the settings.
 _settings: WeakKeyDictionary[Engine, Settings] = WeakKeyDictionary()

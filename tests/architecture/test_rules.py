@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from tests.architecture import exceptions
-from tests.architecture.source import TOP, Function, Module, imported, modules, none, source
+from tests.architecture.source import SOURCE, TOP, Function, Module, imported, modules, none, source
 
 
 def unexpected(found: list[str], allowed: exceptions.Exceptions) -> list[str]:
@@ -68,6 +68,50 @@ def test_other_domains_insides_are_left_alone() -> None:
                 if match and match[1] != module.domain:
                     found.add(module.name)
     none(unexpected(sorted(found), exceptions.FOREIGN_INSIDES))
+
+
+def is_root(node: ast.AST) -> bool:
+    """Whether this is the root of a process: ``root``, ``self._root``, ``app.state.root``."""
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return name in {"root", "_root"}
+
+
+def looks_services_up(node: ast.AST) -> bool:
+    """Whether this is ``root.get(…)`` or ``root.services``."""
+    if isinstance(node, ast.Attribute) and node.attr == "services":
+        return is_root(node.value)
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "get"
+        and is_root(node.func.value)
+    )
+
+
+def test_only_the_edge_of_the_composition_looks_services_up() -> None:
+    """A package's ``register`` builds its services from those of the domains below; everything else is given them."""
+    edge = {"src/offhook/root.py", "src/offhook/bootstrap.py"}
+    found = [
+        module.name
+        for module in modules(SOURCE)
+        if module.path.name != "__init__.py" and module.name not in edge and module.domain != "commands"
+        if any(looks_services_up(node) for node in module.nodes)
+    ]
+    none(unexpected(found, exceptions.LOOKUPS_ELSEWHERE))
+
+
+def test_requests_get_the_services_of_a_domain_by_one_dependency() -> None:
+    found = [
+        module.name
+        for module in modules(SOURCE)
+        if (
+            uses := [
+                node for node in module.nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "use_service"
+            ]
+        )
+        if module.path.name != "services.py" or len(uses) > 1
+    ]
+    none(unexpected(found, exceptions.DEPENDENCIES_ELSEWHERE))
 
 
 def is_public(function: Function) -> bool:

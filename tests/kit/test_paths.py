@@ -56,6 +56,7 @@ async def answer(app: FastAPI, method: str, path: str) -> tuple[int, Any, list[s
     return response.status_code, response.json(), sorted(response.headers.get("allow", "").split(", "))
 
 
+@pytest.mark.slow
 async def test_the_same_as_the_framework_on_every_path_of_ours(tmp_path: Path) -> None:
     templates = real_templates(tmp_path)
     assert len(templates) > 100

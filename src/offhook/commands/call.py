@@ -85,7 +85,10 @@ async def _place_call(options: _CallOptions, url: str, database_url: str) -> Rep
         client = CallClient(url, key)
         try:
             run = await _carry_call(client, options)
-            _report(options, run)
+            if options.is_json:
+                typer.echo(json.dumps(as_json(run), ensure_ascii=False))
+            else:
+                print_report(Console(), run)
             if options.save_to is not None:
                 await client.save_recording(options.workflow_id, run["workflow_run_id"], options.save_to)
         except httpx2.TransportError as error:
@@ -93,13 +96,6 @@ async def _place_call(options: _CallOptions, url: str, database_url: str) -> Rep
         finally:
             await client.close()
     return run
-
-
-def _report(options: _CallOptions, run: ReportedCall) -> None:
-    if options.is_json:
-        typer.echo(json.dumps(as_json(run), ensure_ascii=False))
-    else:
-        print_report(Console(), run)
 
 
 async def _carry_call(client: CallClient, options: _CallOptions) -> ReportedCall:
@@ -111,7 +107,7 @@ async def _carry_call(client: CallClient, options: _CallOptions) -> ReportedCall
     tasks = []
     if options.number is not None:
         run_id = await client.place_call(options.workflow_id, options.number)
-        tasks.append(asyncio.create_task(_hang_up_when_asked(client, run_id, hang_up)))
+        tasks.append(asyncio.create_task(client.hang_up_when(hang_up, run_id)))
     else:
         assert options.sound is not None
         run_id, media_url = await client.open_stream(options.workflow_id)
@@ -150,8 +146,3 @@ async def _show(client: CallClient, options: _CallOptions, run_id: int) -> None:
         line = None if options.is_json else live_line(event)
         if line is not None:
             console.print(line)
-
-
-async def _hang_up_when_asked(client: CallClient, run_id: int, asked: asyncio.Event) -> None:
-    await asked.wait()
-    await client.hang_up(run_id)

@@ -60,22 +60,20 @@ class CallClient:
         made = await self._post_json(f"/workflow/{workflow_id}/runs", {"mode": NAME})
         return int(made["workflow_run_id"]), str(made["media_url"])
 
-    async def hang_up(self, run_id: int) -> None:
+    async def hang_up_when(self, asked: asyncio.Event, run_id: int) -> None:
+        await asked.wait()
         await self._post_json(f"/telephony/hang-up/{run_id}", {})
-
-    async def get_run(self, workflow_id: int, run_id: int) -> ReportedCall:
-        run: ReportedCall = await self._read_answer(await self._http.get(f"/workflow/{workflow_id}/runs/{run_id}"))
-        return run
 
     async def finished_run(self, workflow_id: int, run_id: int) -> ReportedCall:
         """Returns the final record: bookkeeping may take a moment after a hang-up."""
-        run = await self.get_run(workflow_id, run_id)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(SETTLE_TIMEOUT_S):
-                while run["status"] in {"initiated", "ringing", "in_progress"} or run["outcome"] is None:
-                    await asyncio.sleep(0.2)
-                    run = await self.get_run(workflow_id, run_id)
-        return run
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + SETTLE_TIMEOUT_S
+        while True:
+            run: ReportedCall = await self._read_answer(await self._http.get(f"/workflow/{workflow_id}/runs/{run_id}"))
+            is_final = run["status"] not in {"initiated", "ringing", "in_progress"} and run["outcome"] is not None
+            if is_final or loop.time() >= deadline:
+                return run
+            await asyncio.sleep(0.2)
 
     async def iter_events(self, workflow_id: int, run_id: int) -> AsyncIterator[CallEvent]:
         """Yields events from the first to the last, live; ends with the run."""
@@ -153,15 +151,15 @@ async def play_caller(
     peer = TwilioPeer(socket.send, stream_id=f"MZ{secrets.token_hex(16)}", call_id=f"CA{secrets.token_hex(16)}")
     caller.line = line = SimulatedPhone(peer)
     peer.send_start()
-    tasks = [
+    tasks: list[asyncio.Task[Any]] = [
+        # the call ends with one of the first two
         asyncio.create_task(caller.closed.wait()),
+        asyncio.create_task(hang_up.wait()),
         asyncio.create_task(line.run()),
         asyncio.create_task(_speak_sound(line, sound, waits_for_greeting)),
     ]
     try:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(limit_s):
-                await _wait_first(tasks[0], hang_up)
+        await asyncio.wait(tasks[:2], timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
         if not caller.closed.is_set():
             peer.send_stop()
             await asyncio.sleep(0.1)
@@ -170,15 +168,6 @@ async def play_caller(
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         socket.close()
-
-
-async def _wait_first(task: "asyncio.Task[Any]", event: asyncio.Event) -> None:
-    """Waits until the task is done or the event is set."""
-    waiting = asyncio.create_task(event.wait())
-    try:
-        await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        waiting.cancel()
 
 
 async def _speak_sound(line: SimulatedPhone, sound: bytes, waits_for_greeting: bool) -> None:

@@ -30,7 +30,12 @@ def any_server(settings: Settings) -> Iterator[tuple[str, str]]:
     folder.prepare()
     running = folder.running_server()
     if running is not None and running.url is not None:
-        yield _server_address(_await_database(folder, running))
+        # A server announces itself before its database is there.
+        until = time.monotonic() + START_TIMEOUT_S
+        while running.database_url is None and time.monotonic() < until:
+            time.sleep(0.1)
+            running = folder.running_server() or running
+        yield _server_address(running)
         return
     # A file, not a pipe: without a reader, a full pipe would stop the server.
     with TemporaryFile() as log:
@@ -66,23 +71,15 @@ def _await_start(folder: DataFolder, process: "subprocess.Popen[bytes]", log: IO
     while time.monotonic() < until:
         if process.poll() is not None:
             log.seek(0)
-            said = log.read().decode(errors="replace").strip().splitlines()
+            log_lines = log.read().decode(errors="replace").strip().splitlines()
             raise CommandError(
-                f"No server runs here, and one could not be started: {said[-1] if said else 'no reason'}"
+                f"No server runs here, and one could not be started: {log_lines[-1] if log_lines else 'no reason'}"
             )
         running = folder.running_server()
         if running is not None and running.pid == process.pid and running.database_url is not None:
             return running
         time.sleep(0.05)
     raise CommandError("No server runs here, and one that was started did not get ready in time.")
-
-
-def _await_database(folder: DataFolder, running: ServerInfo) -> ServerInfo:
-    until = time.monotonic() + START_TIMEOUT_S
-    while running.database_url is None and time.monotonic() < until:
-        time.sleep(0.1)
-        running = folder.running_server() or running
-    return running
 
 
 def _server_address(info: ServerInfo) -> tuple[str, str]:
@@ -104,6 +101,6 @@ async def short_lived_key(database_url: str, organization: str) -> AsyncIterator
             yield key.key
         finally:
             async with database.transaction() as session:
-                await orgs.archive_key(session, organization_id, key_id, datetime.now(UTC))
+                await orgs.set_key_archived(session, organization_id, key_id, datetime.now(UTC))
     finally:
         await database.dispose()

@@ -9,8 +9,7 @@ import typer
 
 from offhook.campaigns import service
 from offhook.campaigns.reports.invariants import CampaignAudit, audit_campaign
-from offhook.commands.console import any_database, load_settings, report_errors, run_async
-from offhook.kit.database import migrations
+from offhook.commands.console import run_with_database
 from offhook.kit.database.database import Database
 
 EXIT_VIOLATED = 3
@@ -30,24 +29,16 @@ def register(app: typer.Typer) -> None:
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     ) -> None:
         """Ask the database whether the campaign kept every promise; exit code 3 and the evidence when it did not."""
-        with report_errors():
-            settings = load_settings()
-            with any_database(settings) as url:
-                found = run_async(_verify_campaign(url, campaign_id))
-        typer.echo(json.dumps(asdict(found)) if as_json else _format_audit(found))
-        if found.violations:
+
+        async def verify_campaign(database: Database) -> CampaignAudit:
+            async with database.snapshot_transaction() as session:
+                found = await service.get_any_campaign(session, campaign_id)
+                return await audit_campaign(session, found, datetime.now(UTC))
+
+        audit = run_with_database(verify_campaign)
+        typer.echo(json.dumps(asdict(audit)) if as_json else _format_audit(audit))
+        if audit.violations:
             raise typer.Exit(EXIT_VIOLATED)
-
-
-async def _verify_campaign(url: str, campaign_id: int) -> CampaignAudit:
-    database = Database(url)
-    try:
-        await migrations.require_current(database)
-        async with database.snapshot_transaction() as session:
-            campaign = await service.get_any_campaign(session, campaign_id)
-            return await audit_campaign(session, campaign, datetime.now(UTC))
-    finally:
-        await database.dispose()
 
 
 def _format_audit(found: CampaignAudit) -> str:

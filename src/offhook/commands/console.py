@@ -1,9 +1,9 @@
 """The end of a command: its answer on stdout, or one sentence on stderr and an exit code."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import typer
 from sqlalchemy.exc import DBAPIError
@@ -11,6 +11,8 @@ from sqlalchemy.exc import DBAPIError
 from offhook.commands.database import any_database
 from offhook.errors import DomainError
 from offhook.kit import logging
+from offhook.kit.database import migrations
+from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import PostgresError
 from offhook.kit.database.migrations import MigrationError
 from offhook.kit.files.data_folder import DataFolderError
@@ -36,7 +38,9 @@ def report_errors() -> Iterator[None]:
     except (CommandError, DataFolderError, PortInUse, PostgresError, MigrationError, DomainError) as error:
         _exit_with(error, EXIT_FAILED)
     except (DBAPIError, ConnectionError) as error:
-        _exit_with(f"The database does not answer: {_first_line(error)}", EXIT_FAILED)
+        original = getattr(error, "orig", None) or error
+        reason = str(original).strip().partition("\n")[0] or type(original).__name__
+        _exit_with(f"The database does not answer: {reason}", EXIT_FAILED)
 
 
 def load_settings(**overrides: object) -> Settings:
@@ -46,18 +50,23 @@ def load_settings(**overrides: object) -> Settings:
     return settings
 
 
-def run_async(work: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(work)
+def run_with_database(work: Callable[[Database], Awaitable[T]], *, requires_current: bool = True) -> T:
+    """Runs a command's work on its database, whose schema must be this version's unless ``requires_current`` is False.
+    Ends the command on a known error."""
 
+    async def run_work(url: str) -> T:
+        database = Database(url)
+        try:
+            if requires_current:
+                await migrations.require_current(database)
+            return await work(database)
+        finally:
+            await database.dispose()
 
-def _first_line(error: Exception) -> str:
-    original = getattr(error, "orig", None) or error
-    return str(original).strip().partition("\n")[0] or type(original).__name__
+    with report_errors(), any_database(load_settings()) as url:
+        return asyncio.run(run_work(url))
 
 
 def _exit_with(error: object, code: int) -> None:
     typer.echo(f"offhook: {error}", err=True)
     raise typer.Exit(code) from None
-
-
-__all__ = ["CommandError", "any_database", "load_settings", "report_errors", "run_async"]

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from offhook.commands.console import CommandError, any_database, load_settings, report_errors, run_async
-from offhook.kit.database import migrations
+from offhook.commands.console import CommandError, report_errors, run_with_database
 from offhook.kit.database.database import Database
 from offhook.orgs import service as orgs
 from offhook.usage import service as usage
@@ -27,26 +26,19 @@ def register(app: typer.Typer) -> None:
         with report_errors():
             if not 0 < abs(cents) <= 10**12:
                 raise CommandError("--cents is an amount other than zero, of at most a million million.")
-            settings = load_settings()
-            with any_database(settings) as url:
-                added = run_async(_add_credit(url, org, cents, note[:500] if note else None))
+
+        async def add_credit(database: Database) -> dict[str, object]:
+            async with database.transaction() as session:
+                organization = await orgs.find_organization(session, org)
+                entry = await usage.add_credit(session, organization.id, cents, note=note[:500] if note else None)
+                return {
+                    "id": entry.id,
+                    "organization_id": organization.id,
+                    "organization": organization.name,
+                    "kind": entry.kind,
+                    "amount_cents": entry.amount_cents,
+                    "balance_cents": entry.balance_cents,
+                }
+
+        added = run_with_database(add_credit)
         typer.echo(json.dumps(added) if as_json else f"{added['organization']}: {added['balance_cents']} cents.")
-
-
-async def _add_credit(url: str, org: str, cents: int, note: str | None) -> dict[str, object]:
-    database = Database(url)
-    try:
-        await migrations.require_current(database)
-        async with database.transaction() as session:
-            organization = await orgs.find_organization(session, org)
-            entry = await usage.add_credit(session, organization.id, cents, note=note)
-            return {
-                "id": entry.id,
-                "organization_id": organization.id,
-                "organization": organization.name,
-                "kind": entry.kind,
-                "amount_cents": entry.amount_cents,
-                "balance_cents": entry.balance_cents,
-            }
-    finally:
-        await database.dispose()

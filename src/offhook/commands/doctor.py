@@ -15,8 +15,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from offhook import __version__, jobs
 from offhook.commands import queries
-from offhook.commands.console import any_database, load_settings, report_errors
-from offhook.commands.database import configured_url
+from offhook.commands.console import load_settings, report_errors
+from offhook.commands.database import any_database, configured_url
 from offhook.commands.serve import base_url
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
@@ -70,8 +70,11 @@ def run_checks(settings: Settings) -> list[DoctorCheck]:
     checks = [_check_data_folder(settings), _check_server(settings)]
     if checks[0].status != "failed" or settings.database_url:
         checks += _check_database(settings)
-    checks += [_check_voice_activity(), _check_offline_voice(), _check_offline_recognition()]
-    checks += [*asyncio.run(check_models(settings)), asyncio.run(_check_local_models(settings)), _check_web_ui()]
+    checks += _check_offline_speech()
+    checks += [*asyncio.run(check_models(settings)), asyncio.run(_check_local_models(settings))]
+    has_page = UI_INDEX.is_file()
+    hint = "not built. The API works without it; build it with `make web`."
+    checks.append(DoctorCheck("web UI", "ok" if has_page else "warning", "built" if has_page else hint))
     return checks
 
 
@@ -163,31 +166,24 @@ async def _check_jobs(database: Database) -> DoctorCheck:
     return DoctorCheck("jobs", "ok", "no overdue or failed jobs")
 
 
-def _check_voice_activity() -> DoctorCheck:
+def _check_offline_speech() -> list[DoctorCheck]:
+    """Checks the parts of a call that need no vendor: voice activity, voice and recognition."""
     try:
-        return DoctorCheck("voice activity model", "ok", model_path().name)
+        checks = [DoctorCheck("voice activity model", "ok", model_path().name)]
     except VadModelMissing as error:
-        return DoctorCheck("voice activity model", "failed", str(error))
-
-
-def _check_offline_voice() -> DoctorCheck:
+        checks = [DoctorCheck("voice activity model", "failed", str(error))]
     package = importlib.util.find_spec("espeakng_loader")
     libraries = list(Path(package.origin).parent.glob("libespeak-ng*")) if package and package.origin else []
     found = libraries[0].name if libraries else ctypes.util.find_library("espeak-ng")
-    if found:
-        return DoctorCheck("offline voice", "ok", f"espeak-ng ({found})")
-    return DoctorCheck(
-        "offline voice", "warning", "espeak-ng is missing. Install espeakng-loader or configure another voice."
-    )
-
-
-def _check_offline_recognition() -> DoctorCheck:
+    hint = "espeak-ng is missing. Install espeakng-loader or configure another voice."
+    checks.append(DoctorCheck("offline voice", "ok" if found else "warning", f"espeak-ng ({found})" if found else hint))
     package = importlib.util.find_spec("pocketsphinx")
-    for folder in (package.submodule_search_locations or []) if package else []:
-        model = Path(folder) / "model" / "en-us" / "en-us"
-        if model.is_dir():
-            return DoctorCheck("offline recognition", "ok", "pocketsphinx, en-us")
-    return DoctorCheck("offline recognition", "warning", "pocketsphinx or its model is missing. Install pocketsphinx.")
+    folders = (package.submodule_search_locations or []) if package else []
+    has_model = any((Path(folder) / "model" / "en-us" / "en-us").is_dir() for folder in folders)
+    hint = "pocketsphinx or its model is missing. Install pocketsphinx."
+    detail = "pocketsphinx, en-us" if has_model else hint
+    checks.append(DoctorCheck("offline recognition", "ok" if has_model else "warning", detail))
+    return checks
 
 
 async def check_models(settings: Settings) -> list[DoctorCheck]:
@@ -241,9 +237,3 @@ async def _check_local_models(settings: Settings) -> DoctorCheck:
         else ". Set OFFHOOK_LOCAL_MODELS=on to allow organizations to use them"
     )
     return DoctorCheck(name, "ok", listed + may_use)
-
-
-def _check_web_ui() -> DoctorCheck:
-    if UI_INDEX.is_file():
-        return DoctorCheck("web UI", "ok", "built")
-    return DoctorCheck("web UI", "warning", "not built. The API works without it; build it with `make web`.")

@@ -1,5 +1,6 @@
 """``offhook import FILE``: imports an organization's model configuration, in any past or present format."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,7 +9,8 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from offhook.bootstrap import build_root, stop_domains
-from offhook.commands.console import CommandError, any_database, load_settings, report_errors, run_async
+from offhook.commands.console import CommandError, load_settings, report_errors
+from offhook.commands.database import any_database
 from offhook.kit.database import migrations
 from offhook.kit.json_values import JsonObject
 from offhook.models import ModelConfigurationStore
@@ -33,7 +35,7 @@ def register(app: typer.Typer) -> None:
             configuration = _read_configuration(file)
             settings = load_settings()
             with any_database(settings) as url:
-                version = run_async(_import_configuration(settings, url, org, configuration))
+                version = asyncio.run(_import_configuration(settings, url, org, configuration))
         typer.echo(f"Imported the model configuration of {org!r} (format {version}).")
 
 
@@ -60,7 +62,7 @@ async def _import_configuration(settings: Settings, url: str, org: str, configur
         async with root.db.transaction() as session:
             organization = await orgs.find_organization(session, org)
             caller = Caller.system(organization.id, role="owner")
-            if _is_flat(configuration):
+            if configuration.get("version") == 1 or any(name in FLAT_FIELDS for name in configuration):
                 return (await models.put_flat(session, caller, _validate_flat(configuration))).version
             return (
                 await models.replace_configuration(
@@ -70,10 +72,6 @@ async def _import_configuration(settings: Settings, url: str, org: str, configur
     finally:
         await stop_domains(root)
         await root.db.dispose()
-
-
-def _is_flat(configuration: JsonObject) -> bool:
-    return configuration.get("version") == 1 or any(name in FLAT_FIELDS for name in configuration)
 
 
 def _validate_flat(configuration: JsonObject) -> JsonObject:

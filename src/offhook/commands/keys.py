@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from offhook.commands.console import any_database, load_settings, report_errors, run_async
-from offhook.kit.database import migrations
+from offhook.commands.console import run_with_database
 from offhook.kit.database.database import Database
 from offhook.orgs import service as orgs
 
@@ -30,27 +29,19 @@ def register(app: typer.Typer) -> None:
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     ) -> None:
         """Make an API key and print it; it is never shown again."""
-        with report_errors():
-            settings = load_settings()
-            with any_database(settings) as url:
-                made = run_async(_create_key(url, org, role.value, name))
+
+        async def create_key(database: Database) -> dict[str, object]:
+            async with database.transaction() as session:
+                organization = await orgs.find_organization(session, org)
+                new = await orgs.create_key(session, organization_id=organization.id, name=name, role=role.value)
+                return {
+                    "id": new.record.id,
+                    "organization_id": organization.id,
+                    "name": new.record.name,
+                    "role": new.record.role,
+                    "prefix": new.record.prefix,
+                    "key": new.key,
+                }
+
+        made = run_with_database(create_key)
         typer.echo(json.dumps(made) if as_json else made["key"])
-
-
-async def _create_key(url: str, org: str, role: str, name: str) -> dict[str, object]:
-    database = Database(url)
-    try:
-        await migrations.require_current(database)
-        async with database.transaction() as session:
-            organization = await orgs.find_organization(session, org)
-            new = await orgs.create_key(session, organization_id=organization.id, name=name, role=role)
-            return {
-                "id": new.record.id,
-                "organization_id": organization.id,
-                "name": new.record.name,
-                "role": new.record.role,
-                "prefix": new.record.prefix,
-                "key": new.key,
-            }
-    finally:
-        await database.dispose()

@@ -11,14 +11,10 @@ from offhook.settings import Settings
 SNAPSHOT = Path(__file__).parents[3] / "docs" / "openapi.json"
 
 
-def describe_interface() -> str:
-    """Returns the interface description as stored in the snapshot. Connects to nothing."""
-    root = build_root(Settings(), "postgresql+asyncpg://nobody@localhost/none")
-    return json.dumps(create_app(root).openapi(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-
-
 def main() -> int:
-    described = describe_interface()
+    # connects to nothing
+    root = build_root(Settings(), "postgresql+asyncpg://nobody@localhost/none")
+    described = json.dumps(create_app(root).openapi(), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     if "--check" not in sys.argv:
         SNAPSHOT.write_text(described)
         print(f"Wrote {SNAPSHOT.name}.")

@@ -63,16 +63,14 @@ async def _run_processes(settings: Settings, database: OwnedDatabase, bound: soc
             first = await orgs.first_start(session, settings)
             await ensure_demo(session, first.organization_id, created_by=None)
         if with_worker:
-            beside.start(_worker(database.url).run(), name="worker")
+            command = [sys.executable, "-m", "offhook.cli", "worker"]
+            worker = SupervisedProcess(command, environment={"OFFHOOK_DATABASE_URL": database.url})
+            beside.start(worker.run(), name="worker")
         beside.start(database.keep_running(), name="database")
         await run_api(root, bound, lambda: _say_ready(settings, first.link_token))
     finally:
         await beside.close()
         await root.db.dispose()
-
-
-def _worker(url: str) -> SupervisedProcess:
-    return SupervisedProcess([sys.executable, "-m", "offhook.cli", "worker"], environment={"OFFHOOK_DATABASE_URL": url})
 
 
 def base_url(settings: Settings) -> str:

@@ -7,7 +7,8 @@ import uvloop
 
 from offhook import worker as process
 from offhook.bootstrap import build_root
-from offhook.commands.console import any_database, load_settings, report_errors
+from offhook.commands.console import load_settings, report_errors
+from offhook.commands.database import any_database
 from offhook.kit.database import migrations
 from offhook.settings import Settings
 

@@ -7,7 +7,7 @@ from typing import Any
 from offhook.kit.json_values import JsonObject
 
 # Each handler declares the fields of its own payload, a JSON object.
-JobHandler = Callable[[Any], Awaitable[None]]
+JobHandler = Callable[[Any], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)

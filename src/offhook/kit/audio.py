@@ -3,8 +3,10 @@
 The mu-law tables follow ITU-T G.711; one 20 ms frame costs about 1.3 µs in each direction.
 """
 
+import struct
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,38 +45,26 @@ _ENCODE: Final = _ulaw_encode_table()
 ALAW_TO_MULAW: Final = _ENCODE[_alaw_decode_table().astype(np.int32) + 32768].tobytes()
 
 
-class Codec(Protocol):
-    """The audio encoding of a leg. ``frame_bytes`` is the size of 20 ms."""
+@dataclass(frozen=True, slots=True)
+class Codec(ABC):
+    """The audio encoding of a leg. ``frame_bytes`` is the size of 20 ms, ``silence_frame`` one frame of silence."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def sample_rate(self) -> int: ...
-    @property
-    def frame_bytes(self) -> int: ...
-    @property
-    def silence_frame(self) -> bytes:
-        """Returns one frame of silence."""
-        ...
+    name: str
+    sample_rate: int
+    frame_bytes: int
+    silence_frame: bytes
 
+    @abstractmethod
     def decode(self, payload: bytes) -> Samples: ...
+
+    @abstractmethod
     def encode(self, samples: Samples) -> bytes: ...
 
 
-@dataclass(frozen=True, slots=True)
-class MulawCodec:
+class MulawCodec(Codec):
     """PCMU: one byte a sample."""
 
-    sample_rate: int = 8000
-    name: str = "mulaw"
-
-    @property
-    def frame_bytes(self) -> int:
-        return self.sample_rate // 50
-
-    @property
-    def silence_frame(self) -> bytes:
-        return b"\xff" * self.frame_bytes
+    __slots__ = ()
 
     def decode(self, payload: bytes) -> Samples:
         return _DECODE.take(np.frombuffer(payload, np.uint8))
@@ -83,20 +73,10 @@ class MulawCodec:
         return _ENCODE[samples.astype(np.int32) + 32768].tobytes()
 
 
-@dataclass(frozen=True, slots=True)
-class Pcm16Codec:
+class Pcm16Codec(Codec):
     """Linear little-endian PCM: two bytes a sample. An odd trailing byte is dropped."""
 
-    sample_rate: int = 16000
-    name: str = "pcm16"
-
-    @property
-    def frame_bytes(self) -> int:
-        return self.sample_rate // 25
-
-    @property
-    def silence_frame(self) -> bytes:
-        return bytes(self.frame_bytes)
+    __slots__ = ()
 
     def decode(self, payload: bytes) -> Samples:
         return np.frombuffer(payload[: len(payload) & ~1], "<i2")
@@ -105,8 +85,15 @@ class Pcm16Codec:
         return samples.astype("<i2").tobytes()
 
 
-MULAW_8K: Final = MulawCodec()
-PCM16_16K: Final = Pcm16Codec()
+MULAW_8K: Final = MulawCodec("mulaw", 8000, 160, b"\xff" * 160)
+PCM16_16K: Final = Pcm16Codec("pcm16", 16000, 640, bytes(640))
+
+
+def encode_wav(pcm: bytes, sample_rate: int) -> bytes:
+    """Returns PCM16 mono as a WAV file; an odd trailing byte is dropped."""
+    data = pcm[: len(pcm) & ~1]
+    chunk = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, sample_rate, sample_rate * 2, 2, 16)
+    return b"RIFF" + struct.pack("<I", 36 + len(data)) + b"WAVE" + chunk + b"data" + struct.pack("<I", len(data)) + data
 
 
 class Resampler:

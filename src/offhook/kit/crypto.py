@@ -24,7 +24,7 @@ _NONCE_BYTES = 12
 
 
 class LinkRefused(DomainError):
-    """This link is not valid or has expired."""
+    """This link is invalid or has expired."""
 
     code = "link_refused"
     status = 401

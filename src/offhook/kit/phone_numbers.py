@@ -59,10 +59,14 @@ def parse_phone_number(text: str, region: str | None = None) -> ParsedPhoneNumbe
     Raises :class:`PhoneNumberInvalid`.
     """
     number = _parse_number(text, region)
+    # A number that is not valid has the country of its code (or the main one of several, as the US for +1).
+    country = phonenumbers.region_code_for_number(number) or phonenumbers.region_code_for_country_code(
+        number.country_code or 0
+    )
     zones = tuple(zone for zone in timezone.time_zones_for_number(number) if zone != _UNKNOWN_ZONE)
     return ParsedPhoneNumber(
         e164=phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164),
-        country=_country_code(number),
+        country=None if country in {"ZZ", "001"} else country,
         line_type=_LINE_TYPES.get(phonenumbers.number_type(number), "unknown"),
         time_zones=zones,
         is_valid=phonenumbers.is_valid_number(number),
@@ -78,8 +82,11 @@ def is_e164(text: str) -> bool:
     """Returns whether the text is already the E.164 form of a possible number, at a tenth of the cost of parsing it."""
     if _E164_PATTERN.fullmatch(text):
         code = _calling_code(text)
-        if code is not None and not _may_be_read_otherwise(code, text[1 + len(code) :]):
-            return _has_possible_length(code, len(text) - 1 - len(code))
+        if code is not None:
+            national, prefix = text[1 + len(code) :], _national_prefix(code)
+            # Parsing may remove a prefix, such as a zero that is only dialed within the country.
+            if not national.startswith("0") and (prefix is None or prefix.match(national) is None):
+                return _has_possible_length(code, len(national))
     try:
         return normalize_e164(text) == text
     except PhoneNumberInvalid:
@@ -92,12 +99,6 @@ def _calling_code(text: str) -> str | None:
         if int(text[1:end]) in phonenumbers.COUNTRY_CODE_TO_REGION_CODE:
             return text[1:end]
     return None
-
-
-def _may_be_read_otherwise(code: str, national: str) -> bool:
-    """Returns whether parsing may remove a prefix, such as a zero that is only dialed within the country."""
-    prefix = _national_prefix(code)
-    return national.startswith("0") or (prefix is not None and prefix.match(national) is not None)
 
 
 @cache
@@ -133,26 +134,16 @@ def _parse_number(text: str, region: str | None) -> phonenumbers.PhoneNumber:
 
 
 def _is_dialable(number: phonenumbers.PhoneNumber) -> bool:
+    """Returns whether the number is possible, and its E.164 form parses to the same number."""
     # Not ``is_possible_number``: it also accepts locally possible numbers, such as seven digits in the US.
     reason = phonenumbers.is_possible_number_with_reason(number)
-    return reason == phonenumbers.ValidationResult.IS_POSSIBLE and _is_stable(number)
-
-
-def _is_stable(number: phonenumbers.PhoneNumber) -> bool:
-    """Returns whether the E.164 form parses to the same number; leading zeros are lost one at a time."""
+    if reason != phonenumbers.ValidationResult.IS_POSSIBLE:
+        return False
+    # Leading zeros are lost one at a time.
     if not str(number.national_number).startswith("0") and not number.italian_leading_zero:
         return True
     again = phonenumbers.parse(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
     return bool(again == number)
-
-
-def _country_code(number: phonenumbers.PhoneNumber) -> str | None:
-    region = phonenumbers.region_code_for_number(number)
-    if region is None:
-        # Not a valid number, but its country code belongs to one country (or the main one of several, as the US for
-        # +1).
-        region = phonenumbers.region_code_for_country_code(number.country_code or 0)
-    return None if region in {"ZZ", "001"} else region
 
 
 def _validate_e164(text: str) -> str:

@@ -42,7 +42,9 @@ def render_template(text: str, context: Mapping[str, Any], *, now: datetime | No
     and lists become JSON. A written ``\\n`` becomes a line break.
     """
     moment = now or datetime.now(UTC)
-    inherited = _inherited_zone(text)
+    clocks = (_CLOCK.fullmatch(variable.path) for variable in find_variables(text))
+    zones = (find_zone(clock[2].strip()) for clock in clocks if clock is not None and clock[2])
+    inherited = next((zone for zone in zones if zone is not None), None)
 
     def replace_slot(slot: re.Match[str]) -> str:
         variable = _parse_variable(slot)
@@ -113,15 +115,6 @@ def _clock_value(path: str, moment: datetime, inherited: tzinfo | None) -> str |
         return None
     zone = (find_zone(match[2].strip()) if match[2] else inherited or UTC) or None
     return moment.astimezone(zone).strftime(_CLOCK_FORMATS[match[1]]) if zone else None
-
-
-def _inherited_zone(text: str) -> tzinfo | None:
-    for variable in find_variables(text):
-        match = _CLOCK.fullmatch(variable.path)
-        zone = find_zone(match[2].strip()) if match and match[2] else None
-        if zone is not None:
-            return zone
-    return None
 
 
 def _as_text(value: Any) -> str:

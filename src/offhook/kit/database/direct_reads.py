@@ -35,7 +35,8 @@ class DirectReadPool:
             try:
                 return await self._fetch_row(statement, arguments)
             except _CONNECTION_ERRORS:
-                self._drop_idle()  # they were lost with it
+                while self._idle:  # they were lost with it
+                    self._idle.pop()[0].terminate()
             try:
                 return await self._fetch_row(statement, arguments)
             except _CONNECTION_ERRORS as error:
@@ -72,7 +73,3 @@ class DirectReadPool:
                 return connection
             connection.terminate()
         return await asyncpg.connect(self._url, timeout=_CONNECT_TIMEOUT_S)
-
-    def _drop_idle(self) -> None:
-        while self._idle:
-            self._idle.pop()[0].terminate()

@@ -65,14 +65,11 @@ class _ServerOwner:
 
     uid: int | None = None
     gid: int | None = None
+    extra_groups: list[int] | None = None
 
     @property
     def is_other(self) -> bool:
         return self.uid is not None
-
-    @property
-    def extra_groups(self) -> list[int] | None:
-        return [] if self.is_other else None
 
 
 def _find_server_owner() -> _ServerOwner:
@@ -92,7 +89,7 @@ def _find_server_owner() -> _ServerOwner:
             "The embedded database never runs as root and there is no user 'nobody': start as another user, "
             "or set OFFHOOK_DATABASE_URL."
         ) from None
-    return _ServerOwner(nobody.pw_uid, nobody.pw_gid)
+    return _ServerOwner(nobody.pw_uid, nobody.pw_gid, [])
 
 
 def _find_binaries(owner: _ServerOwner) -> Path:
@@ -167,6 +164,8 @@ class EmbeddedPostgres:
         self._process: subprocess.Popen[bytes] | None = None
         self._binaries: Path | None = None
         self._sockets: Path | None = None
+        self._socket_note = self.folder / "socket.path"
+        self._environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TZ": "UTC"}
         self._owner = _find_server_owner()
 
     @property
@@ -252,14 +251,14 @@ class EmbeddedPostgres:
             capture_output=True,
             cwd="/",
             pass_fds=fds,
-            env=self._server_environment(),
+            env=self._environment,
             user=self._owner.uid,
             group=self._owner.gid,
             extra_groups=self._owner.extra_groups,
         )
         if done.returncode != 0:
-            said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
-            reason = said[-1] if said else f"exit code {done.returncode}"
+            output_lines = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
+            reason = output_lines[-1] if output_lines else f"exit code {done.returncode}"
             raise PostgresError(f"The embedded database could not be created in {self.folder}: {reason}")
 
     def _allow_us(self) -> None:
@@ -288,7 +287,7 @@ class EmbeddedPostgres:
                 stderr=log,
                 cwd="/",
                 pass_fds=fds,
-                env=self._server_environment(),
+                env=self._environment,
                 start_new_session=True,  # Ctrl-C in the terminal is for us: we stop the server last
                 preexec_fn=die_with_parent(signal.SIGINT),  # noqa: PLW1509 - one system call, nothing that locks
                 user=self._owner.uid,
@@ -339,16 +338,14 @@ class EmbeddedPostgres:
         if not self._owner.is_other and len(os.fsencode(inside)) <= _MAX_SOCKET_PATH:
             inside.mkdir(mode=0o700, exist_ok=True)
             return inside
-        made = self._reuse_socket_folder() or Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX, dir=self._short_folder()))
+        parent = "/tmp"  # noqa: S108 - what we make in it is a folder of our own, mode 0700
+        runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+        if not self._owner.is_other and runtime and len(runtime) < 60 and os.access(runtime, os.W_OK):
+            parent = runtime
+        made = self._reuse_socket_folder() or Path(tempfile.mkdtemp(prefix=_SOCKET_PREFIX, dir=parent))
         self._chown_to_owner(made)
         self._socket_note.write_text(str(made))
         return made
-
-    def _short_folder(self) -> str:
-        runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-        if not self._owner.is_other and runtime and len(runtime) < 60 and os.access(runtime, os.W_OK):
-            return runtime
-        return "/tmp"  # noqa: S108 - what we make in it is a folder of our own, mode 0700
 
     def _reuse_socket_folder(self) -> Path | None:
         """Reuses the last address, so that workers that lost the server find it: created again, never taken over."""
@@ -369,16 +366,9 @@ class EmbeddedPostgres:
         if old.name.startswith(_SOCKET_PREFIX) and old.is_dir() and not old.is_symlink():
             shutil.rmtree(old, ignore_errors=True)
 
-    @property
-    def _socket_note(self) -> Path:
-        return self.folder / "socket.path"
-
     def _chown_to_owner(self, path: Path) -> None:
         if self._owner.uid is not None and self._owner.gid is not None:
             os.chown(path, self._owner.uid, self._owner.gid)
-
-    def _server_environment(self) -> dict[str, str]:
-        return {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C", "TZ": "UTC"}
 
     def _last_log_line(self) -> str:
         try:

@@ -46,11 +46,12 @@ class GroupCommit(Generic[T, R]):
         try:
             results = await self._work([item for item, _ in batch])
         except Exception as error:  # noqa: BLE001 - passed to the waiting callers, who re-raise it
-            if len(batch) == 1:
-                _tell(batch[0][1], error)
-                return
-            for one in batch:
-                await self._write_batch([one])
+            if len(batch) > 1:
+                for one in batch:
+                    await self._write_batch([one])
+            elif not (done := batch[0][1]).done():
+                done.set_exception(error)
+                done.exception()  # retrieved: a canceled caller must not leave it to the garbage collector's log
             return
         except BaseException:
             for _, done in batch:
@@ -59,9 +60,3 @@ class GroupCommit(Generic[T, R]):
         for (_, done), result in zip(batch, results, strict=True):
             if not done.done():
                 done.set_result(result)
-
-
-def _tell(done: "asyncio.Future[R]", error: Exception) -> None:
-    if not done.done():
-        done.set_exception(error)
-        done.exception()  # retrieved: a canceled caller must not leave it to the garbage collector's log

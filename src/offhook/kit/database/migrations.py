@@ -5,7 +5,7 @@ whether there is anything to run does not import it, so that a start with nothin
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +102,8 @@ def schema_differences(connection: Connection, metadata: MetaData) -> list[Any]:
     context = alembic.migration.MigrationContext.configure(
         connection, opts={"compare_type": True, "compare_server_default": True, "include_name": _is_ours}
     )
-    return list(_flat(alembic.autogenerate.compare_metadata(context, metadata)))
+    changes = alembic.autogenerate.compare_metadata(context, metadata)
+    return [part for change in changes for part in (change if isinstance(change, list) else [change])]
 
 
 def write_migration(connection: Connection, metadata: MetaData, message: str) -> Path:
@@ -130,8 +131,3 @@ def _alembic_config(connection: Connection, metadata: MetaData | None) -> Any:
 
 def _is_ours(name: str | None, kind: str, _parents: object) -> bool:
     return not (kind == "table" and name is not None and name.startswith("pgqueuer"))
-
-
-def _flat(changes: Iterable[Any]) -> Iterable[Any]:
-    for change in changes:
-        yield from change if isinstance(change, list) else [change]

@@ -23,10 +23,10 @@ def is_permanent_error(error: Exception) -> bool:
     return isinstance(cause, asyncpg.DataError | asyncpg.IntegrityConstraintViolationError)
 
 
-async def retry_until_database_returns(work: Callable[[], Awaitable[T]], *, patience_s: float, what: str) -> T:
-    """Retries ``work`` (one idempotent transaction) until it succeeds; raises its last error after ``patience_s``."""
+async def retry_until_database_returns(work: Callable[[], Awaitable[T]], *, timeout_s: float, what: str) -> T:
+    """Retries ``work`` (one idempotent transaction) until it succeeds; raises its last error after ``timeout_s``."""
     loop = asyncio.get_running_loop()
-    deadline, pause_s = loop.time() + patience_s, 0.2
+    deadline, pause_s = loop.time() + timeout_s, 0.2
     while True:
         try:
             return await work()

@@ -97,7 +97,16 @@ class EgressClient:
         Raises subclasses of EgressError; ``error.retryable`` says whether another attempt makes sense.
         """
         started = time.monotonic()
-        request = self._request(method, url, headers or {}, content)
+        target = self._guard.policy.parse_url(url)
+        sent = {
+            "user-agent": _USER_AGENT,
+            "accept": "*/*",
+            **normalize_headers(headers or {}),
+            "accept-encoding": "gzip",
+        }
+        request = httpx2.Request(
+            method, target.url.copy_with(fragment=None), headers=encode_headers(sent), content=content
+        )
         try:
             async with asyncio.timeout(timeout_s):
                 return await self._follow_redirects(request, started, max_bytes, max_redirects, media_types)
@@ -147,13 +156,6 @@ class EgressClient:
 
     async def aclose(self) -> None:
         await self._transport.aclose()
-
-    def _request(self, method: str, url: str, headers: Mapping[str, str], content: bytes | None) -> httpx2.Request:
-        target = self._guard.policy.parse_url(url)
-        sent = {"user-agent": _USER_AGENT, "accept": "*/*", **normalize_headers(headers), "accept-encoding": "gzip"}
-        return httpx2.Request(
-            method, target.url.copy_with(fragment=None), headers=encode_headers(sent), content=content
-        )
 
     async def _follow_redirects(
         self,
@@ -211,7 +213,7 @@ class EgressClient:
 
 
 async def _read_content(response: httpx2.Response, max_bytes: int, media_types: Collection[str] | None) -> bytes:
-    too_large = ResponseTooLarge(f"The other server's answer is larger than {max_bytes} bytes.")
+    too_large = ResponseTooLarge(f"The remote server's response is larger than {max_bytes} bytes.")
     length = response.headers.get("content-length", "")
     if length.isdecimal() and int(length) > max_bytes:
         raise too_large

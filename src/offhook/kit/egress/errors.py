@@ -6,7 +6,7 @@ from offhook.errors import DomainError
 
 
 class EgressError(DomainError):
-    """The other server could not be reached."""
+    """The remote server could not be reached."""
 
     code = "egress_failed"
     status = 502
@@ -14,7 +14,7 @@ class EgressError(DomainError):
 
 
 class UrlInvalid(EgressError):
-    """This is not an address that can be called: send http:// or https:// and a host."""
+    """This URL is invalid. It must begin with http:// or https:// and contain a host."""
 
     code = "url_invalid"
     status = 422
@@ -22,7 +22,7 @@ class UrlInvalid(EgressError):
 
 
 class HeaderInvalid(EgressError):
-    """This header cannot be sent."""
+    """This header is invalid or not allowed."""
 
     code = "header_invalid"
     status = 422
@@ -30,7 +30,7 @@ class HeaderInvalid(EgressError):
 
 
 class AddressRefused(EgressError):
-    """This address is not public. An operator may allow it with OFFHOOK_EGRESS_ALLOW."""
+    """This address is not public. The operator can allow it with OFFHOOK_EGRESS_ALLOW."""
 
     code = "egress_refused"
     status = 422
@@ -38,34 +38,34 @@ class AddressRefused(EgressError):
 
 
 class HostNotFound(EgressError):
-    """The host's name is not known."""
+    """The host name could not be resolved."""
 
     code = "egress_host_not_found"
 
 
 class EgressTimeout(EgressError):
-    """The other server took too long."""
+    """The remote server did not respond in time."""
 
     code = "egress_timeout"
     status = 504
 
 
 class ResponseTooLarge(EgressError):
-    """The other server's answer is larger than allowed."""
+    """The remote server's response is too large."""
 
     code = "egress_answer_too_large"
     retryable = False
 
 
 class ResponseUnreadable(EgressError):
-    """The other server's answer cannot be read."""
+    """The remote server's response cannot be read."""
 
     code = "egress_answer_unreadable"
     retryable = False
 
 
 class RedirectRefused(EgressError):
-    """The other server redirects too often, or to where its answers must not lead."""
+    """The remote server redirected too many times, or to an address that is not allowed."""
 
     code = "egress_redirect_refused"
     retryable = False

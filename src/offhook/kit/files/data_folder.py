@@ -30,6 +30,7 @@ class DataFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
+        self._note_path = self.path / "server.json"
 
     def prepare(self) -> None:
         """Creates the folder. Raises :class:`DataFolderError` when it cannot be created or written."""
@@ -65,7 +66,7 @@ class DataFolder:
             try:
                 yield
             finally:
-                self.forget_server()
+                self._note_path.unlink(missing_ok=True)
 
     def announce(self, info: ServerInfo) -> None:
         """Writes the note; only its owner may read it."""
@@ -73,9 +74,6 @@ class DataFolder:
         note.touch(mode=0o600)
         note.write_text(json.dumps(asdict(info)))
         note.replace(self._note_path)
-
-    def forget_server(self) -> None:
-        self._note_path.unlink(missing_ok=True)
 
     def running_server(self) -> ServerInfo | None:
         """Returns the process that announced itself here and still holds the lock."""
@@ -93,10 +91,6 @@ class DataFolder:
             except BlockingIOError:
                 return True
             return False
-
-    @property
-    def _note_path(self) -> Path:
-        return self.path / "server.json"
 
     def _taken_message(self) -> str:
         owner = self.running_server()

@@ -28,15 +28,15 @@ class FileGone(Exception):
 
 
 class StorageUnavailable(DomainError):
-    """The storage for files does not answer: try again in a while."""
+    """File storage is unavailable. Try again later."""
 
     code = "storage_unavailable"
     status = 503
 
 
-NO_BUCKET: Final = "The storage for files is not there: the bucket of OFFHOOK_STORAGE_URL does not exist."
-REFUSED: Final = "The storage for files refuses this server: its credentials, or what they may do, are wrong."
-DISK: Final = "The storage for files cannot be written or read: look at the disk of this server."
+NO_BUCKET: Final = "File storage is unavailable: the bucket in OFFHOOK_STORAGE_URL does not exist."
+REFUSED: Final = "File storage rejected this server. Check its credentials and their permissions."
+DISK: Final = "File storage failed on this server. Check its disk."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,8 @@ class FileStore:
         self._bucket = bucket
         self._store: Any = None
         self._obstore: Any = None
+        self._library_errors: tuple[type[Exception], ...] = ()  # none before the library is loaded
+        self.is_shared = bucket is not None  # other machines can reach stored files
 
     def _open_store(self) -> tuple[Any, Any]:
         """Returns ``(the library, the store)``."""
@@ -71,6 +73,7 @@ class FileStore:
             import obstore.store  # noqa: PLC0415
 
             self._obstore = obstore
+            self._library_errors = (obstore.exceptions.BaseError, ValueError)
             if self._bucket is None:
                 self._store = obstore.store.LocalStore(self.root, mkdir=True)
             elif self._bucket.startswith(_IN_CLOUDS):
@@ -78,16 +81,6 @@ class FileStore:
             else:
                 self._store = obstore.store.from_url(self._bucket)
         return self._obstore, self._store
-
-    @property
-    def _library_errors(self) -> tuple[type[Exception], ...]:
-        """Returns the library's error classes; none before it is loaded."""
-        return () if self._obstore is None else (self._obstore.exceptions.BaseError, ValueError)
-
-    @property
-    def is_shared(self) -> bool:
-        """Returns whether other machines can reach stored files."""
-        return self._bucket is not None
 
     def path_for(self, key: str) -> Path:
         """Returns the local path of a new file and creates its folder. Raises ValueError when the key leaves the
@@ -234,11 +227,15 @@ def _translate_missing(key: str) -> Iterator[None]:
 
 
 def _describe_failure(error: Exception) -> str | None:
-    said = str(error)
+    message = str(error)
     names = {base.__name__ for base in type(error).__mro__}
-    if "NoSuchBucket" in said:
+    if "NoSuchBucket" in message:
         return NO_BUCKET
-    if names & {"PermissionDeniedError", "UnauthenticatedError"} or "401 Unauth" in said or "403 Forbidden" in said:
+    if (
+        names & {"PermissionDeniedError", "UnauthenticatedError"}
+        or "401 Unauth" in message
+        or "403 Forbidden" in message
+    ):
         return REFUSED
     return None
 

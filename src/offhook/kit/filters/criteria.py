@@ -136,15 +136,14 @@ def parse_sort(
 
 def reverse_sort(order: Sequence[UnaryExpression[Any]]) -> list[UnaryExpression[Any]]:
     """Returns the order of :func:`parse_sort` reversed, which the same index serves."""
-    return [_reverse_order(by) for by in order]
-
-
-def _reverse_order(by: UnaryExpression[Any]) -> UnaryExpression[Any]:
-    has_nulls_last = by.modifier is operators.nulls_last_op
-    directed: Any = by.element if has_nulls_last else by
-    column = directed.element
-    turned: UnaryExpression[Any] = column.asc() if directed.modifier is operators.desc_op else column.desc()
-    return turned.nulls_first() if has_nulls_last else turned
+    turned: list[UnaryExpression[Any]] = []
+    for by in order:
+        has_nulls_last = by.modifier is operators.nulls_last_op
+        directed: Any = by.element if has_nulls_last else by
+        column = directed.element
+        other = column.asc() if directed.modifier is operators.desc_op else column.desc()
+        turned.append(other.nulls_first() if has_nulls_last else other)
+    return turned
 
 
 def _parse_criteria(raw: str) -> list[Any]:
@@ -241,17 +240,13 @@ def _integer_bounds(column: FilterColumn) -> tuple[int, int] | None:
     return None
 
 
-def _all_of(conditions: list[ColumnElement[bool]]) -> ColumnElement[bool]:
-    return and_(*conditions)
-
-
 def _by_number(column: FilterColumn, value: Any) -> ColumnElement[bool]:
     low, high = number_range(value)
     bounds = _integer_bounds(column)
     if bounds is None:
         # Not in the column's own type: NUMERIC(10, 3) would reject a bound that no row can have.
         exact = [column >= literal(low, Numeric())] if low is not None else []
-        return _all_of(exact + ([column <= literal(high, Numeric())] if high is not None else []))
+        return and_(*exact, *([column <= literal(high, Numeric())] if high is not None else []))
     # Whole numbers in the column's own type, so that its index is used and no bound is too large for it.
     first = bounds[0] if low is None else math.ceil(low)
     last = bounds[1] if high is None else math.floor(high)
@@ -259,7 +254,7 @@ def _by_number(column: FilterColumn, value: Any) -> ColumnElement[bool]:
         return false()
     if first == last:
         return column == first
-    return _all_of([column >= max(first, bounds[0]), column <= min(last, bounds[1]), column.is_not(None)])
+    return and_(column >= max(first, bounds[0]), column <= min(last, bounds[1]), column.is_not(None))
 
 
 def _by_text(column: FilterColumn, value: Any) -> ColumnElement[bool]:
@@ -348,7 +343,8 @@ def _json_number(member: _Values, value: Any) -> ColumnElement[bool]:
         [member.number.is_not(None)] if isinstance(member, NamedValueColumns) else []
     )
     conditions += [member.number >= literal(low, Numeric())] if low is not None else []
-    return _all_of(conditions + ([member.number <= literal(high, Numeric())] if high is not None else []))
+    conditions += [member.number <= literal(high, Numeric())] if high is not None else []
+    return and_(*conditions)
 
 
 def _json_text(member: _Values, value: Any) -> ColumnElement[bool]:
@@ -369,7 +365,7 @@ def _json_date(member: _Values, value: Any) -> ColumnElement[bool]:
     conditions += [] if start is None else [moment >= _iso_prefix(start)]
     if stop is not None:
         conditions.append(moment < _iso_prefix(stop) if before else moment <= _iso_prefix(stop))
-    return _all_of(conditions)
+    return and_(*conditions)
 
 
 def _iso_prefix(moment: datetime) -> str:

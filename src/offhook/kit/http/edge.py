@@ -32,7 +32,8 @@ class HttpEdge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = _request_id(scope)
+        given_id = Headers(scope=scope).get("x-request-id", "")
+        request_id = given_id if _REQUEST_ID.fullmatch(given_id) else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = request_id
         started, status = time.perf_counter(), 500
         is_api: bool = scope["path"].startswith("/api/")
@@ -69,22 +70,12 @@ def add_headers(headers: MutableHeaders, request_id: str, *, is_api: bool) -> No
         headers.setdefault("cache-control", "no-store")
 
 
-def _request_id(scope: Scope) -> str:
-    given = Headers(scope=scope).get("x-request-id", "")
-    return given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
-
-
 def _observe(scope: Scope, status: int, seconds: float) -> None:
     # The template, never the path: paths hold ids and tokens, and each would be a new time series.
-    route = _route_template(scope)
+    inner: dict[str, Any] = scope.get("fastapi") or {}
+    matched = (inner.get("effective_route_context"), scope.get("route"))
+    route = next((path for part in matched if (path := getattr(part, "path_format", None))), "unmatched")
     method = scope["method"] if scope["method"] in _METHODS else "OTHER"
     REQUESTS.labels(method, route, status).inc()
     LATENCY.labels(method, route).observe(seconds)
     log.debug("http_request", method=method, route=route, status=status, duration_ms=round(seconds * 1000, 2))
-
-
-def _route_template(scope: Scope) -> str:
-    inner: dict[str, Any] = scope.get("fastapi") or {}
-    context = inner.get("effective_route_context")
-    route = scope.get("route")
-    return getattr(context, "path_format", None) or getattr(route, "path_format", None) or "unmatched"

@@ -1,4 +1,4 @@
-"""Every error is sent as ``{"detail", "code"}``; no client input causes a 500."""
+"""Every error is sent as ``{"detail", "code"}`` (and ``field`` where one field is wrong); no client input causes a 500."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -48,8 +48,11 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _unexpected_error)
 
 
-def error_response(status: int, detail: Any, code: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    return JSONResponse({"detail": _replace_surrogates(detail), "code": code}, status, headers)
+def error_response(
+    status: int, detail: Any, code: str, headers: Mapping[str, str] | None = None, *, field: str | None = None
+) -> JSONResponse:
+    content = {"detail": _replace_surrogates(detail), "code": code}
+    return JSONResponse(content if field is None else {**content, "field": field}, status, headers)
 
 
 def _replace_surrogates(value: Any) -> Any:
@@ -64,18 +67,16 @@ def _replace_surrogates(value: Any) -> Any:
 
 
 async def _send_answer(connection: HTTPConnection, response: JSONResponse, code: str) -> Response:
-    if isinstance(connection, WebSocket):
-        await _refuse_socket(connection, response, code)
-    return response
-
-
-async def _refuse_socket(socket: WebSocket, response: JSONResponse, code: str) -> None:
-    if socket.application_state is not WebSocketState.CONNECTING:
-        await socket.close(1011 if response.status_code >= 500 else 1008, code)
-    elif "websocket.http.response" in (socket.scope.get("extensions") or {}):
-        await socket.send_denial_response(response)
+    """Returns the response; a socket is refused with it, or closed if it is open already."""
+    if not isinstance(connection, WebSocket):
+        return response
+    if connection.application_state is not WebSocketState.CONNECTING:
+        await connection.close(1011 if response.status_code >= 500 else 1008, code)
+    elif "websocket.http.response" in (connection.scope.get("extensions") or {}):
+        await connection.send_denial_response(response)
     else:
-        await socket.close(1008, code)
+        await connection.close(1008, code)
+    return response
 
 
 async def _client_disconnected(connection: HTTPConnection, error: Exception) -> Response:
@@ -87,7 +88,8 @@ async def _client_disconnected(connection: HTTPConnection, error: Exception) -> 
 async def _domain_error(connection: HTTPConnection, error: Exception) -> Response:
     assert isinstance(error, DomainError)
     detail = error.message if error.detail is None else jsonable_encoder(error.detail)
-    return await _send_answer(connection, error_response(error.status, detail, error.code, error.headers), error.code)
+    response = error_response(error.status, detail, error.code, error.headers, field=error.field)
+    return await _send_answer(connection, response, error.code)
 
 
 async def _validation_error(_: Request, error: Exception) -> Response:

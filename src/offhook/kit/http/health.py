@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 
 from fastapi import APIRouter, FastAPI, Request
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, generate_latest
@@ -55,21 +56,17 @@ async def _metrics() -> Response:
 async def _ready(request: Request) -> Response:
     checks: Mapping[str, ReadinessCheck] = request.app.state.health_checks
     db: Database = request.app.state.root.db
-    results = {name: await _check_passes(check, db) for name, check in checks.items()}
+    results = dict.fromkeys(checks, False)
+    for name, check in checks.items():
+        with suppress(SQLAlchemyError, OSError, TimeoutError):
+            async with asyncio.timeout(CHECK_TIMEOUT_S):
+                results[name] = await check(db)
     missing = [name for name, passed in results.items() if not passed]
     report = {name: "ok" if passed else "missing" for name, passed in results.items()}
     if missing:
         detail = f"Not ready: {', '.join(missing)}."
         return JSONResponse({"detail": detail, "code": "not_ready", "checks": report}, 503, {"Retry-After": "1"})
     return JSONResponse({"status": "ready", "checks": report})
-
-
-async def _check_passes(check: ReadinessCheck, db: Database) -> bool:
-    try:
-        async with asyncio.timeout(CHECK_TIMEOUT_S):
-            return await check(db)
-    except (SQLAlchemyError, OSError, TimeoutError):
-        return False
 
 
 async def _database_answers(db: Database) -> bool:

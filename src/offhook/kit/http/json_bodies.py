@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from offhook.kit.http.errors import error_response
 
 MAX_DEPTH = 100
 # Parsing runs in the loop that carries audio: 10 MB of brackets would stop every call for seconds.
@@ -38,17 +39,17 @@ class JsonBodyGuard:
         try:
             body = await _read_body(receive)
         except BodyTooLarge as too_large:
-            await _error_response(413, str(too_large), "too_large")(scope, receive, send)
+            await error_response(413, str(too_large), "too_large")(scope, receive, send)
             return
         except HTTPException as too_large:  # raised by the framework's body limit
-            await _error_response(too_large.status_code, too_large.detail, "too_large")(scope, receive, send)
+            await error_response(too_large.status_code, too_large.detail, "too_large")(scope, receive, send)
             return
         if body is None:
             return
         problem = find_problem(body)
         if problem is not None:
             detail = [{"loc": ["body"], "msg": problem, "type": "json_invalid"}]
-            await _error_response(422, detail, "validation_error")(scope, receive, send)
+            await error_response(422, detail, "validation_error")(scope, receive, send)
             return
         await self._app(scope, _replay_body(body, receive), send)
 
@@ -61,7 +62,8 @@ def find_problem(body: bytes) -> str | None:
         return "The body is not UTF-8."
     if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _nesting_depth(body) > MAX_DEPTH:
         return f"The body is nested deeper than {MAX_DEPTH} levels."
-    if not _is_suspect(body):
+    is_suspect = _ESCAPES.search(body) or b"NaN" in body or b"Infinity" in body or _EXPONENT.search(body)
+    if not is_suspect:
         return None
     try:
         parsed = json.loads(body, parse_constant=_refuse_constant, parse_float=_parse_finite)
@@ -70,12 +72,6 @@ def find_problem(body: bytes) -> str | None:
     except ValueError as bad:
         return str(bad)
     return _find_bad_text(parsed)
-
-
-def _is_suspect(body: bytes) -> bool:
-    if _ESCAPES.search(body) or b"NaN" in body or b"Infinity" in body:
-        return True
-    return _EXPONENT.search(body) is not None
 
 
 def _refuse_constant(name: str) -> Any:
@@ -139,7 +135,3 @@ def _replay_body(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive_again
-
-
-def _error_response(status: int, detail: Any, code: str) -> JSONResponse:
-    return JSONResponse({"detail": detail, "code": code}, status)

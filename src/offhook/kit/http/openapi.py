@@ -30,6 +30,11 @@ _SPECIFIC_ERRORS = {
     502: "A carrier or a vendor failed",
     504: "A vendor took too long",
 }
+_FIELD_SCHEMA = {
+    "title": "Field",
+    "type": "string",
+    "description": "The field that is wrong, dotted; only where the error is about one",
+}
 _ERROR_SCHEMA = {
     "title": "ErrorResponse",
     "type": "object",
@@ -41,6 +46,7 @@ _ERROR_SCHEMA = {
             "anyOf": [{"type": "string"}, {"type": "object"}, {"type": "array", "items": {}}],
         },
         "code": {"title": "Code", "type": "string", "description": "A stable code for programs"},
+        "field": _FIELD_SCHEMA,
     },
 }
 
@@ -112,7 +118,16 @@ def _add_declared_headers(app: FastAPI, paths: dict[str, Any]) -> None:
             operation = paths[route.path_format or ""][method.lower()]
             parameters = operation.get("parameters", [])
             known = {parameter["name"].lower() for parameter in parameters if parameter["in"] == "header"}
-            parameters += [_header_parameter(name, text) for name, text in found.items() if name.lower() not in known]
+            for name, text in found.items():
+                if name.lower() not in known:
+                    schema = {
+                        "anyOf": [{"type": "string"}, {"type": "null"}],
+                        "description": text,
+                        "title": name.title(),
+                    }
+                    parameters.append(
+                        {"name": name, "in": "header", "required": False, "description": text, "schema": schema}
+                    )
             if parameters:
                 operation["parameters"] = parameters
 
@@ -121,11 +136,6 @@ def _declared_headers(dependant: Dependant) -> Iterator[Mapping[str, str]]:
     yield getattr(dependant.call, _DECLARED, {})
     for below in dependant.dependencies:
         yield from _declared_headers(below)
-
-
-def _header_parameter(name: str, description: str) -> dict[str, Any]:
-    schema = {"anyOf": [{"type": "string"}, {"type": "null"}], "description": description, "title": name.title()}
-    return {"name": name, "in": "header", "required": False, "description": description, "schema": schema}
 
 
 def _complete_validation_errors(schemas: dict[str, Any]) -> None:
@@ -158,6 +168,7 @@ def _complete_validation_errors(schemas: dict[str, Any]) -> None:
                 ],
             },
             "code": {"title": "Code", "type": "string"},
+            "field": _FIELD_SCHEMA,
         },
     }
 

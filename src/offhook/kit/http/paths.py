@@ -1,6 +1,7 @@
 """Finds a request's route by the segments of its path: the framework tries every route, and nested routers twice."""
 
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any, Final
 
 from fastapi import FastAPI
@@ -69,7 +70,7 @@ class PathIndex:
     def _match_route(self, root: _SegmentTree, scope: Scope, path: str) -> tuple[RouteContext | None, bool]:
         """Returns the route of this method, and whether the path exists for any method."""
         has_match = False
-        for _, route in sorted(root.find_routes(path.split("/")), key=_rank):
+        for _, route in sorted(root.find_routes(path.split("/")), key=itemgetter(0)):
             match = route.path_regex.match(path)
             if match is None:
                 continue
@@ -89,7 +90,9 @@ class PathIndex:
         for rank, route in enumerate(iter_route_contexts(self._app.routes)):
             if isinstance(route.original_route, APIWebSocketRoute):
                 continue
-            if not isinstance(route.original_route, APIRoute) or _has_slashes(route):
+            convertors: dict[str, Any] = route.param_convertors
+            has_slashes = any(isinstance(convertor, PathConvertor) for convertor in convertors.values())
+            if not isinstance(route.original_route, APIRoute) or has_slashes:
                 self._is_complete = False
                 break
             node = root
@@ -97,12 +100,3 @@ class PathIndex:
                 node = node.below.setdefault(_ANY_SEGMENT if "{" in segment else segment, _SegmentTree())
             node.routes.append((rank, route))
         return root
-
-
-def _rank(ranked: tuple[int, RouteContext]) -> int:
-    return ranked[0]
-
-
-def _has_slashes(route: RouteContext) -> bool:
-    convertors: dict[str, Any] = route.param_convertors
-    return any(isinstance(convertor, PathConvertor) for convertor in convertors.values())

@@ -84,7 +84,12 @@ class WebUi:
     def _find_asset(self, path: str, accepted: str) -> FileResponse | None:
         """Returns the file in the smallest encoding that the browser accepts."""
         kind = mimetypes.guess_type(path)[0]
-        for encoding in _among(accepted):
+        offers = [part.strip().lower().partition(";") for part in accepted.split(",")]
+        # Without those that the browser refuses by ``q=0``.
+        names = {
+            name.strip() for name, _, weight in offers if weight.replace(" ", "").rstrip("0") not in {"q=", "q=0."}
+        }
+        for encoding in (name for name in _ENCODINGS if name in names):
             if file := self._find_file(path + _ENCODINGS[encoding]):
                 return FileResponse(file, headers={**_ASSET_HEADERS, "content-encoding": encoding}, media_type=kind)
         plain = self._find_file(path)
@@ -99,10 +104,3 @@ class WebUi:
             return file if file.is_relative_to(self._folder) and file.is_file() else None
         except OSError:  # a name longer than the file system allows
             return None
-
-
-def _among(accepted: str) -> list[str]:
-    """Returns our encodings that an ``accept-encoding`` header lists, without those that it refuses by ``q=0``."""
-    offers = [part.strip().lower().partition(";") for part in accepted.split(",")]
-    names = {name.strip() for name, _, weight in offers if weight.replace(" ", "").rstrip("0") not in {"q=", "q=0."}}
-    return [name for name in _ENCODINGS if name in names]

@@ -56,7 +56,9 @@ def _read_blocks(document: Any) -> Iterator[DocumentBlock]:
         if level:
             yield DocumentBlock("heading", " ".join(text.split()), level=level)
         else:
-            yield DocumentBlock("text", f"- {text}" if text and _is_listed(item) else text)
+            properties = item._p.pPr  # noqa: SLF001 - the library's own way to the element
+            is_listed = properties is not None and properties.find(qn("w:numPr")) is not None
+            yield DocumentBlock("text", f"- {text}" if text and is_listed else text)
 
 
 def _heading_level(paragraph: Any) -> int:
@@ -66,11 +68,6 @@ def _heading_level(paragraph: Any) -> int:
         return 1
     head, _, number = name.rpartition(" ")
     return int(number) if head == "heading" and number.isdecimal() else 0
-
-
-def _is_listed(paragraph: Any) -> bool:
-    properties = paragraph._p.pPr  # noqa: SLF001 - the library's own way to the element
-    return properties is not None and properties.find(qn("w:numPr")) is not None
 
 
 def _table_rows(table: Table) -> Iterator[str]:

@@ -4,6 +4,7 @@ import ctypes
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,7 +48,10 @@ def _read_blocks(document: Any) -> Iterator[DocumentBlock]:
     if not any(pages):
         raise FileUnreadable(SCANNED if count else NO_TEXT)
     repeated = _repeated_edges(pages)
-    usual = _usual_size(pages)
+    sizes: Counter[float] = Counter()
+    for text, size in chain.from_iterable(pages):
+        sizes[size] += len(text)
+    usual = sizes.most_common(1)[0][0]
     for number, lines in enumerate(pages, 1):
         paragraph: list[str] = []
         for at, (text, size) in enumerate(lines):
@@ -108,14 +112,6 @@ def _letter_height(page: Any, index: int) -> float:
         scale = (matrix.c**2 + matrix.d**2) ** 0.5
         size *= scale or 1.0
     return round(size, 1)
-
-
-def _usual_size(pages: list[list[_Line]]) -> float:
-    sizes: Counter[float] = Counter()
-    for lines in pages:
-        for text, size in lines:
-            sizes[size] += len(text)
-    return sizes.most_common(1)[0][0] if sizes else 0.0
 
 
 def _repeated_edges(pages: list[list[_Line]]) -> set[str]:

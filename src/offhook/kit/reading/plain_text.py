@@ -35,18 +35,18 @@ _DELIMITERS: Final = ",;\t|"
 
 def decode_text(raw: bytes) -> str:
     """Returns the text of a file in any encoding. Raises FileUnreadable."""
-    for mark, name in _MARKS:
-        if raw.startswith(mark):
-            return _clean_text(raw.decode(name, "replace"))
+    encoding = next((name for mark, name in _MARKS if raw.startswith(mark)), None)
     zeros = raw[:_SAMPLE].count(0)
-    if zeros:
-        big = raw[:_SAMPLE:2].count(0) > zeros // 2
-        return _clean_text(raw.decode("utf-16-be" if big else "utf-16-le", "replace"))
+    if encoding is None and zeros:
+        encoding = "utf-16-be" if raw[:_SAMPLE:2].count(0) > zeros // 2 else "utf-16-le"
     try:
-        return _clean_text(raw.decode("utf-8"))
+        text = raw.decode("utf-8") if encoding is None else raw.decode(encoding, "replace")
     except UnicodeDecodeError:
-        pass
-    return _clean_text(raw.decode(_guess_encoding(raw[:_SAMPLE]), "replace"))
+        text = raw.decode(_guess_encoding(raw[:_SAMPLE]), "replace")
+    if len(text) > 4 * MAX_CHARACTERS:
+        raise FileUnreadable(TOO_LONG)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return re.sub(r"[\x00-\x08\x0b\x0e-\x1f\ufeff]", "", text)
 
 
 def _guess_encoding(sample: bytes) -> str:
@@ -58,13 +58,6 @@ def _guess_encoding(sample: bytes) -> str:
     if guess is None:
         raise FileUnreadable("The character encoding of this file is unknown. Save it as UTF-8.")
     return guess.encoding
-
-
-def _clean_text(text: str) -> str:
-    if len(text) > 4 * MAX_CHARACTERS:
-        raise FileUnreadable(TOO_LONG)
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return re.sub(r"[\x00-\x08\x0b\x0e-\x1f\ufeff]", "", text)
 
 
 def read_text(raw: bytes) -> Iterator[DocumentBlock]:
@@ -118,10 +111,12 @@ def read_csv(raw: bytes) -> Iterator[DocumentBlock]:
     """Yields one table; the first row names the columns, and every other row is a sentence of names and values."""
     text = decode_text(raw)
     csv.field_size_limit(MAX_CHARACTERS)
+    # The delimiter is the most frequent one outside quotes in the first line with content.
+    first = re.sub(r'"[^"]*"', "", next((line for line in text.split("\n") if line.strip()), ""))
     try:
-        rows = csv.reader(text.splitlines(keepends=True), delimiter=_delimiter(text), strict=False)
+        rows = csv.reader(text.splitlines(keepends=True), delimiter=max(_DELIMITERS, key=first.count), strict=False)
         names = [name.strip() for name in next(rows, [])]
-        for cells in chain(rows, [] if _has_more(text) else [names]):
+        for cells in chain(rows, [] if "\n" in text.strip() else [names]):
             named = [
                 f"{names[at]}: {value}" if at < len(names) and names[at] and cells is not names else value
                 for at, cell in enumerate(cells)
@@ -130,13 +125,3 @@ def read_csv(raw: bytes) -> Iterator[DocumentBlock]:
             yield DocumentBlock("text", "; ".join(named))
     except csv.Error as error:
         raise FileUnreadable(f"The table cannot be read: {error}.") from error
-
-
-def _has_more(text: str) -> bool:
-    return "\n" in text.strip()
-
-
-def _delimiter(text: str) -> str:
-    """Returns the delimiter that is most frequent outside quotes in the first line with content."""
-    first = re.sub(r'"[^"]*"', "", next((line for line in text.split("\n") if line.strip()), ""))
-    return max(_DELIMITERS, key=first.count)
