@@ -1,6 +1,7 @@
 """The superuser's endpoints: for superusers only, across organizations, and in other people's names under both."""
 
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from sqlalchemy import text, update
 
 from offhook.campaigns.tables import Campaign
 from offhook.orgs import service
+from offhook.orgs.services import OrganizationServices
 from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.root import Root
 from offhook.runs import service as runs
@@ -278,7 +280,7 @@ class TestImpersonate:
         borrowed = {"Authorization": f"Bearer {body['access_token']}"}
         clock = SetClock(root.clock.now())
         later = Authenticator(root.db, clock)
-        root.provide(Authenticator, later)
+        root.provide(OrganizationServices, replace(root.get(OrganizationServices), authenticator=later))
         clock.advance(3590)
         assert (await client.get("/auth/me", headers=borrowed)).status_code == 200
         clock.advance(20)

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from websockets.asyncio.client import ClientConnection, connect
 
 from offhook.root import Root
-from offhook.runs import LiveCallRegistry, service
+from offhook.runs import RunServices, service
 from offhook.runs.live import media_tokens
 from offhook.runs.tables import Run, RunEvent
 from tests.fixtures_orgs import OrgFixture
@@ -101,7 +101,7 @@ class TestToken:
             await next_json(first, "event")
             async with dial(call, token) as second:
                 assert (await closing(second))[0] == 4401
-            assert root.get(LiveCallRegistry).active_calls == 1
+            assert root.get(RunServices).live.active_calls == 1
             await first.send(json.dumps({"type": "hangup"}))
             await closing(first)
 
@@ -251,6 +251,6 @@ async def test_a_browser_that_does_not_read_is_dropped(
 
 async def _leg_of(root: Root, run: Run) -> Any:
     async with asyncio.timeout(60):
-        while (call := root.get(LiveCallRegistry)._calls.get(run.id)) is None:
+        while (call := root.get(RunServices).live._calls.get(run.id)) is None:
             await asyncio.sleep(0.01)
     return call.session._leg

@@ -14,7 +14,7 @@ from offhook.campaigns.engine.telephony_carrier import TelephonyCarrier
 from offhook.campaigns.intake.repository import NewContact, insert_contacts
 from offhook.campaigns.tables import Campaign
 from offhook.root import Root
-from offhook.telephony import CallReports, OutboundCalls
+from offhook.telephony import CallReports, OutboundCalls, TelephonyServices
 from offhook.telephony.tables import TelephonyConfiguration
 from tests.campaigns.desk import Desk, numbers
 from tests.fixtures_orgs import OrgFixture
@@ -54,9 +54,9 @@ def later(root: Root) -> Later:
 @pytest.fixture
 def engine(root: Root, later: Later) -> CampaignEngine:
     outbound = root.get(OutboundCalls)
-    carrier = TelephonyCarrier(outbound, root.get(CallReports), root.events)
+    carrier = TelephonyCarrier(outbound, root.get(TelephonyServices).lost_calls, root.get(CallReports), root.events)
     return CampaignEngine(
-        PostgresCampaignStore(root.db, outbound, root.events, root.clock), carrier, later, patience_s=120
+        PostgresCampaignStore(root.db, outbound, root.events, root.clock), carrier, later, dial_timeout_s=120
     )
 
 

@@ -50,7 +50,7 @@ async def test_every_contact_is_called_once_and_the_campaign_ends(
     campaign = await make_campaign(contacts=25, max_concurrency=5)
     await campaigns.start(org.id, campaign.id)
     reached = await until_over(root, campaign)
-    assert (reached.total_contacts, reached.answered, reached.completed, reached.dialled) == (25, 25, 25, 25)
+    assert (reached.total_contacts, reached.answered, reached.completed, reached.dialed) == (25, 25, 25, 25)
     async with root.db.transaction() as session:
         seen = (await session.execute(text("SELECT to_number FROM sandbox_calls"))).scalars().all()
     assert Counter(seen) == Counter(contact.phone_number for contact in await rows(root, select(Contact)))
@@ -97,14 +97,14 @@ async def test_no_dial_begins_after_a_pause_and_calls_go_on(
     try:
         await until(lambda: rows(root, select(SandboxCall)), lambda calls: len(calls) >= 8)
         await campaigns.pause(org.id, campaign.id)
-        dialled = len(await rows(root, select(SandboxCall)))
+        dialed = len(await rows(root, select(SandboxCall)))
         await until(
             lambda: rows(root, select(Attempt).where(Attempt.state != "final")), lambda open_ones: not open_ones
         )
     finally:
         stop.set()
         await worker
-    assert len(await rows(root, select(SandboxCall))) == dialled < 40
+    assert len(await rows(root, select(SandboxCall))) == dialed < 40
     assert {run.status for run in await rows(root, select(Run))} == {"completed"}
     await campaigns.resume(org.id, campaign.id)
     reached = await until_over(root, campaign)
@@ -128,7 +128,7 @@ async def test_a_job_that_kills_its_workers_pauses_the_campaign(
     for _ in range(MAX_UNFINISHED_PASSES):
         assert await engine.begin_job(org.id)
     reached = await until_over(root, campaign, status="paused")
-    assert reached.dialled == 0
+    assert reached.dialed == 0
     async with root.db.transaction() as session:
         found = await session.get_one(Campaign, campaign.id)
         assert (found.failure_reason or "").startswith("worker_lost: ")

@@ -28,12 +28,12 @@ async def state(root: Root, campaign: Campaign) -> tuple[str, str]:
         return found.status, (found.failure_reason or "").partition(":")[0]
 
 
-async def dialled(root: Root) -> int:
+async def dialed(root: Root) -> int:
     async with root.db.transaction() as session:
         return int((await session.execute(text("SELECT count(*) FROM sandbox_calls"))).scalar_one())
 
 
-async def test_a_campaign_that_cannot_be_dialled_is_paused_and_the_others_go_on(
+async def test_a_campaign_that_cannot_be_dialed_is_paused_and_the_others_go_on(
     root: Root, org: OrgFixture, campaigns: CampaignService, make_campaign: MakeCampaign, engine: CampaignEngine
 ) -> None:
     await instant_sandbox(root, org.id)
@@ -47,7 +47,7 @@ async def test_a_campaign_that_cannot_be_dialled_is_paused_and_the_others_go_on(
         # The job says that it failed as long as nobody knows whose fault it is, and is repeated for it.
         with pytest.raises(ValueError, match="as many") if count < MAX_CONSECUTIVE_ERRORS else nullcontext():
             await jobs.run_dial_job({"organization_id": org.id})
-        assert await dialled(root) == 3
+        assert await dialed(root) == 3
     assert await state(root, poisoned) == ("paused", "cannot_dial")
     assert (await state(root, fine))[0] in {"running", "completed"}
 

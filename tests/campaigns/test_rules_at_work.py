@@ -48,7 +48,7 @@ async def test_who_may_not_be_called_is_not_and_it_says_why(
     reasons = {one.phone_number: one.reason for one in await rows(root, select(Contact))}
     assert (reasons["+19005550123"], reasons["+4721000000"]) == ("destination_blocked", "destination_blocked")
     assert [call.to_number for call in await rows(root, select(SandboxCall))] == ["+14152000000"]
-    assert (reached.dialled, reached.completed, reached.outcomes["do_not_call"]) == (1, 5, 1)
+    assert (reached.dialed, reached.completed, reached.outcomes["do_not_call"]) == (1, 5, 1)
 
 
 async def test_it_must_be_open_where_the_phone_is_too(

@@ -25,7 +25,7 @@ from tests.campaigns.sim.verdict import Variant
 from tests.campaigns.sim.world import World
 
 # More by hand: python -m tests.campaigns.simulate.
-SEEDS = [40, pytest.param(2000, marks=pytest.mark.slow)]
+SEEDS = [6, pytest.param(2000, marks=pytest.mark.slow)]
 SEEDS_OF_ONE_ACCOUNT = [4, pytest.param(25, marks=pytest.mark.slow)]
 # Seeds that failed once, each with what was taken to be wrong then; a change of the scenarios gives a seed another story.
 ONCE_FAILED: dict[int, str] = {
@@ -149,9 +149,9 @@ class PausesWithoutWaiting(CampaignEngine):
 
 
 PLANTED: Sequence[tuple[str, Variant, str]] = [
-    ("dials again when an answer is lost", Variant(carrier=DialsAgainBlindly), "dialled twice|two live calls"),
+    ("dials again when an answer is lost", Variant(carrier=DialsAgainBlindly), "dialed twice|two live calls"),
     (
-        "believes that silence means never dialled",
+        "believes that silence means never dialed",
         Variant(carrier=TakesSilenceForNever, storm={"answer_lost": 0.5, "callback_lost": 0.6}),
         "and a phone rang for it",
     ),

@@ -193,7 +193,7 @@ class Play:
             return AttemptResult(dial.id, dial.contact_id, outcome, "why")
         again = now + timedelta(seconds=self.rng.choice([0, 3]))
         return AttemptResult(
-            dial.id, dial.contact_id, outcome, None, again, outcome, was_dialled=self.rng.random() < 0.7
+            dial.id, dial.contact_id, outcome, None, again, outcome, was_dialed=self.rng.random() < 0.7
         )
 
     def route_of(self, plan: Any) -> Statement:
@@ -256,6 +256,7 @@ def resume(campaign_id: int) -> Statement:
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.slow
 async def test_the_twin_answers_as_postgresql_does(root: Root, org: OrgFixture, make_campaign: MakeCampaign) -> None:
     clock = SetClock(root.clock.now())
     answers = waits = 0

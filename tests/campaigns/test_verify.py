@@ -81,7 +81,7 @@ FALSE: dict[str, tuple[str, str]] = {
     ),
     "a dial again without a reason": (
         "UPDATE campaign_attempts SET because = NULL WHERE number = 2",
-        "nobody is dialled again without a reason",
+        "no contact is dialed again without a reason",
     ),
     "an attempt that was lost": (
         "DELETE FROM campaign_attempts WHERE number = 1 AND contact_id IN (SELECT contact_id FROM campaign_attempts WHERE number = 2)",

@@ -8,9 +8,10 @@ from httpx2 import AsyncClient, Response
 from sqlalchemy import update
 
 from offhook.root import Root
-from offhook.runs import RunFinished, RunSweeper
+from offhook.runs import RunFinished
 from offhook.runs.chats import chat_store
 from offhook.runs.live.recording_spool import RecordingSpool
+from offhook.runs.live.sweeper import RunSweeper
 from offhook.workflows.tables import WorkflowVersion
 from tests.fakes.calls import FixedModels
 from tests.fakes.clock import SetClock
@@ -71,9 +72,21 @@ IDLE = ("completed", "answered", "idle")
 
 
 @pytest.fixture
-async def chat(client: AsyncClient, workflow_id: int, models: FixedModels, org: OrgFixture, root: Root) -> Chat:
-    root.clock = clock = SetClock(datetime.now(UTC))
-    return Chat(client, f"/workflow/{workflow_id}/text-chat/sessions", org, root, clock)
+def shifted_clock() -> SetClock:
+    """The clock of ``root``: it stands, so that only these tests move it."""
+    return SetClock(datetime.now(UTC))
+
+
+@pytest.fixture
+async def chat(
+    client: AsyncClient,
+    workflow_id: int,
+    models: FixedModels,
+    org: OrgFixture,
+    root: Root,
+    shifted_clock: SetClock,
+) -> Chat:
+    return Chat(client, f"/workflow/{workflow_id}/text-chat/sessions", org, root, shifted_clock)
 
 
 async def set_timeout(root: Root, workflow_id: int, seconds: Any) -> None:

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from httpx2 import AsyncClient, Response
 
+from offhook.chat.service import TextChatService
 from offhook.root import Root
+from offhook.runs import RunServices
 from offhook.runs.chats import chat_turns
 from offhook.runs.tables import Run
 from tests.fakes.calls import FixedModels, use_fakes
@@ -227,7 +229,9 @@ async def test_a_long_chat_is_stored_once(chat: Chatting, root: Root) -> None:
 
 
 async def test_a_chat_has_so_many_turns_however_often_it_is_taken_back(chat: Chatting, root: Root) -> None:
-    root.settings = root.settings.model_copy(update={"max_chat_turns": 4})
+    agents = root.get(RunServices).agents
+    limited = TextChatService(db=root.db, events=root.events, clock=root.clock, agents=agents, max_turns=4)
+    root.provide(TextChatService, limited)
     await chat.say("Two", says("See you."))
     assert (await chat.rewind("turn_2")).is_success
     refused = await chat.post("/messages", {"text": "Tuesday"})

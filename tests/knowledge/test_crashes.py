@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import text
 
 from offhook.root import Root
@@ -60,6 +61,7 @@ async def vectors(root: Root) -> int:
         return int(await session.scalar(text("SELECT count(*) FROM knowledge_vectors")) or 0)
 
 
+@pytest.mark.slow
 async def test_a_killed_worker_s_document_is_finished_by_the_next(librarian: Librarian, tmp_path: Path) -> None:
     document = (await librarian.send(BOOK, "book.md")).json()
     worker = Worker(librarian.root)

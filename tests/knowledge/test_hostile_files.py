@@ -90,7 +90,13 @@ CASES: dict[str, tuple[Callable[[], bytes], str, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+# The others take seconds each, for they are as large as an upload may be.
+QUICK = {"encrypted PDF", "entities", "script only", "cut off", "deep"}
+
+
+@pytest.mark.parametrize(
+    "case", [case if case in QUICK else pytest.param(case, marks=pytest.mark.slow) for case in CASES]
+)
 async def test_a_hostile_file(librarian: Librarian, case: str) -> None:
     make, filename, sentence = CASES[case]
     raw = make()

@@ -12,9 +12,10 @@ from offhook.knowledge.document_processing import GIVEN_UP_MESSAGE, DocumentProc
 from offhook.knowledge.document_reader import DocumentReader
 from offhook.knowledge.embedder import EmbeddingModel, Vectors, normalize_vectors
 from offhook.knowledge.errors import EmbeddingFailed
+from offhook.knowledge.jobs import SWEEP
 from offhook.knowledge.limits import MAX_ATTEMPTS
-from offhook.knowledge.tasks import STALE_AFTER, sweep_handler
-from offhook.knowledge.uploads import DocumentIntake
+from offhook.knowledge.services import KnowledgeServices
+from offhook.knowledge.tasks import STALE_AFTER
 from offhook.root import Root
 from tests.knowledge.conftest import GUIDE, Librarian
 
@@ -55,7 +56,7 @@ class Counting:
 
 
 def processing(root: Root, embedder: Counting) -> DocumentProcessor:
-    reader = DocumentReader(root.get(DocumentIntake))
+    reader = DocumentReader(root.get(KnowledgeServices).intake)
     return DocumentProcessor(db=root.db, reader=reader, embedders=embedder, clock=root.clock)  # type: ignore[arg-type]
 
 
@@ -125,7 +126,7 @@ async def test_a_file_at_which_workers_die_is_given_up(
 
 async def test_a_lost_job_is_put_back(librarian: Librarian, waiting: tuple[str, dict[str, Any]]) -> None:
     document_id, _ = waiting
-    sweep = sweep_handler(librarian.root)
+    sweep = librarian.root.jobs.handlers[SWEEP]
     await sweep({})
     assert await scalar(librarian.root, "SELECT count(*) FROM pgqueuer") == 0
     async with librarian.root.db.transaction() as session:
@@ -153,6 +154,7 @@ async def test_a_vendor_that_may_come_back_is_asked_again_later(
     assert await scalar(librarian.root, "SELECT count(*) FROM webhook_events WHERE type = 'document.failed'") == 1
 
 
+@pytest.mark.slow
 async def test_large_spaces_are_searched_by_their_own_index(librarian: Librarian) -> None:
     document = await librarian.add(GUIDE * 3)
     async with librarian.root.db.transaction() as session:

@@ -60,6 +60,7 @@ def test_a_table_longer_than_a_piece_names_its_columns_in_each() -> None:
     assert all(piece.tokens <= 200 for piece in found)
 
 
+@pytest.mark.slow
 async def test_all_of_them_answer(librarian: Librarian) -> None:
     for name in (*HANDBOOKS, "spreadsheet.csv"):
         document = await librarian.add((DATA / name).read_bytes(), name)

@@ -10,7 +10,7 @@ from offhook.knowledge.document_reader import DocumentReader
 from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.offline.model import MISSING_MESSAGE, OfflineModel
 from offhook.knowledge.search import PassageSearch
-from offhook.knowledge.uploads import DocumentIntake
+from offhook.knowledge.services import KnowledgeServices
 from offhook.knowledge.vectors.reembedding import ReembeddingJob
 from offhook.models import ModelConfigurationStore
 from offhook.root import Root
@@ -31,7 +31,7 @@ async def test_a_document_is_ready_by_its_words_and_gets_its_vectors_when_there_
     librarian: Librarian, root: Root, without: EmbedderRegistry
 ) -> None:
     root.jobs.handlers["document.process"] = DocumentProcessor(
-        db=root.db, reader=DocumentReader(root.get(DocumentIntake)), embedders=without, clock=root.clock
+        db=root.db, reader=DocumentReader(root.get(KnowledgeServices).intake), embedders=without, clock=root.clock
     ).process_document
     document = await librarian.add()
     assert (document["status"], document["error"], document["notice"]) == ("ready", None, MISSING_MESSAGE)
@@ -43,7 +43,7 @@ async def test_a_document_is_ready_by_its_words_and_gets_its_vectors_when_there_
     )
     assert "courtyard" in best.text
     assert best.cosine is None
-    assert not without.is_offline_installed()
+    assert not without.offline.is_installed()
     await ReembeddingJob(root.db, without).run_job({"organization_id": organization_id, "tries": 1})
     assert (await librarian.get(document["id"]))["notice"] == MISSING_MESSAGE
     for hook in root.on_work:

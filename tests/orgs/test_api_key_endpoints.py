@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from httpx2 import AsyncClient
 from sqlalchemy import select, update
 
+from offhook.orgs.services import OrganizationServices
 from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.orgs.tables import ApiKey
 from offhook.root import Root
@@ -186,7 +188,8 @@ class TestUse:
     async def test_many_unknown_keys_are_limited_and_good_ones_are_not(
         self, client: AsyncClient, root: Root, org: OrgFixture
     ) -> None:
-        root.provide(Authenticator, Authenticator(root.db, StoppedClock(root.clock.now())))
+        authenticator = Authenticator(root.db, StoppedClock(root.clock.now()))
+        root.provide(OrganizationServices, replace(root.get(OrganizationServices), authenticator=authenticator))
         statuses = [(await client.get("/auth/me", headers={"X-API-Key": f"ohk_{n}"})).status_code for n in range(302)]
         assert statuses == [401] * 300 + [429] * 2
         assert (await client.get("/auth/me", headers=org.key_headers)).status_code == 200

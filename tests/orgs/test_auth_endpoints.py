@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 from httpx2 import ASGITransport, AsyncClient
 from sqlalchemy import select, update
 
+from offhook.kit.clock import Clock
 from offhook.orgs import service
+from offhook.orgs.services import OrganizationServices
 from offhook.orgs.sign_in.sign_in_service import SignIn
 from offhook.orgs.tables import AuditEntry, User, UserSession
 from offhook.root import Root
@@ -96,9 +99,15 @@ class TestSignup:
         assert len(stored or b"") == 32
 
 
+def use_sign_in(root: Root, clock: Clock) -> None:
+    """Gives the process a sign-in of its own, with this clock and the root's settings of now."""
+    sign_in = SignIn(root.db, clock, root.settings)
+    root.provide(OrganizationServices, replace(root.get(OrganizationServices), sign_in=sign_in))
+
+
 @asynccontextmanager
 async def service_with_new_settings(root: Root) -> AsyncIterator[AsyncClient]:
-    root.provide(SignIn, SignIn(root.db, root.clock, root.settings))
+    use_sign_in(root, root.clock)
     with lend_application(root) as app:
         async with AsyncClient(transport=ASGITransport(app=app), base_url="http://testserver/api/v1") as client:
             yield client
@@ -124,7 +133,7 @@ class TestLogin:
         assert response.status_code == 401
 
     async def test_guessing_is_limited_per_account(self, client: AsyncClient, root: Root) -> None:
-        root.provide(SignIn, SignIn(root.db, StoppedClock(root.clock.now()), root.settings))
+        use_sign_in(root, StoppedClock(root.clock.now()))
         await sign_up(client)
         guesses = [{"email": "ada@example.com", "password": f"guess number {n}"} for n in range(14)]
         answers = await asyncio.gather(*(client.post("/auth/login", json=guess) for guess in guesses))
@@ -230,7 +239,7 @@ class TestLink:
         assert (await client.post("/auth/link", json={"token": "guess"})).status_code == 401
 
     async def test_guessing_is_limited(self, client: AsyncClient, root: Root) -> None:
-        root.provide(SignIn, SignIn(root.db, StoppedClock(root.clock.now()), root.settings))
+        use_sign_in(root, StoppedClock(root.clock.now()))
         statuses = [(await client.post("/auth/link", json={"token": f"guess{n}"})).status_code for n in range(102)]
         assert statuses == [401] * 100 + [429] * 2
 

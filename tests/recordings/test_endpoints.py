@@ -12,9 +12,8 @@ from httpx2 import AsyncClient
 from sqlalchemy import text
 
 from offhook.orgs import Caller
-from offhook.recordings import service
+from offhook.recordings import RecordingServices, service
 from offhook.recordings.errors import RecordingExists
-from offhook.recordings.uploads import RecordingUploads
 from offhook.root import Root
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fixtures_orgs import OrgFixture
@@ -125,7 +124,7 @@ class TestUpload:
         before = root.storage.path_for(place["storage_key"]).read_bytes()
         token = place["upload_url"].rsplit("/", 1)[1]
         with pytest.raises(RecordingExists):
-            await root.get(RecordingUploads).receive_upload(token, slow())
+            await root.get(RecordingServices).uploads.receive_upload(token, slow())
         assert root.storage.path_for(place["storage_key"]).read_bytes() == before
 
     @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from offhook.kit.audio import MULAW_8K, PCM16_16K, Codec
 from offhook.recordings import RecordingLibrary
 from offhook.root import Root
-from offhook.runs import LiveCallRegistry
+from offhook.runs import RunServices
 from offhook.runs import service as runs
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import StoredEvent
@@ -86,13 +86,13 @@ class TestACall:
                 direction="inbound",
                 use_draft=True,
             )
-        live, leg = root.get(LiveCallRegistry), KeptLeg(codec=codec)
+        live, leg = root.get(RunServices).live, KeptLeg(codec=codec)
         call = await live.connect_leg(run.id, leg)
         leg.on_mark = call.session.feed_mark
         talking = asyncio.create_task(call.run())
         while not any(event.type == events.AGENT_SAID for event in leg.events):
             await asyncio.sleep(0.02)
-        call.session.leg_ended()
+        call.session.end_call()
         await talking
         async with root.db.transaction() as session:
             return leg, await event_queries.read_events(session, org.id, run.id)

@@ -2,30 +2,31 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from sqlalchemy import delete
 from structlog.testing import capture_logs
 
 from offhook.kit.audio import PCM16_16K
+from offhook.kit.database.database import Database
 from offhook.kit.json_values import as_json_list, as_json_object
 from offhook.root import Root
 from offhook.runs import (
-    EventWriter,
     LiveCall,
     LiveCallRegistry,
     RunFinished,
+    RunServices,
     RunStarted,
-    RunStreams,
     repository,
     service,
 )
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
-from offhook.runs.live.tool_registry import ToolRegistry
+from offhook.runs.live.event_writer import EventWriter
+from offhook.runs.live.pre_call_request import PreCallFetch
 from offhook.runs.records import carrier_calls, event_queries
 from offhook.runs.tables import Run
-from offhook.tools import ToolRunner
+from offhook.tools import ToolRunner, ToolServices
 from offhook.voice.events import CALL_ENDED, VoiceEvent
 from offhook.voice.ports import CallResult
 from offhook.workflows.tables import WorkflowVersion
@@ -46,8 +47,25 @@ def models(root: Root) -> FixedModels:
 
 @pytest.fixture
 async def live(root: Root, models: FixedModels) -> AsyncIterator[LiveCallRegistry]:
-    yield root.get(LiveCallRegistry)
-    await root.get(LiveCallRegistry).stop_all()
+    yield root.get(RunServices).live
+    await root.get(RunServices).live.stop_all()
+
+
+def make_registry(root: Root, db: Database, pre_call: PreCallFetch) -> LiveCallRegistry:
+    """A second registry of the process, with this database and this request before calls."""
+    runs = root.get(RunServices)
+    live = LiveCallRegistry(
+        db=db,
+        storage=root.storage,
+        events=root.events,
+        clock=root.clock,
+        settings=root.settings,
+        writer=EventWriter(db),
+        agents=runs.agents,
+        pre_call=pre_call,
+    )
+    live.vad = runs.live.vad
+    return live
 
 
 @pytest.fixture
@@ -110,7 +128,7 @@ async def test_what_was_heard_is_in_the_recording(root: Root, live: LiveCallRegi
     for _ in range(40):
         call.session.feed_audio(PCM16_16K.silence_frame)
         await asyncio.sleep(0.02)
-    call.session.leg_ended()
+    call.session.end_call()
     await talking
     stored = await reload(root, run)
     assert stored.recording_key is not None
@@ -124,9 +142,9 @@ async def test_what_was_heard_is_in_the_recording(root: Root, live: LiveCallRegi
 @pytest.mark.parametrize(
     ("end", "status", "reason"),
     [
-        (lambda session: session.leg_ended("media_lost"), "failed", "media_lost"),
-        (lambda session: session.leg_ended(), "completed", "caller_hung_up"),
-        (lambda session: session.stop(), "completed", "server_stopped"),
+        (lambda session: session.end_call("media_lost"), "failed", "media_lost"),
+        (lambda session: session.end_call(), "completed", "caller_hung_up"),
+        (lambda session: session.end_call("server_stopped"), "completed", "server_stopped"),
         (lambda session: session.voicemail_detected("carrier"), "completed", "voicemail"),
     ],
 )
@@ -155,7 +173,7 @@ async def test_a_verdict_that_nobody_told_the_session(
     talking = asyncio.create_task(call.run())
     if not is_late:
         await verdict()
-    call.session.leg_ended()
+    call.session.end_call()
     await talking
     assert (await reload(root, run)).outcome == ("answered" if is_late else "voicemail")
     if is_late:
@@ -170,7 +188,7 @@ async def test_only_one_socket_carries_a_run(live: LiveCallRegistry, run: Run) -
     assert sum(isinstance(attempt, RunNotConnectable) for attempt in attempts) == 2
     for attempt in attempts:
         if isinstance(attempt, LiveCall):
-            attempt.session.stop()
+            attempt.session.end_call("server_stopped")
             await attempt.run()
     with pytest.raises(RunNotConnectable):
         await live.connect_leg(run.id, KeptLeg())
@@ -185,7 +203,7 @@ async def test_a_full_process_takes_no_more(root: Root, live: LiveCallRegistry, 
     with pytest.raises(ProcessIsFull):
         await live.connect_leg(waiting.id, KeptLeg())
     assert (await reload(root, waiting)).status == "initiated", "another process may take it"
-    call.session.stop()
+    call.session.end_call("server_stopped")
     await call.run()
 
 
@@ -248,7 +266,7 @@ async def test_the_carriers_last_word_comes_first(root: Root, live: LiveCallRegi
     await asyncio.sleep(0.1)
     async with root.db.transaction() as session:
         assert await service.apply_status(session, run.organization_id, run.id, "completed")
-    call.session.leg_ended("media_lost")
+    call.session.end_call("media_lost")
     await talking
     stored = await reload(root, run)
     assert (stored.status, stored.outcome, stored.lease_until) == ("completed", "answered", None)
@@ -284,7 +302,7 @@ async def test_a_call_that_ends_during_the_renewal_has_lost_no_lease(
 
     root.events.subscribe(RunFinished, renew)
     call, _ = await connect(live, run)
-    call.session.leg_ended()
+    call.session.end_call()
     with capture_logs() as logs:
         await call.run()
     assert "lease_lost" not in [entry["event"] for entry in logs]
@@ -295,7 +313,7 @@ async def test_a_call_that_ends_during_the_renewal_has_lost_no_lease(
 class _BrokenBench:
     """Cannot even ask."""
 
-    async def send(self, *_: Any, **__: Any) -> Any:
+    async def send_request(self, *_: Any, **__: Any) -> Any:
         raise RuntimeError("out of order")
 
 
@@ -309,15 +327,16 @@ async def test_a_call_is_answered_whatever_becomes_of_its_fetch(
         first, *others = version.definition["nodes"]
         asking = {**first, "data": {**first["data"], **asks}}
         version.definition = {**version.definition, "nodes": [asking, *others]}
-    root.provide(ToolRunner, _BrokenBench())
+    live = make_registry(root, root.db, PreCallFetch(root.db, cast(ToolRunner, _BrokenBench())))
     if rings_first:
         await live.lease_ringing_run(run.id)
     call, _ = await connect(live, run)
-    call.session.leg_ended()
+    call.session.end_call()
     await call.run()
     assert (await reload(root, run)).status == "completed"
     (fetched,) = [event for event in await events_of(root, run) if event["type"] == "pre_call_fetched"]
     assert (fetched["data"]["ok"], fetched["data"]["error"]) == (False, "The question could not be asked.")
+    await live.stop_all()
 
 
 async def test_without_a_disk_the_call_goes_on(root: Root, live: LiveCallRegistry, run: Run) -> None:
@@ -326,7 +345,7 @@ async def test_without_a_disk_the_call_goes_on(root: Root, live: LiveCallRegistr
     call, _ = await connect(live, run)
     talking = asyncio.create_task(call.run())
     await asyncio.sleep(0.1)
-    call.session.leg_ended()
+    call.session.end_call()
     await talking
     assert (await reload(root, run)).status == "completed"
     assert "recording_failed" in [event["type"] for event in await events_of(root, run)]
@@ -336,13 +355,12 @@ async def test_a_call_ends_rightly_through_an_outage_of_the_database(
     root: Root, models: FixedModels, run: Run, database_url: str
 ) -> None:
     faulty = FaultyDatabase(database_url)
-    root.db, whole = faulty, root.db
-    live = LiveCallRegistry(root, writer=EventWriter(faulty), streams=RunStreams(faulty), tools=ToolRegistry(root))
+    live = make_registry(root, faulty, PreCallFetch(faulty, root.get(ToolServices).runner))
     call, _ = await connect(live, run)
     talking = asyncio.create_task(call.run())
     await asyncio.sleep(0.1)
     faulty.is_away = True
-    call.session.leg_ended()
+    call.session.end_call()
     await asyncio.sleep(1)
     assert not talking.done()
     faulty.is_away = False
@@ -350,7 +368,6 @@ async def test_a_call_ends_rightly_through_an_outage_of_the_database(
     stored = await reload(root, run)
     assert (stored.status, stored.end_reason) == ("completed", "caller_hung_up")
     assert CALL_ENDED in [event["type"] for event in await events_of(root, run)]
-    root.db = whole
     await faulty.dispose()
 
 
@@ -360,7 +377,7 @@ async def test_a_run_that_is_deleted_while_it_talks(root: Root, live: LiveCallRe
     await asyncio.sleep(0.1)
     async with root.db.transaction() as session:
         await session.execute(delete(Run).where(Run.id == run.id))
-    call.session.leg_ended()
+    call.session.end_call()
     assert (await asyncio.wait_for(talking, 60)).end_reason == "caller_hung_up"
     assert (call.finished, live.active_calls) == (None, 0)
 

@@ -8,12 +8,14 @@ import pytest
 from sqlalchemy import select, text
 
 from offhook.bootstrap import build_root, stop_domains
+from offhook.kit.crypto import Keyring
 from offhook.root import Root
 from offhook.runs import service
 from offhook.runs.finishing import node_webhooks
 from offhook.runs.finishing.node_webhooks import NodeWebhookJob, retry_delay_s
 from offhook.runs.tables import NodeWebhookDelivery, RunEvent
 from offhook.settings import Settings
+from offhook.tools import ToolServices
 from offhook.workflows.tables import Workflow, WorkflowVersion
 from tests.fakes.web import LocalServer, Reply, egress_to_loopback, local_server
 from tests.fixtures_orgs import OrgFixture
@@ -83,7 +85,9 @@ class Desk:
 
     async def attempt(self, number: int) -> NodeWebhookDelivery:
         (delivery,) = await self.deliveries()
-        await NodeWebhookJob(self.root).deliver({"id": delivery.id, "attempt": number})
+        root = self.root
+        job = NodeWebhookJob(root.db, root.clock, root.settings, root.get(Keyring), root.get(ToolServices).runner)
+        await job.deliver({"id": delivery.id, "attempt": number})
         (delivery,) = await self.deliveries()
         return delivery
 

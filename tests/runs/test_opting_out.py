@@ -7,7 +7,7 @@ import pytest
 from offhook.orgs.do_not_call import repository as do_not_call
 from offhook.orgs.tables import DoNotCallEntry
 from offhook.root import Root
-from offhook.runs import EventWriter, LiveCallRegistry, RunSweeper
+from offhook.runs import RunServices
 from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED, asks_not_to_be_called
 from offhook.runs.live import lease_queries
 from offhook.runs.records import event_queries
@@ -96,10 +96,10 @@ async def listed(root: Root, run: Run) -> list[DoNotCallEntry]:
 
 async def talk(root: Root, run: Run, *sentences: str) -> None:
     """A conversation in which the caller says this, carried and stored by this process."""
-    sink = root.get(EventWriter).create_sink(run.id)
+    sink = root.get(RunServices).writer.create_sink(run.id)
     for second, sentence in enumerate(sentences):
         sink.emit(VoiceEvent(CALLER_SAID, second, {"text": sentence}))
-    await root.get(LiveCallRegistry).store_end(
+    await root.get(RunServices).live.store_end(
         run.organization_id, run.id, sink, CallResult("answered", "agent_ended", 3.0)
     )
 
@@ -138,9 +138,9 @@ async def test_it_holds_although_the_worker_died(root: Root, make_run: MakeRun) 
     now = datetime.now(UTC)
     async with root.db.transaction() as session:
         await lease_queries.take_run(session, run.id, worker_id="w1", now=now, until=now - timedelta(seconds=1))
-    root.get(EventWriter).create_sink(run.id).emit(VoiceEvent(CALLER_SAID, 1.0, {"text": "Stop calling me."}))
-    assert await root.get(EventWriter).flush()
+    root.get(RunServices).writer.create_sink(run.id).emit(VoiceEvent(CALLER_SAID, 1.0, {"text": "Stop calling me."}))
+    assert await root.get(RunServices).writer.flush()
 
-    await root.get(RunSweeper).sweep(trusting=True)
+    await root.get(RunServices).sweeper.sweep(trusting=True)
 
     assert [entry.phone_number for entry in await listed(root, run)] == [CALLED]

@@ -97,6 +97,7 @@ async def test_a_side_that_sends_faster_than_time_does_not_grow_the_file(
     assert len(caller) / rate <= 20.0 + 1.1
 
 
+@pytest.mark.slow
 async def test_times_without_sense_neither_fail_nor_fill_the_disk(recordings: CallRecordings, tmp_path: Path) -> None:
     recorder = await recordings.open_recorder(tmp_path / "a.wav", MULAW_8K)
     recorder.record_caller(0.0, tone(MULAW_8K))

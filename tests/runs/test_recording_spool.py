@@ -12,7 +12,7 @@ from httpx2 import AsyncClient
 from offhook.kit.audio import PCM16_16K
 from offhook.kit.files.file_store import FileGone, FileStore
 from offhook.root import Root
-from offhook.runs import LiveCallRegistry
+from offhook.runs import LiveCallRegistry, RunServices
 from offhook.runs.live.recording_spool import ABANDONED_AFTER_S, RecordingSpool
 from offhook.runs.records.deletion import RunEraser
 from offhook.runs.tables import Run
@@ -40,8 +40,8 @@ def settings(settings: Settings, kept: Bucket, monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture
 async def live(root: Root) -> AsyncIterator[LiveCallRegistry]:
     use_fakes(root, FixedModels([takes("done")]))
-    yield root.get(LiveCallRegistry)
-    await root.get(LiveCallRegistry).stop_all()
+    yield root.get(RunServices).live
+    await root.get(RunServices).live.stop_all()
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ async def test_a_recording_is_on_this_machine_while_the_call_runs_and_in_the_buc
     assert root.storage.path_for(key).exists()
     growing = await client.get(address, headers=org.owner_headers)
     assert (growing.status_code, growing.content[:4]) == (200, b"RIFF")
-    call.session.leg_ended()
+    call.session.end_call()
     await call.run()
     async with asyncio.timeout(20):
         while root.storage.path_for(key).exists():

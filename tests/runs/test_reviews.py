@@ -92,7 +92,7 @@ class Auditor:
 
     async def attempt(self, number: int = 1) -> RunReview:
         (review,) = await self.reviews()
-        await ReviewJob(self.root).run_review({"id": review.id, "attempt": number})
+        await ReviewJob(self.root.db, self.root.clock, self.models).run_review({"id": review.id, "attempt": number})
         (review,) = await self.reviews()
         return review
 

@@ -10,11 +10,12 @@ from sqlalchemy import TextClause, select, text, update
 from offhook.bootstrap import build_root
 from offhook.kit.audio import MULAW_8K
 from offhook.root import Root
-from offhook.runs import RunFinished, RunSweeper, service
+from offhook.runs import RunFinished, service
 from offhook.runs.live import lease_queries
 from offhook.runs.live.call_recording import CallRecordings, WavRecorder
 from offhook.runs.live.event_writer import EventWriter
 from offhook.runs.live.recording_spool import RecordingSpool
+from offhook.runs.live.sweeper import RunSweeper
 from offhook.runs.records import event_queries
 from offhook.runs.tables import Run
 from offhook.settings import Settings

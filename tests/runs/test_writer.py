@@ -62,8 +62,9 @@ async def test_writes_by_itself_soon(root: Root, run: Run) -> None:
 
 
 async def test_live_only_events_go_to_live_listeners_and_are_not_stored(root: Root, run: Run) -> None:
-    writer, seen = EventWriter(root.db), []
-    sink = writer.create_sink(run.id, lambda run_id, event: seen.append((run_id, event.data)))
+    seen: list[tuple[int, object]] = []
+    writer = EventWriter(root.db, lambda run_id, event: seen.append((run_id, event.data)))
+    sink = writer.create_sink(run.id)
     sink.emit(VoiceEvent(CALLER_PARTIAL, 0.5, {"text": "hel"}))
     sink.emit(said(1))
     await writer.flush()

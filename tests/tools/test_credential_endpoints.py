@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from offhook.kit.crypto import Keyring
 from offhook.root import Root
-from offhook.tools import ToolRunner, service
+from offhook.tools import ToolServices, service
 from offhook.tools.credentials import open_headers
 from offhook.tools.errors import CredentialUnreadable, ToolCallFailed
 from tests.fakes.web import Reply, local_server
@@ -202,7 +202,7 @@ class TestWhereItMayBeSent:
             tried = (await maker.post(f"/tools/{tool}/test", json={})).json()
             assert tried["status"] == "error"
             assert "may not be sent to other.test" in tried["error"]
-            bench = root.get(ToolRunner)
+            bench = root.get(ToolServices).runner
             for url in (server.url("other.test", "/"), "nonsense"):
                 with pytest.raises(ToolCallFailed):
                     await bench.send_request(

@@ -11,7 +11,7 @@ import pytest
 from offhook.orgs import service as orgs
 from offhook.root import Root
 from offhook.usage.run_facts import RunCost, RunFacts
-from offhook.usage.service import record_run
+from offhook.usage.service import record_runs
 from tests.fixtures_orgs import OrgFixture
 
 Record = Callable[..., Awaitable[RunCost]]
@@ -39,7 +39,9 @@ def record(root: Root, org: OrgFixture) -> Record:
 
     async def record_one(**values: Any) -> RunCost:
         async with root.db.transaction() as session:
-            return await record_run(session, facts(values.pop("organization_id", org.id), **values))
+            organization_id = values.pop("organization_id", org.id)
+            (cost,) = await record_runs(session, organization_id, [facts(organization_id, **values)])
+            return cost
 
     return record_one
 

@@ -11,7 +11,7 @@ from offhook.root import Root
 from offhook.usage import ledger, queries, repository
 from offhook.usage.periods import TimeRange
 from offhook.usage.run_facts import ModelUse
-from offhook.usage.service import campaign_spend_cents, record_run
+from offhook.usage.service import campaign_spend_cents, record_runs
 from tests.fixtures_orgs import OrgFixture
 from tests.usage.conftest import Record, facts
 
@@ -91,7 +91,7 @@ async def test_a_run_told_again_with_more_changes_sums_by_the_difference(
 async def test_nothing_is_counted_when_the_transaction_that_ends_the_run_fails(root: Root, org: OrgFixture) -> None:
     async def record_and_crash() -> None:
         async with root.db.transaction() as session:
-            await record_run(session, facts(org.id, models=[GPT]))
+            await record_runs(session, org.id, [facts(org.id, models=[GPT])])
             raise ConnectionResetError
 
     with pytest.raises(ConnectionResetError):

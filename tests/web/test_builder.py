@@ -97,7 +97,7 @@ def test_from_nothing_to_published_with_the_keyboard(owner: Page) -> None:
     step(page, "Welcome").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("textbox", name=re.compile("^Name"))).to_have_value("Welcome")
-    page.get_by_role("button", name="Agent Node").focus()
+    page.get_by_role("button", name="Agent Step").focus()
     page.keyboard.press("Enter")
     expect(page.locator(".react-flow__node")).to_have_count(3)
     expect(page.locator(".react-flow__edge")).to_have_count(2)
@@ -105,16 +105,16 @@ def test_from_nothing_to_published_with_the_keyboard(owner: Page) -> None:
 
     page.get_by_role("button", name="Publish", exact=True).click()
     expect(page.get_by_role("alert").filter(has_text="Not published: ")).to_be_visible(timeout=SLOW)
-    problems = page.get_by_role("button", name=re.compile("Prompt is required"))
+    problems = page.get_by_role("button", name=re.compile("Enter a prompt"))
     expect(problems).to_be_visible()
     expect(page.locator("[data-problem=error]").first).to_be_visible()
     problems.click()
-    expect(page.get_by_text("Prompt is required for agent nodes", exact=True)).to_be_visible()
+    expect(page.get_by_text("Enter a prompt.", exact=True)).to_be_visible()
     prompt(page).fill("Ask for the caller's name.")
     page.keyboard.press("Control+s")
 
     page.get_by_role("button", name=re.compile("error")).click()
-    page.get_by_role("button", name=re.compile("Welcome → Agent Node")).click()
+    page.get_by_role("button", name=re.compile("Welcome → Agent Step")).click()
     page.get_by_role("textbox", name="Condition").fill("The caller wants something.")
     expect(page.get_by_role("button", name=re.compile("1 warning"))).to_be_visible(timeout=SLOW)
     saved(page)
@@ -126,7 +126,7 @@ def test_from_nothing_to_published_with_the_keyboard(owner: Page) -> None:
 def test_everything_on_the_canvas_by_keyboard(owner: Page) -> None:
     page = owner
     nodes, edges = page.locator(".react-flow__node"), page.locator(".react-flow__edge")
-    step(page, "Agent Node").focus()
+    step(page, "Agent Step").focus()
     page.keyboard.press("Enter")
     name = page.get_by_role("textbox", name=re.compile("^Name"))
     expect(name).to_be_focused(timeout=SLOW)
@@ -259,7 +259,7 @@ def test_who_may_only_read_sees_no_button_to_change(owner: Page, browser: Browse
     page.get_by_role("link", name=re.compile("Guest survey")).click()
     step(page, "Rating").click()
     expect(prompt(page)).to_be_disabled(timeout=SLOW)
-    for name in ("Publish", "Undo", "Agent Node", "Remove", "Duplicate", "Rename", "Start talking"):
+    for name in ("Publish", "Undo", "Agent Step", "Remove", "Duplicate", "Rename", "Start talking"):
         expect(page.get_by_role("button", name=name, exact=True)).to_have_count(0)
     page.keyboard.press("Delete")
     expect(page.locator(".react-flow__node", has_text="Rating")).to_have_count(1)

@@ -19,7 +19,7 @@ from offhook.kit.database.database import Database
 from offhook.root import Root
 from offhook.settings import Settings
 from offhook.webhooks import service
-from offhook.webhooks.delivery import WebhookDeliverer
+from offhook.webhooks.services import WebhookServices
 from offhook.webhooks.tables import WebhookEndpoint
 from tests.fakes.clock import SetClock
 from tests.fakes.web import LocalServer, Reply, egress_to_loopback, local_server
@@ -63,7 +63,7 @@ class Queue:
     clock: SetClock = field(default_factory=lambda: SetClock(datetime.now(UTC)))
 
     def __post_init__(self) -> None:
-        deliverer = self.root.get(WebhookDeliverer)
+        deliverer = self.root.get(WebhookServices).deliverer
         registry = JobRegistry()
         registry.add(service.DELIVER_JOB, deliverer.handle_job)
         self.jobs = MemoryJobQueue(registry)

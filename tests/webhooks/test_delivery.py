@@ -13,7 +13,8 @@ from standardwebhooks import Webhook
 from offhook.jobs.worker import run_until_empty
 from offhook.root import Root
 from offhook.webhooks import repository, service
-from offhook.webhooks.delivery import MAX_CONCURRENT_PER_ENDPOINT, WebhookDeliverer
+from offhook.webhooks.delivery import MAX_CONCURRENT_PER_ENDPOINT
+from offhook.webhooks.services import WebhookServices
 from offhook.webhooks.tables import WebhookDelivery, WebhookEndpoint
 from tests.fakes.web import LocalServer, Reply
 from tests.fixtures_orgs import OrgFixture
@@ -248,7 +249,7 @@ class TestCrashes:
         async with root.db.transaction() as session:
             delivery_id = await session.scalar(select(WebhookDelivery.id))
         job = {"delivery_id": delivery_id, "round": 1, "attempts": 0}
-        await root.get(WebhookDeliverer).handle_job(job)
+        await root.get(WebhookServices).deliverer.handle_job(job)
         assert len(shop.seen) == 1
 
     async def test_a_worker_that_dies_before_it_writes(
@@ -261,7 +262,7 @@ class TestCrashes:
         held = asyncio.Event()
         shop.answers = lambda _: Reply(200, after=held)
         job = {"delivery_id": delivery_id, "round": 1, "attempts": 0}
-        dying = asyncio.create_task(root.get(WebhookDeliverer).handle_job(job))
+        dying = asyncio.create_task(root.get(WebhookServices).deliverer.handle_job(job))
         while not shop.seen:
             await asyncio.sleep(0.01)
         dying.cancel()
@@ -279,7 +280,7 @@ class TestCrashes:
         await queue.publish(org)
         queue.jobs._waiting.clear()
         queue.clock.advance(301)
-        await queue.root.get(WebhookDeliverer).sweep_overdue({})
+        await queue.root.get(WebhookServices).deliverer.sweep_overdue({})
         await queue.advance()
         assert (await deliveries(client, org, hook))[0]["status"] == "delivered"
 
@@ -291,7 +292,7 @@ class TestCrashes:
         await queue.advance(DAY_S)
         (delivery,) = await deliveries(client, org, hook)
         assert (delivery["status"], delivery["attempts"], shop.seen) == ("dead", 0, [])
-        assert "rotate the secret" in delivery["last_error"]
+        assert "Rotate the secret" in delivery["last_error"]
 
     async def test_attempts_and_a_deletion_never_wait_for_each_other(
         self, client: AsyncClient, root: Root, org: OrgFixture, hook: Hook, queue: Queue
@@ -338,7 +339,7 @@ async def test_a_slow_endpoint_does_not_take_every_hand(
         await queue.publish(org)
     async with root.db.transaction() as session:
         ids = (await session.scalars(select(WebhookDelivery.id).order_by(WebhookDelivery.id))).all()
-    handle = root.get(WebhookDeliverer).handle_job
+    handle = root.get(WebhookServices).deliverer.handle_job
     tasks = [
         asyncio.create_task(handle({"delivery_id": number, "round": 1, "attempts": 0}))
         for number in ids[:MAX_CONCURRENT_PER_ENDPOINT]

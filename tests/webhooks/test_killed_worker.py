@@ -18,7 +18,7 @@ from offhook.jobs.worker import run_worker
 from offhook.root import Root
 from offhook.settings import Settings
 from offhook.webhooks import service
-from offhook.webhooks.delivery import WebhookDeliverer
+from offhook.webhooks.services import WebhookServices
 from offhook.webhooks.tables import WebhookAttempt, WebhookDelivery
 from tests.fakes.web import LocalServer, Reply
 from tests.fixtures_orgs import OrgFixture
@@ -35,13 +35,13 @@ from offhook.jobs.registry import JobRegistry
 from offhook.jobs.worker import run_worker
 from offhook.settings import Settings
 from offhook.webhooks import service
-from offhook.webhooks.delivery import WebhookDeliverer
+from offhook.webhooks.services import WebhookServices
 from tests.fakes.web import egress_to_loopback
 
 async def main():
     root = build_root(Settings(data_dir=Path(sys.argv[2])), sys.argv[1], egress=egress_to_loopback(sys.argv[3]))
     registry = JobRegistry()
-    registry.add(service.DELIVER_JOB, root.get(WebhookDeliverer).handle_job)
+    registry.add(service.DELIVER_JOB, root.get(WebhookServices).deliverer.handle_job)
     await run_worker(root.db, registry, asyncio.Event(), heartbeat_timeout=timedelta(seconds=1))
 
 asyncio.run(main())
@@ -66,7 +66,7 @@ async def until_delivered(root: Root, sequences: list[int]) -> None:
 
 async def finish_with_another_worker(root: Root, sequences: list[int]) -> None:
     registry = JobRegistry()
-    registry.add(service.DELIVER_JOB, root.get(WebhookDeliverer).handle_job)
+    registry.add(service.DELIVER_JOB, root.get(WebhookServices).deliverer.handle_job)
     stop = asyncio.Event()
     quick = {"heartbeat_timeout": timedelta(seconds=1), "dequeue_timeout": timedelta(seconds=0.2)}
     worker = asyncio.create_task(run_worker(root.db, registry, stop, **quick))

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 
 from offhook.root import Root
-from offhook.runs import EventWriter, LiveCallRegistry, RunSweeper, service
+from offhook.runs import RunServices, service
 from offhook.runs.live import lease_queries
 from offhook.runs.tables import Run
 from offhook.voice.ports import CallResult
@@ -26,15 +26,15 @@ async def told(root: Root, run: Run) -> list[tuple[str, dict[str, Any]]]:
 
 
 async def end(root: Root, run: Run, result: CallResult) -> None:
-    sink = root.get(EventWriter).create_sink(run.id)
-    await root.get(LiveCallRegistry).store_end(run.organization_id, run.id, sink, result)
+    sink = root.get(RunServices).writer.create_sink(run.id)
+    await root.get(RunServices).live.store_end(run.organization_id, run.id, sink, result)
 
 
 async def test_a_call(root: Root, make_run: MakeRun) -> None:
     use_fakes(root, FixedModels([takes("done")]))
     run = await make_run(called_number="+12015550101", initial_context={"name": "Ada"})
-    call = await root.get(LiveCallRegistry).connect_leg(run.id, KeptLeg())
-    call.session.stop()
+    call = await root.get(RunServices).live.connect_leg(run.id, KeptLeg())
+    call.session.end_call("server_stopped")
     await call.run()
     (started, _), (finished, data) = await told(root, run)
     assert (started, finished) == ("run.started", "run.completed")
@@ -69,5 +69,5 @@ async def test_a_dead_worker(root: Root, make_run: MakeRun) -> None:
     now = datetime.now(UTC)
     async with root.db.transaction() as session:
         await lease_queries.take_run(session, run.id, worker_id="w1", now=now, until=now - timedelta(seconds=1))
-    await root.get(RunSweeper).sweep(trusting=True)
+    await root.get(RunServices).sweeper.sweep(trusting=True)
     assert [kind for kind, _ in await told(root, run)] == ["run.failed"]

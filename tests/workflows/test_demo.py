@@ -83,7 +83,7 @@ async def test_made_and_published_once(root: Root, org: OrgFixture, editor: Edit
     assert [row["name"] for row in rows] == [demo_agent(slug)["name"] for slug in SLUGS]
     assert {(row["published_version_number"], row["has_draft"]) for row in rows} == {(1, False)}
     async with root.db.transaction() as session:
-        version = await service.get_published_version(session, org.id, rows[0]["id"])
+        version = await service.get_version_to_run(session, org.id, rows[0]["id"])
         assert version.definition["demo_caller"] == AGENTS["appointment_booking"]["demo_caller"]
         actions = (await session.execute(text("SELECT action FROM audit_entries ORDER BY id"))).scalars().all()
     assert actions[-1] == "workflow.demo_created"

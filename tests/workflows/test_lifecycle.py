@@ -104,7 +104,7 @@ class TestDuplicate:
             assert await session.get(Workflow, duplication.copy_id) is not None
             return {"rec-1": "rec-2", "7": "8"}
 
-        root.get(WorkflowHooks).on_duplicate(copy_recordings)
+        root.get(WorkflowHooks).copiers.append(copy_recordings)
         spoken = definition(
             start(greeting_type="audio", greeting_recording_id="rec-1"), agent(), end(),
             edges=[edge("s", "a", transition_speech_type="audio", transition_speech_recording_id=7), edge("a", "e")],
@@ -121,7 +121,7 @@ class TestDuplicate:
             raise LookupError
 
         workflow_id = (await editor.create())["id"]
-        root.get(WorkflowHooks).on_duplicate(fail)
+        root.get(WorkflowHooks).copiers.append(fail)
         assert (await editor.post(f"/workflow/{workflow_id}/duplicate")).status_code == 500
         assert len((await editor.get("/workflow/fetch")).json()) == 1
 

@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from httpx2 import AsyncClient
 
-from offhook.models.ports import CallModels, LlmEvent, LlmRequest, ModelError, ModelRef, ModelSource, TextDelta
+from offhook.models.ports import CallModels, LlmEvent, LlmRequest, ModelError, ModelRef, TextDelta
 from offhook.root import Root
+from offhook.workflows import WorkflowServices
 from offhook.workflows.generation.outline import definition_of, outline_by_rules
 from offhook.workflows.validation import validate_definition
 from tests.workflows.conftest import Editor
@@ -108,7 +110,7 @@ class TestByModel:
     @pytest.fixture
     def writer(self, root: Root) -> Writer:
         writer = Writer()
-        root.services[ModelSource] = writer
+        root.provide(WorkflowServices, replace(root.get(WorkflowServices), models=writer))
         return writer
 
     async def test_what_it_wrote(self, editor: Editor, writer: Writer) -> None:

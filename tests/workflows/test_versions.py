@@ -148,8 +148,8 @@ class TestVersionToRun:
         }
         await editor.put(f"/workflow/{workflow_id}", json=body)
         async with root.db.transaction() as session:
-            live = await service.get_published_version(session, org.id, workflow_id)
-            draft = await service.draft_or_published(session, org.id, workflow_id)
+            live = await service.get_version_to_run(session, org.id, workflow_id)
+            draft = await service.get_version_to_run(session, org.id, workflow_id, use_draft=True)
             assert await service.version_to_run(session, org.id, draft.version_id) == draft
         assert (live.version_number, live.definition, live.organization_id) == (1, simple(greeting="Live"), org.id)
         assert (draft.version_number, draft.workflow_name) == (2, "Agent")
@@ -160,20 +160,20 @@ class TestVersionToRun:
         await editor.put(f"/workflow/{archived_id}/status", json={"status": "archived"})
         async with root.db.transaction() as session:
             with pytest.raises(WorkflowNotPublished):
-                await service.get_published_version(session, org.id, draft_id)
-            for find in (service.get_published_version, service.draft_or_published):
+                await service.get_version_to_run(session, org.id, draft_id)
+            for use_draft in (False, True):
                 with pytest.raises(WorkflowArchived):
-                    await find(session, org.id, archived_id)
+                    await service.get_version_to_run(session, org.id, archived_id, use_draft=use_draft)
                 with pytest.raises(WorkflowNotFound):
-                    await find(session, other_org.id, draft_id)
-            version_id = (await service.draft_or_published(session, org.id, draft_id)).version_id
+                    await service.get_version_to_run(session, other_org.id, draft_id, use_draft=use_draft)
+            version_id = (await service.get_version_to_run(session, org.id, draft_id, use_draft=True)).version_id
             with pytest.raises(VersionNotFound):
                 await service.version_to_run(session, other_org.id, version_id)
 
     async def test_a_run_that_has_begun_keeps_its_version(self, root: Root, org: OrgFixture, editor: Editor) -> None:
         workflow_id = await editor.create_published(simple(greeting="Then"))
         async with root.db.transaction() as session:
-            version = await service.get_published_version(session, org.id, workflow_id)
+            version = await service.get_version_to_run(session, org.id, workflow_id)
         await editor.put(f"/workflow/{workflow_id}", json={"workflow_definition": simple(greeting="Now")})
         await editor.publish(workflow_id)
         await editor.put(f"/workflow/{workflow_id}/status", json={"status": "archived"})

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from offhook.admin.schemas import (
     ImpersonatedUser,
@@ -20,10 +20,10 @@ from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.orgs import Now, RequireSuperuser
 from offhook.orgs import superuser_queries as orgs
 from offhook.orgs.sign_in import impersonation
-from offhook.runs.artifacts.links import RunLinks, links_of
 from offhook.runs.lists import listing, run_count_queries
 from offhook.runs.lists import superuser_queries as runs
 from offhook.runs.lists.list_parameters import RunQueryParams
+from offhook.runs.services import Links
 from offhook.usage import queries as usage_queries
 from offhook.workflows import service as workflow_service
 from offhook.workflows import superuser_queries as workflows
@@ -113,7 +113,7 @@ async def list_workflow_runs(
     caller: RequireSuperuser,
     session: Session,
     query: RunQueryParams,
-    links: Annotated[RunLinks, Depends(links_of)],
+    links: Links,
     response: Response,
 ) -> SuperuserWorkflowRunsListResponse:
     """The runs of all organizations, newest first unless sorted otherwise; `organization_id` filters too.

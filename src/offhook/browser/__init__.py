@@ -1,9 +1,13 @@
 """Browser test calls: the microphone and the speaker of a web page as a call leg."""
 
 from offhook.browser import endpoints
+from offhook.browser.services import BrowserServices
 from offhook.root import Root
+from offhook.runs import LiveCallRegistry
 
 
 def register(root: Root) -> None:
     """Registers the media socket of browser calls with the process."""
+    services = BrowserServices(root.get(LiveCallRegistry), root.settings.max_socket_message_bytes)
+    root.provide(BrowserServices, services)
     root.api.include_router(endpoints.router)

@@ -6,7 +6,6 @@ from typing import Final
 
 from offhook.kit.audio import PCM16_16K
 from offhook.kit.media_sockets.sockets import GOING_AWAY, NORMAL
-from offhook.runs import RunFinished
 from offhook.voice.events import VoiceEvent
 from offhook.voice.socket_leg import BAD_MESSAGE, SocketLeg
 
@@ -47,18 +46,6 @@ class BrowserLeg(SocketLeg):
     async def hang_up(self) -> None:
         """Does nothing, as there is no carrier; the socket closes once the run's end is stored and shown."""
 
-    def send_ended(self, finished: RunFinished | None) -> None:
-        """Sends the last message: how the run ended."""
-        if finished is not None:
-            self.send_json(
-                {
-                    "type": "ended",
-                    "status": finished.status,
-                    "outcome": finished.outcome,
-                    "end_reason": finished.end_reason,
-                }
-            )
-
     def send_error(self, code: str, detail: str) -> None:
         self.send_json({"type": "error", "code": code, "detail": detail})
 
@@ -80,17 +67,14 @@ class BrowserLeg(SocketLeg):
         if self._end_reason is not None:
             return
         try:
-            self._apply_control(*_parse_control(text))
+            kind, value = _parse_control(text)
         except BadMessage as error:
             self._reject_message(str(error))
-
-    # inside
-
-    def _apply_control(self, kind: str, value: str) -> None:
+            return
         if kind == "hangup":
             # The socket stays open for the messages that follow the end.
             if self._input is not None:
-                self._input.leg_ended("caller_hung_up")
+                self._input.end_call("caller_hung_up")
             else:
                 self._end_once("caller_hung_up")
         elif self._input is None:

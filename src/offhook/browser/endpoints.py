@@ -6,10 +6,10 @@ import structlog
 from fastapi import APIRouter, Query, WebSocket
 
 from offhook.browser.browser_leg import BrowserLeg
+from offhook.browser.services import Services
 from offhook.errors import DomainError
 from offhook.kit.http.path_ids import read_id
 from offhook.kit.media_sockets.sockets import PushSocket, open_socket
-from offhook.root import Root
 from offhook.runs import LiveCallRegistry
 from offhook.runs.errors import MediaTokenRefused
 from offhook.voice.socket_leg import FAULT, NOT_CONNECTABLE, REFUSED
@@ -21,29 +21,23 @@ MODE = "browser"
 
 
 @router.websocket("/media/{run_id}", name="browser_media")
-async def browser_media(websocket: WebSocket, run_id: str, token: Annotated[str, Query()] = "") -> None:
+async def browser_media(
+    websocket: WebSocket, run_id: str, services: Services, token: Annotated[str, Query()] = ""
+) -> None:
     """Carries audio in both directions and JSON messages. An invalid, used or expired token closes with 4401."""
-    root: Root = websocket.app.state.root
-    live = root.get(LiveCallRegistry)
-    leg = BrowserLeg()
-    socket = await open_socket(websocket, leg, max_message_bytes=root.settings.max_socket_message_bytes)
+    leg, number = BrowserLeg(), read_id(run_id)
+    socket = await open_socket(websocket, leg, max_message_bytes=services.max_message_bytes)
     leg.attach_socket(socket)
     try:
-        number = await _claim_run(live, run_id, token)
+        if number is None:
+            raise MediaTokenRefused
+        await services.live.claim_run(number, token, mode=MODE)
     except DomainError as error:
         leg.send_error(error.code, error.message)
         leg.close(REFUSED, error.code)
         await socket.wait_closed()
         return
-    await _run_call(live, number, leg, socket)
-
-
-async def _claim_run(live: LiveCallRegistry, text: str, token: str) -> int:
-    run_id = read_id(text)
-    if run_id is None:
-        raise MediaTokenRefused
-    await live.claim_run(run_id, token, mode=MODE)
-    return run_id
+    await _run_call(services.live, number, leg, socket)
 
 
 async def _run_call(live: LiveCallRegistry, run_id: int, leg: BrowserLeg, socket: PushSocket) -> None:
@@ -51,7 +45,9 @@ async def _run_call(live: LiveCallRegistry, run_id: int, leg: BrowserLeg, socket
         call = await live.connect_leg(run_id, leg)
         leg.attach_session(call.session)
         await call.run()
-        leg.send_ended(call.finished)
+        if (end := call.finished) is not None:
+            shown = {"status": end.status, "outcome": end.outcome, "end_reason": end.end_reason}
+            leg.send_json({"type": "ended", **shown})
     except DomainError as error:
         leg.send_error(error.code, error.message)
         leg.close(NOT_CONNECTABLE, error.code)

@@ -23,7 +23,7 @@ from offhook.kit.crypto import Keyring
 from offhook.kit.database.group_commit import GroupCommit
 from offhook.root import Root
 from offhook.runs import RunFinished
-from offhook.telephony import AccountHooks, CallEnded, CallReports, OutboundCalls, OutcomeCorrected
+from offhook.telephony import CallEnded, CallReports, OutboundCalls, OutcomeCorrected, TelephonyServices
 from offhook.workflows import WorkflowHooks
 
 __all__ = ["CampaignEngine", "CampaignService", "CampaignServices", "CampaignStatusChanged", "register"]
@@ -54,13 +54,13 @@ def register(root: Root) -> None:
         await ended.submit((event.organization_id, event.run_id))
 
     async def enable_local_dialing() -> None:
-        store.set_local_wake(dial_jobs.wake_dialing)
+        store.wake_here = dial_jobs.wake_dialing
 
     root.events.subscribe(CallEnded, on_call_ended)
     root.events.subscribe(RunFinished, on_call_ended)
     root.events.subscribe(OutcomeCorrected, LateVoicemailCorrection(store, root.clock).on_outcome_corrected)
-    root.get(WorkflowHooks).before_delete(refuse_while_running)
-    root.get(AccountHooks).before_removal(refuse_removing_account)
+    root.get(WorkflowHooks).deletion_checks.append(refuse_while_running)
+    root.get(TelephonyServices).account_hooks.checks.append(refuse_removing_account)
     root.on_work.append(enable_local_dialing)
     root.on_stop.append(dial_jobs.close)
     root.on_stop.append(services.streams.close)
@@ -70,8 +70,9 @@ def register(root: Root) -> None:
 
 def _build_services(root: Root, outbound: OutboundCalls, store: PostgresCampaignStore) -> CampaignServices:
     db, clock = root.db, root.clock
-    carrier = TelephonyCarrier(outbound, root.get(CallReports), root.events)
-    engine = CampaignEngine(store, carrier, ProcessTime(clock), patience_s=root.settings.campaign_patience_s)
+    telephony = root.get(TelephonyServices)
+    carrier = TelephonyCarrier(telephony.outbound, telephony.lost_calls, root.get(CallReports), root.events)
+    engine = CampaignEngine(store, carrier, ProcessTime(clock), dial_timeout_s=root.settings.campaign_patience_s)
     files = ContactFiles(db=db, storage=root.storage, keyring=root.get(Keyring), clock=clock)
     presenter = CampaignPresenter(outbound, clock)
     return CampaignServices(

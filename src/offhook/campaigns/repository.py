@@ -195,19 +195,19 @@ async def update_if_status(
 
 
 async def count_contacts(session: AsyncSession, organization_id: int, campaign_ids: Collection[int]) -> Sequence[Any]:
-    """Returns ``(campaign_id, state, outcome, was_dialled, number)`` by one index-only count; the caller owns the
+    """Returns ``(campaign_id, state, outcome, was_dialed, number)`` by one index-only count; the caller owns the
     campaigns.
     """
-    was_dialled = (Contact.dials > 0).label("was_dialled")
+    was_dialed = (Contact.dials > 0).label("was_dialed")
     found = await session.execute(
-        select(Contact.campaign_id, Contact.state, Contact.outcome, was_dialled, func.count().label("number"))
+        select(Contact.campaign_id, Contact.state, Contact.outcome, was_dialed, func.count().label("number"))
         .where(Contact.campaign_id.in_(sorted(campaign_ids)))
         .where(
             Contact.campaign_id.in_(
                 select(Campaign.id).where(Campaign.organization_id == organization_id, Campaign.id.in_(campaign_ids))
             )
         )
-        .group_by(Contact.campaign_id, Contact.state, Contact.outcome, was_dialled)
+        .group_by(Contact.campaign_id, Contact.state, Contact.outcome, was_dialed)
     )
     return found.all()
 

@@ -1,21 +1,16 @@
 """Text chats with an agent over HTTP."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 
 from offhook.chat.schemas import ChatMessageRequest, EndChatRequest, RewindChatRequest, StartChatRequest, TextChat
-from offhook.chat.service import TextChatService
+from offhook.chat.services import Chats
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, RequireMember
-from offhook.root import use_service
 from offhook.runs import Run
 from offhook.runs.chats import chat_turns
 
 router = APIRouter(prefix="/workflow/{workflow_id}/text-chat/sessions", tags=["text chat"])
-
-ChatServiceDep = Annotated[TextChatService, Depends(use_service(TextChatService))]
 
 
 def present_chat(run: Run) -> TextChat:
@@ -55,7 +50,7 @@ def present_chat(run: Run) -> TextChat:
 
 @router.post("", response_model=TextChat, operation_id="start_text_chat", responses=error_responses(504))
 async def start_text_chat(
-    workflow_id: Id, org: RequireMember, chats: ChatServiceDep, body: StartChatRequest | None = None
+    workflow_id: Id, org: RequireMember, chats: Chats, body: StartChatRequest | None = None
 ) -> TextChat:
     """Starts a chat on the draft, or on the published version if there is none; returns the agent's first messages."""
     body = body or StartChatRequest()
@@ -63,7 +58,7 @@ async def start_text_chat(
 
 
 @router.get("/{run_id}", response_model=TextChat, operation_id="get_text_chat")
-async def get_text_chat(workflow_id: Id, run_id: LongId, org: CurrentOrg, chats: ChatServiceDep) -> TextChat:
+async def get_text_chat(workflow_id: Id, run_id: LongId, org: CurrentOrg, chats: Chats) -> TextChat:
     """Returns the whole chat."""
     return present_chat(await chats.get(org, workflow_id, run_id))
 
@@ -72,7 +67,7 @@ async def get_text_chat(workflow_id: Id, run_id: LongId, org: CurrentOrg, chats:
     "/{run_id}/messages", response_model=TextChat, operation_id="send_text_chat_message", responses=error_responses(504)
 )
 async def send_text_chat_message(
-    workflow_id: Id, run_id: LongId, body: ChatMessageRequest, org: RequireMember, chats: ChatServiceDep
+    workflow_id: Id, run_id: LongId, body: ChatMessageRequest, org: RequireMember, chats: Chats
 ) -> TextChat:
     """Sends a message and returns the whole chat with the agent's reply; 409 with both revisions if the chat has changed."""
     return present_chat(await chats.say(org, workflow_id, run_id, body.text, expected_revision=body.expected_revision))
@@ -80,7 +75,7 @@ async def send_text_chat_message(
 
 @router.post("/{run_id}/rewind", response_model=TextChat, operation_id="rewind_text_chat")
 async def rewind_text_chat(
-    workflow_id: Id, run_id: LongId, body: RewindChatRequest, org: RequireMember, chats: ChatServiceDep
+    workflow_id: Id, run_id: LongId, body: RewindChatRequest, org: RequireMember, chats: Chats
 ) -> TextChat:
     """Rewinds the chat to a turn and restores its node, variables and history. Later turns stay visible until the next
     message discards them; `cursor_turn_id: null` returns to the last turn."""
@@ -90,7 +85,7 @@ async def rewind_text_chat(
 
 @router.post("/{run_id}/end", response_model=TextChat, operation_id="end_text_chat", responses=error_responses(504))
 async def end_text_chat(
-    workflow_id: Id, run_id: LongId, org: RequireMember, chats: ChatServiceDep, body: EndChatRequest | None = None
+    workflow_id: Id, run_id: LongId, org: RequireMember, chats: Chats, body: EndChatRequest | None = None
 ) -> TextChat:
     """Ends the chat; ending it again changes nothing."""
     expected = body.expected_revision if body else None

@@ -9,27 +9,22 @@ from typing import Final
 import structlog
 
 from offhook.chat.errors import ChatTimedOut, WorkflowChanged
+from offhook.kit.clock import Clock
+from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS
+from offhook.kit.event_bus import EventBus
 from offhook.kit.json_values import JsonObject
-from offhook.knowledge import PassageLookup
-from offhook.models.ports import ModelSource
 from offhook.orgs import Caller
-from offhook.recordings import RecordingLibrary
-from offhook.root import Root
 from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.chats import chat_store, chat_turns
 from offhook.runs.chats.chat_store import ChatAnswer, ChatClaim
 from offhook.runs.chats.chat_turns import NewTurn, StoredMessage
 from offhook.runs.events import RunStarted
-from offhook.runs.live.call_knowledge import CallKnowledge
-from offhook.runs.live.call_sounds import CallSounds
+from offhook.runs.live.agent_factory import AgentFactory
 from offhook.runs.live.sweeper import run_finished_event
-from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.records.context import call_context
 from offhook.runs.states import TEXT_CHAT
-from offhook.voice.call_context import CallAgent
-from offhook.voice.config import CallConfig
 from offhook.voice.events import VoiceEvent
 from offhook.voice.text_session import TextSession
 from offhook.workflows import service as workflows
@@ -64,12 +59,16 @@ class EventBuffer:
 class TextChatService:
     """The chat use cases; each opens its own short transactions, none of them while a model answers."""
 
-    def __init__(self, root: Root) -> None:
-        self._root = root
+    def __init__(self, *, db: Database, events: EventBus, clock: Clock, agents: AgentFactory, max_turns: int) -> None:
+        self._db = db
+        self._events = events
+        self._clock = clock
+        self._agents = agents
+        self._max_turns = max_turns
 
     async def start(self, caller: Caller, workflow_id: int, *, name: str | None, context: JsonObject) -> Run:
         """Starts a new chat with the agent's first messages. Raises what ``runs.service.create_run`` raises."""
-        async with self._root.db.transaction() as session:
+        async with self._db.transaction() as session:
             run = await runs.create_run(
                 session,
                 organization_id=caller.organization_id,
@@ -82,11 +81,11 @@ class TextChatService:
                 created_by=caller.user_id,
                 name_prefix="WR-TEST",
             )
-        await self._root.events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
+        await self._events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
         return await self._answer_message((caller.organization_id, workflow_id, run.id), None, None)
 
     async def get(self, caller: Caller, workflow_id: int, run_id: int) -> Run:
-        async with self._root.db.transaction() as session:
+        async with self._db.transaction() as session:
             return await chat_store.get_chat_run(session, caller.organization_id, workflow_id, run_id)
 
     async def say(
@@ -103,9 +102,9 @@ class TextChatService:
         Raises ChatTurnNotFound (404), ChatConflict and ChatIsOver (409).
         """
         ids = (caller.organization_id, workflow_id, run_id)
-        async with self._root.db.transaction() as session:
+        async with self._db.transaction() as session:
             return await chat_store.rewind_chat(
-                session, ids, cursor, expected_revision=expected_revision, now=self._root.clock.now()
+                session, ids, cursor, expected_revision=expected_revision, now=self._clock.now()
             )
 
     async def end(self, caller: Caller, workflow_id: int, run_id: int, *, expected_revision: int | None = None) -> Run:
@@ -118,24 +117,24 @@ class TextChatService:
         return await self._run_claimed(held, _end_session)
 
     async def _answer_message(self, ids: tuple[int, int, int], text: str | None, expected_revision: int | None) -> Run:
-        held = await self._claim_chat(ids, expected_revision, max_turns=self._root.settings.max_chat_turns)
+        held = await self._claim_chat(ids, expected_revision, max_turns=self._max_turns)
 
         async def run_turns(engine: TextSession) -> list[SpokenTurn]:
-            said: list[SpokenTurn] = []
+            spoken_turns: list[SpokenTurn] = []
             # A chat whose first answer was lost, or that was created as a bare run, begins with its first message.
             if not held.state["turns"]:
-                said.append(SpokenTurn(None, await engine.start(), engine.snapshot()))
+                spoken_turns.append(SpokenTurn(None, await engine.start(), engine.snapshot()))
             if text is not None and not engine.is_over:
-                said.append(SpokenTurn(text, await engine.say(text), engine.snapshot()))
-            return said
+                spoken_turns.append(SpokenTurn(text, await engine.say(text), engine.snapshot()))
+            return spoken_turns
 
         return await self._run_claimed(held, run_turns)
 
     async def _claim_chat(
         self, ids: tuple[int, int, int], expected_revision: int | None, *, max_turns: int | None = None
     ) -> ChatClaim:
-        now = self._root.clock.now()
-        async with self._root.db.transaction() as session:
+        now = self._clock.now()
+        async with self._db.transaction() as session:
             return await chat_store.claim_chat(
                 session, ids, expected_revision=expected_revision, now=now, max_turns=max_turns
             )
@@ -143,15 +142,15 @@ class TextChatService:
     async def _run_claimed(self, held: ChatClaim, talk: Exchange) -> Run:
         """Restores the engine, lets it talk and stores the result; always releases the claim."""
         try:
-            began_at = self._root.clock.now()
+            began_at = self._clock.now()
             sink = EventBuffer()
             engine = await self._restore_session(held, sink, began_at)
             async with asyncio.timeout(ANSWER_TIMEOUT_S):
-                said = await talk(engine)
-            now = self._root.clock.now()
-            turns = [_new_turn(one, began_at.isoformat(), now.isoformat()) for one in said]
+                spoken_turns = await talk(engine)
+            now = self._clock.now()
+            turns = [_new_turn(one, began_at.isoformat(), now.isoformat()) for one in spoken_turns]
             answer = ChatAnswer(turns, sink.events, engine.result)
-            async with self._root.db.transaction() as session:
+            async with self._db.transaction() as session:
                 run = await chat_store.store_answer(session, held, answer, now=now)
         except BaseException as error:
             await self._release_claim(held)
@@ -159,29 +158,21 @@ class TextChatService:
                 raise ChatTimedOut from error
             raise
         if run.ended_at is not None:
-            await self._root.events.publish(run_finished_event(run))
+            await self._events.publish(run_finished_event(run))
         return run
 
     async def _restore_session(self, held: ChatClaim, sink: EventBuffer, now: datetime) -> TextSession:
         run = held.run
-        async with self._root.db.transaction() as session:
+        async with self._db.transaction() as session:
             version = await workflows.version_to_run(session, run.organization_id, run.version_id)
         graph, snapshot = parse_graph(version.definition), chat_turns.engine_snapshot(held.state)
         if graph.start_id is None or (snapshot is not None and snapshot["node_id"] not in graph.nodes):
             raise WorkflowChanged
         context = call_context(run, version)
-        agent = CallAgent(
-            graph=graph,
-            config=CallConfig.from_configurations(version.configurations),
-            toolbox=await self._root.get(ToolRegistry).toolbox_for_run(run, graph, context),
-            context=context,
-            sounds=CallSounds(self._root.get(RecordingLibrary), run.organization_id),
-            knowledge=CallKnowledge(self._root.get(PassageLookup), run.organization_id),
-        )
-        source = self._root.get(ModelSource)  # type: ignore[type-abstract]
+        agent = await self._agents.build_agent(run, graph, version.configurations, context)
         return TextSession(
             agent=agent,
-            models=await source.for_organization(run.organization_id, version.configurations),
+            models=await self._agents.models.for_organization(run.organization_id, version.configurations),
             sink=sink,
             state=snapshot,
             elapsed_s=max(0.0, (now - (run.answered_at or now)).total_seconds()),
@@ -189,7 +180,7 @@ class TextChatService:
 
     async def _release_claim(self, held: ChatClaim) -> None:
         try:
-            async with self._root.db.transaction() as session:
+            async with self._db.transaction() as session:
                 await chat_store.release_claim(session, held)
         except DATABASE_ERRORS as error:
             log.warning("chat_claim_not_released", run_id=held.run.id, error=type(error).__name__)

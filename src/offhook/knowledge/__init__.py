@@ -10,9 +10,10 @@ from offhook.knowledge.offline.model import OfflineModel
 from offhook.knowledge.passage_lookup import PassageLookup
 from offhook.knowledge.search import PassageSearch
 from offhook.knowledge.search_queries import KnowledgePassage
+from offhook.knowledge.services import KnowledgeServices
 from offhook.knowledge.uploads import DocumentIntake
 from offhook.knowledge.vectors.reembedding import ReembeddingJob, enqueue_reembedding
-from offhook.models import ModelConfigurationStore
+from offhook.models import ModelConfigurationStore, SentenceEncoder
 from offhook.root import Root
 
 __all__ = ["KnowledgePassage", "PassageLookup", "PassageSearch", "register"]
@@ -23,20 +24,21 @@ def register(root: Root) -> None:
     data = root.settings.data_dir
     offline = OfflineModel(data / "models")
     root.on_stop.append(offline.aclose)
+    root.get(SentenceEncoder).connect(offline.embed_sentences)
     configurations = root.get(ModelConfigurationStore)
-    configurations.on_change(enqueue_reembedding)
+    configurations.on_change.append(enqueue_reembedding)
     embedders = EmbedderRegistry(root.db, configurations, configurations.egress, offline)
     intake = DocumentIntake(root.storage, data / "drafts")
-    root.provide(DocumentIntake, intake)
     search, warming = PassageSearch(root.db, embedders), TaskTracker()
     root.on_stop.append(warming.close)
-    root.provide(PassageSearch, search)
+    root.provide(KnowledgeServices, KnowledgeServices(intake, search))
     root.provide(PassageLookup, PassageLookup(root.db, search, embedders, warming))
     processing = DocumentProcessor(db=root.db, reader=DocumentReader(intake), embedders=embedders, clock=root.clock)
     root.jobs.add(PROCESS, processing.process_document)
     root.jobs.add(REEMBED, ReembeddingJob(root.db, embedders).run_job)
-    root.jobs.add(INDEX, tasks.index_handler(root))
-    root.jobs.add(SWEEP, tasks.sweep_handler(root), every_s=tasks.SWEEP_INTERVAL_S)
-    root.jobs.add(SWEEP_FILES, tasks.files_handler(root, intake), every_s=tasks.FILES_INTERVAL_S)
-    root.on_work.append(tasks.vectors_hook(root, embedders))
+    maintenance = tasks.KnowledgeMaintenance(root.db, root.clock, intake, embedders)
+    root.jobs.add(INDEX, maintenance.build_space_index)
+    root.jobs.add(SWEEP, maintenance.requeue_stale, every_s=tasks.SWEEP_INTERVAL_S)
+    root.jobs.add(SWEEP_FILES, maintenance.delete_orphaned_files, every_s=tasks.FILES_INTERVAL_S)
+    root.on_work.append(maintenance.make_missing_vectors)
     root.api.include_router(endpoints.router)

@@ -55,14 +55,7 @@ class EmbedderRegistry:
         self._db = db
         self._configurations = configurations
         self._egress = egress
-        self._offline = offline
-
-    async def warm_up(self) -> None:
-        """Loads the offline model; raises EmbeddingFailed when it is not installed."""
-        await self._offline.load()
-
-    def is_offline_installed(self) -> bool:
-        return self._offline.is_installed()
+        self.offline = offline
 
     async def current_embedder(self, organization_id: int) -> TextEmbedder:
         """Returns the configured model or the offline one; raises EmbeddingFailed when it cannot be used."""
@@ -71,7 +64,7 @@ class EmbedderRegistry:
     async def embedder_for(self, organization_id: int, model: EmbeddingModel) -> TextEmbedder | None:
         """Returns the model that made existing vectors; None when the organization no longer has access to it."""
         if model == MODEL:
-            return self._offline
+            return self.offline
         try:
             choice = await self._resolve_choice(organization_id)
         except EmbeddingFailed:
@@ -81,7 +74,7 @@ class EmbedderRegistry:
         return self._build_embedder(replace(choice, model=model.model))
 
     def _build_embedder(self, choice: EmbeddingChoice) -> TextEmbedder:
-        return self._offline if choice.provider == MODEL.provider else VendorEmbedder(choice, self._egress)
+        return self.offline if choice.provider == MODEL.provider else VendorEmbedder(choice, self._egress)
 
     async def _resolve_choice(self, organization_id: int) -> EmbeddingChoice:
         async with self._db.transaction() as session:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, File, Form, Path, Query, Response, UploadFile
+from fastapi import APIRouter, File, Form, Path, Query, Response, UploadFile
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
@@ -22,10 +22,8 @@ from offhook.knowledge.schemas import (
     SearchRequest,
     clean_name,
 )
-from offhook.knowledge.search import PassageSearch
-from offhook.knowledge.uploads import DocumentIntake
+from offhook.knowledge.services import Services
 from offhook.orgs import CurrentOrg, Now, RequireMember
-from offhook.root import use_service
 
 router = APIRouter(prefix="/knowledge-base", tags=["knowledge base"])
 
@@ -74,7 +72,7 @@ async def upload_document(
     file: Annotated[UploadFile, File(description="PDF, DOCX, TXT, Markdown, HTML or CSV, up to 50 MB")],
     org: RequireMember,
     session: Session,
-    intake: Annotated[DocumentIntake, Depends(use_service(DocumentIntake))],
+    knowledge: Services,
     name: Annotated[str | None, Form(max_length=1_000, description="Defaults to the filename")] = None,
     retrieval_mode: Annotated[RetrievalMode, Form()] = "auto",
 ) -> DocumentResponse:
@@ -86,7 +84,7 @@ async def upload_document(
     filename = _require_valid_name(file.filename or "document")
     shown = _require_valid_name(name) if name is not None and name.strip() else filename
     # The session holds no connection before its first statement, so a slow upload holds none.
-    stored = await intake.store_upload(org.organization_id, file.file, filename)
+    stored = await knowledge.intake.store_upload(org.organization_id, file.file, filename)
     document, content = await service.create_document(
         session, org, stored, name=shown, filename=filename, retrieval_mode=retrieval_mode
     )
@@ -94,11 +92,11 @@ async def upload_document(
 
 
 @router.post("/search", response_model=list[SearchHit], operation_id="search_knowledge")
-async def search_knowledge(
-    body: SearchRequest, org: CurrentOrg, search: Annotated[PassageSearch, Depends(use_service(PassageSearch))]
-) -> list[SearchHit]:
+async def search_knowledge(body: SearchRequest, org: CurrentOrg, knowledge: Services) -> list[SearchHit]:
     """Returns the best passages of ready documents, by meaning and by words. Unknown document ids are ignored."""
-    hits = await search.find_passages(org.organization_id, body.query, limit=body.limit, document_ids=body.document_ids)
+    hits = await knowledge.search.find_passages(
+        org.organization_id, body.query, limit=body.limit, document_ids=body.document_ids
+    )
     return [
         SearchHit(
             document_id=hit.document_id,

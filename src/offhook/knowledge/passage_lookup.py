@@ -42,7 +42,7 @@ class PassageLookup:
 
     async def _warm_up(self) -> None:
         try:
-            await self._embedders.warm_up()
+            await self._embedders.offline.load()
         except EmbeddingFailed as error:
             log.warning("embedding_model_load_failed", error=str(error))
 

@@ -77,10 +77,12 @@ async def find_by_references(
     numbers = [int(ref) for ref in refs if ref.isdecimal() and len(ref) < 10]
     if not ids and not numbers:
         return []
-    mine = KnowledgeDocument.organization_id == organization_id
+    in_organization = KnowledgeDocument.organization_id == organization_id
     return (
         await session.scalars(
-            select(KnowledgeDocument).where(mine, KnowledgeDocument.id.in_(ids) | KnowledgeDocument.number.in_(numbers))
+            select(KnowledgeDocument).where(
+                in_organization, KnowledgeDocument.id.in_(ids) | KnowledgeDocument.number.in_(numbers)
+            )
         )
     ).all()
 
@@ -175,12 +177,12 @@ async def chunks_without_vectors(
 
 async def vectors_of_content(session: AsyncSession, organization_id: int, content_id: int, space_id: int) -> int:
     """Counts the pieces of a content that have vectors in the space."""
-    mine = VectorSpace.organization_id == organization_id
+    in_organization = VectorSpace.organization_id == organization_id
     query = (
         select(func.count())
         .select_from(KnowledgeVector)
         .join(VectorSpace, VectorSpace.id == KnowledgeVector.space_id)
-        .where(mine, KnowledgeVector.space_id == space_id, KnowledgeVector.content_id == content_id)
+        .where(in_organization, KnowledgeVector.space_id == space_id, KnowledgeVector.content_id == content_id)
     )
     return await session.scalar(query) or 0
 

@@ -65,8 +65,10 @@ class QueryTerm:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgePassage:
-    """Implements ``voice.ports.Passage``. ``is_whole`` marks a document's whole text. ``score`` is 1 for the first
-    place in both rankings; ``cosine`` is None for passages found by words alone.
+    """A passage of a document. ``is_whole`` marks a document's whole text; otherwise ``page`` is its page.
+
+    ``score``, from 0 to 1, is 1 for the first place in both rankings; ``cosine`` is None for passages found by words
+    alone.
     """
 
     document_id: str

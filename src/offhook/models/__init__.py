@@ -11,11 +11,13 @@ from offhook.models.ports import ModelSource
 from offhook.models.prices import BillingPolicy, InstallationBillingPolicy
 from offhook.models.prices import router as prices_router
 from offhook.models.registry import ModelRegistry
+from offhook.models.sentence_encoder import SentenceEncoder
 from offhook.models.service import ModelConfigurationStore
+from offhook.models.services import ModelServices
 from offhook.root import Root
 from offhook.settings import SettingsError
 
-__all__ = ["ModelConfigurationStore", "ModelRegistry", "register"]
+__all__ = ["ModelConfigurationStore", "ModelRegistry", "SentenceEncoder", "register"]
 
 
 def register(root: Root) -> None:
@@ -25,7 +27,9 @@ def register(root: Root) -> None:
     if local_servers.are_allowed(settings):
         egress = EgressClient(local_servers.model_egress_policy(settings))
         root.on_stop.append(egress.aclose)
-    registry = ModelRegistry(settings, egress=egress)
+    sentences = SentenceEncoder()
+    root.provide(SentenceEncoder, sentences)
+    registry = ModelRegistry(settings, egress=egress, embed_sentences=sentences)
     try:
         registry.installed_models()
     except UnknownModel as error:
@@ -36,9 +40,9 @@ def register(root: Root) -> None:
     configuring = ModelSettingsService(
         settings=settings, registry=registry, configurations=configurations, db=root.db, clock=root.clock
     )
-    root.provide(ModelRegistry, registry)
+    root.provide(ModelServices, ModelServices(registry, configurations, configuring))
+    # for other domains
     root.provide(ModelConfigurationStore, configurations)
-    root.provide(ModelSettingsService, configuring)
     source = OrganizationModels(registry, configurations, root.db)
     root.provide(ModelSource, source)  # type: ignore[type-abstract]  # found by its port
     root.on_stop.append(registry.close)

@@ -1,15 +1,14 @@
 """Model configurations over HTTP."""
 
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from fastapi.responses import Response
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.json_values import JsonObject
 from offhook.models.configuration import configuration_formats
-from offhook.models.configuration.vendor_offers import ModelSettingsService
 from offhook.models.schemas import (
     ByokConfiguration,
     ChangeResponse,
@@ -23,22 +22,22 @@ from offhook.models.schemas import (
     VoicePreviewRequest,
 )
 from offhook.models.service import StoredConfiguration
+from offhook.models.services import ModelServices, Services
 from offhook.orgs import CurrentOrg, RequireAdmin, RequireMember
-from offhook.root import use_service
-
-Models = Annotated[ModelSettingsService, Depends(use_service(ModelSettingsService))]
 
 router = APIRouter(prefix="/organizations/model-configurations/v2", tags=["models"])
 
 
 @router.get("/defaults", response_model=ModelDefaultsResponse, operation_id="get_model_configuration_defaults")
-async def get_defaults(caller: CurrentOrg, models: Models) -> ModelDefaultsResponse:
+async def get_defaults(caller: CurrentOrg, models: Services) -> ModelDefaultsResponse:
     """Returns the installation's defaults, every provider with its models, and model servers found on this machine."""
-    return await models.installation_defaults()
+    return await models.settings.installation_defaults()
 
 
 @router.get("", response_model=ModelConfigurationResponse, operation_id="get_model_configurations")
-async def get_model_configurations(caller: CurrentOrg, session: Session, models: Models) -> ModelConfigurationResponse:
+async def get_model_configurations(
+    caller: CurrentOrg, session: Session, models: Services
+) -> ModelConfigurationResponse:
     """Returns the organization's configuration with masked keys, and the models that its calls use."""
     return _configuration_response(
         models, await models.configurations.load_configuration(session, caller.organization_id)
@@ -47,7 +46,7 @@ async def get_model_configurations(caller: CurrentOrg, session: Session, models:
 
 @router.put("", response_model=ModelConfigurationResponse, operation_id="put_model_configurations")
 async def put_model_configurations(
-    body: ModelConfigurationBody, caller: RequireAdmin, session: Session, models: Models
+    body: ModelConfigurationBody, caller: RequireAdmin, session: Session, models: Services
 ) -> ModelConfigurationResponse:
     """Replaces the configuration. An omitted or masked key keeps its value; `null` removes it."""
     sent = _body_services(body)
@@ -57,10 +56,10 @@ async def put_model_configurations(
 
 @router.post("/check", response_model=ModelCheckResponse, operation_id="check_model_configurations")
 async def check_model_configurations(
-    caller: RequireAdmin, models: Models, body: ModelConfigurationBody | None = None
+    caller: RequireAdmin, models: Services, body: ModelConfigurationBody | None = None
 ) -> ModelCheckResponse:
     """Checks the keys with every vendor: those of the body, which is not stored, or the stored ones."""
-    results = await models.check_services(caller, None if body is None else _body_services(body))
+    results = await models.settings.check_services(caller, None if body is None else _body_services(body))
     by_kind = {
         kind: [CheckResponse.model_validate(one, from_attributes=True) for one in some]
         for kind, some in results.items()
@@ -81,14 +80,14 @@ async def check_model_configurations(
     },
     operation_id="preview_voice",
 )
-async def preview_voice(body: VoicePreviewRequest, caller: RequireMember, models: Models) -> Response:
+async def preview_voice(body: VoicePreviewRequest, caller: RequireMember, models: Services) -> Response:
     """Speaks a short text in a voice: WAV, mono. Keys and addresses that are not stored require the admin role."""
-    sound = await models.preview_voice(caller, body.voice_service(), body.text)
+    sound = await models.settings.preview_voice(caller, body.voice_service(), body.text)
     return Response(sound, media_type="audio/wav", headers={"Cache-Control": "no-store"})
 
 
 @router.get("/migration-preview", response_model=MigrationPreviewResponse, operation_id="preview_model_migration")
-async def migration_preview(caller: CurrentOrg, session: Session, models: Models) -> MigrationPreviewResponse:
+async def migration_preview(caller: CurrentOrg, session: Session, models: Services) -> MigrationPreviewResponse:
     """Returns what a migration would change; nothing at version 2."""
     preview = await models.configurations.preview_migration(session, caller.organization_id)
     return MigrationPreviewResponse(
@@ -99,7 +98,7 @@ async def migration_preview(caller: CurrentOrg, session: Session, models: Models
 
 
 @router.post("/migrate", response_model=ModelConfigurationResponse, operation_id="migrate_model_configurations")
-async def migrate(caller: RequireAdmin, session: Session, models: Models) -> ModelConfigurationResponse:
+async def migrate(caller: RequireAdmin, session: Session, models: Services) -> ModelConfigurationResponse:
     """Migrates the stored configuration to version 2; does nothing at version 2."""
     return _configuration_response(models, await models.configurations.migrate(session, caller))
 
@@ -109,9 +108,9 @@ def _body_services(body: Any) -> JsonObject:
     return cast(JsonObject, ours.to_services())
 
 
-def _configuration_response(models: ModelSettingsService, stored: StoredConfiguration) -> ModelConfigurationResponse:
+def _configuration_response(models: ModelServices, stored: StoredConfiguration) -> ModelConfigurationResponse:
     return ModelConfigurationResponse(
         configuration=configuration_formats.mask_keys(stored.services),
-        effective=EffectiveModels.model_validate(models.describe_effective(stored.services)),
+        effective=EffectiveModels.model_validate(models.settings.describe_effective(stored.services)),
         source=stored.source,
     )

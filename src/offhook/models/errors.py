@@ -10,8 +10,7 @@ class UnknownModel(UnprocessableRequest):
 
     def __init__(self, field: str, problem: str) -> None:
         """Takes a ``field`` as in a configuration, e.g. ``models.llm.model``, and the rest of the sentence about it."""
-        self.field = field
-        super().__init__(f"{field} {problem}")
+        super().__init__(f"{field} {problem}", field=field)
 
 
 class KeyMasked(UnprocessableRequest):

@@ -77,7 +77,8 @@ class NodeHint:
     ``entered`` is true while nothing has been said at this node. ``prompt`` is rendered; ``say_text`` is the sentence
     that a rule-based model speaks on entering (greeting, ``data.offline_say`` or the quoted sentence of the prompt).
     ``variables`` are the extraction variables ``{name, type, prompt}``, ``passages`` the document passages for the
-    question.
+    question. ``persona`` is the rendered global prompt where the node uses it; ``known_variables`` are those that
+    earlier nodes have extracted, which the caller may correct here.
     """
 
     node_id: str
@@ -90,6 +91,8 @@ class NodeHint:
     tools: tuple[ToolHint, ...] = ()
     variables: tuple[Mapping[str, Any], ...] = ()
     passages: tuple[str, ...] = ()
+    persona: str = ""
+    known_variables: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from offhook.kit.egress import EgressClient
 from offhook.models.catalog import VendorCatalog
 from offhook.models.configuration.resolution import ModelResolver, ResolvedModels
 from offhook.models.ports import CallModels, Llm, Stt, Tts
+from offhook.models.sentence_encoder import EmbedSentences
 from offhook.models.vendors import AnyVendor, Kind, ModelChoice, VendorContext
 from offhook.settings import Settings
 
@@ -18,24 +18,18 @@ MAX_PORTS: Final = 500
 BUILTIN: Final = "builtin"
 
 
-@dataclass(frozen=True, slots=True)
-class VendorStatus:
-    """One vendor in this process: ``ports`` counts its different choices in use now or recently."""
-
-    kind: Kind
-    provider: str
-    title: str
-    needs_key: bool
-    ports: int
-
-
 class ModelRegistry:
     """One port for each different choice per process. Starts nothing before the first call (or :meth:`warm_up`)."""
 
     def __init__(
-        self, settings: Settings, catalog: VendorCatalog | None = None, egress: EgressClient | None = None
+        self,
+        settings: Settings,
+        catalog: VendorCatalog | None = None,
+        egress: EgressClient | None = None,
+        embed_sentences: EmbedSentences | None = None,
     ) -> None:
-        self.catalog = catalog or VendorCatalog.load_providers(VendorContext(settings, egress or EgressClient()))
+        parts = VendorContext(settings, egress or EgressClient(), embed_sentences)
+        self.catalog = catalog or VendorCatalog.load_providers(parts)
         self.chooser = ModelResolver(self.catalog, settings)
         self._ports: OrderedDict[ModelChoice, Llm | Tts | Stt] = OrderedDict()
 
@@ -71,14 +65,6 @@ class ModelRegistry:
     def installed_models(self) -> ResolvedModels:
         """Returns the models of a call that chooses none itself. Raises UnknownModel when the settings do not fit."""
         return self.chooser.resolve({}, {})
-
-    def vendor_statuses(self) -> list[VendorStatus]:
-        """Returns every vendor and its use by calls of this process."""
-        built = [(choice.kind, choice.provider) for choice in self._ports]
-        return [
-            VendorStatus(v.kind, v.provider, v.title, v.needs_key, built.count((v.kind, v.provider)))
-            for v in self.catalog.list_vendors()
-        ]
 
     async def warm_up(self) -> None:
         """Starts the parts that calls will need, so that the first call does not wait for them."""

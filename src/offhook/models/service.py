@@ -64,11 +64,8 @@ class ModelConfigurationStore:
         self._registry = registry
         self._keyring = keyring
         self.egress = egress
-        self._on_change: list[ChangeHook] = []
-
-    def on_change(self, hook: ChangeHook) -> None:
-        """Registers ``hook``, which gets the organization's id in the transaction of every change."""
-        self._on_change.append(hook)
+        # each gets the organization's id in the transaction of every change
+        self.on_change: list[ChangeHook] = []
 
     async def load_configuration(
         self, session: AsyncSession, organization_id: int, *, for_update: bool = False
@@ -130,7 +127,7 @@ class ModelConfigurationStore:
     def _check_key(self, choice: ModelChoice) -> None:
         vendor = self._registry.catalog.find_vendor(choice.kind, choice.provider)
         if vendor.needs_key and not choice.api_key and choice.base_url is None:
-            raise KeyMissing(f"{vendor.title} needs an api_key (models.{choice.kind}).")
+            raise KeyMissing(f"{vendor.title} requires an API key.", field=f"models.{choice.kind}.api_key")
 
     async def check_override(
         self, session: AsyncSession, organization_id: int, configurations: Mapping[str, Any] | None
@@ -209,7 +206,7 @@ class ModelConfigurationStore:
             sealed_keys=sealed,
             updated_by=caller.user_id,
         )
-        for hook in self._on_change:
+        for hook in self.on_change:
             await hook(session, caller.organization_id)
 
 

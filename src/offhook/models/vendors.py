@@ -6,6 +6,7 @@ from typing import Final, Generic, Literal, TypeVar
 
 from offhook.kit.egress import EgressClient
 from offhook.models.ports import Llm, Stt, Tts
+from offhook.models.sentence_encoder import EmbedSentences
 from offhook.settings import Settings
 
 Kind = Literal["llm", "tts", "stt"]
@@ -97,8 +98,9 @@ class VendorContext:
     offers.
 
     ``egress`` guards addresses that organizations enter (``choice.is_guarded``): ``egress.vendor_client(…)`` for an
-    SDK, ``egress.check_url(…)`` before opening a socket.
+    SDK, ``egress.check_url(…)`` before opening a socket. ``embed_sentences`` is the offline embedding model.
     """
 
     settings: Settings
     egress: EgressClient
+    embed_sentences: EmbedSentences | None = None

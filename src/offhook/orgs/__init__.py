@@ -1,5 +1,7 @@
 """Organizations, their people, sign-in and API keys."""
 
+from functools import partial
+
 from offhook.kit.crypto import Keyring
 from offhook.orgs import endpoints, tasks
 from offhook.orgs.api_keys import user_key_endpoints
@@ -20,6 +22,7 @@ from offhook.orgs.do_not_call import endpoints as do_not_call_endpoints
 from offhook.orgs.idempotency import IdempotencyHeader, run_idempotent
 from offhook.orgs.people import account_endpoints, member_endpoints
 from offhook.orgs.preferences import endpoints as preference_endpoints
+from offhook.orgs.services import OrganizationServices
 from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.orgs.sign_in.sign_in_service import SignIn
 from offhook.root import Root
@@ -48,9 +51,9 @@ def register(root: Root) -> None:
     secret = root.settings.secret_key
     root.provide(Keyring, Keyring(secret.get_secret_value() if secret else None, root.settings.data_dir / "secret.key"))
     authenticator = Authenticator(root.db, root.clock)
-    root.provide(Authenticator, authenticator)
+    sign_in = SignIn(root.db, root.clock, root.settings)
+    root.provide(OrganizationServices, OrganizationServices(authenticator, sign_in))
     root.on_stop.append(authenticator.close)
-    root.provide(SignIn, SignIn(root.db, root.clock, root.settings))
     root.api.include_router(endpoints.auth_router)
     root.api.include_router(endpoints.organizations_router)
     for module in (
@@ -62,4 +65,5 @@ def register(root: Root) -> None:
         do_not_call_endpoints,
     ):
         root.api.include_router(module.router)
-    root.jobs.add("credentials.sweep", tasks.sweep_handler(root), every_s=tasks.SWEEP_EVERY_S)
+    sweep = partial(tasks.delete_expired_credentials, root.db, root.clock)
+    root.jobs.add("credentials.sweep", sweep, every_s=tasks.SWEEP_EVERY_S)

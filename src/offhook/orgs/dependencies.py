@@ -14,7 +14,7 @@ from offhook.kit.http.openapi import declares_headers
 from offhook.orgs.audit_trail.recorder import CHANGING_METHODS, record_request
 from offhook.orgs.caller import ADMINS, WRITERS, Caller
 from offhook.orgs.errors import PersonOnly, SuperuserOnly
-from offhook.orgs.sign_in.authentication import Authenticator
+from offhook.orgs.services import OrganizationServices, find_services
 
 _BEARER: Final = "`Bearer <token>`, or the bare token"
 Authorization = Annotated[str | None, Header(description=_BEARER)]
@@ -50,8 +50,8 @@ async def optional_caller(connection: HTTPConnection) -> Caller | None:
 async def current_caller(connection: HTTPConnection) -> Caller:
     """Returns the caller, in one layer without parameters, because each layer and parameter slows every request."""
     headers = connection.headers
-    authenticator: Authenticator = connection.app.state.root.get(Authenticator)
-    caller = await authenticator.authenticate(
+    services: OrganizationServices = await find_services(connection)
+    caller = await services.authenticator.authenticate(
         api_key=headers.get("x-api-key"),
         authorization=headers.get("authorization"),
         ip=await client_address(connection),

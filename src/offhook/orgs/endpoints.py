@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
@@ -25,29 +25,26 @@ from offhook.orgs.schemas import (
     UserResponse,
 )
 from offhook.orgs.service import SignInResult
+from offhook.orgs.services import Services
 from offhook.orgs.sign_in.authentication import bearer_token
-from offhook.orgs.sign_in.sign_in_service import SignIn
-from offhook.root import use_service
-
-SignInService = Annotated[SignIn, Depends(use_service(SignIn))]
 
 auth_router = APIRouter(prefix="/auth", tags=["auth"])
 organizations_router = APIRouter(prefix="/organizations", tags=["organizations"])
 
 
 @auth_router.post("/signup", response_model=SignedInResponse, operation_id="signup")
-async def signup(body: SignupRequest, sign_in: SignInService, ip: ClientAddress) -> SignedInResponse:
-    return signed_in_response(await sign_in.sign_up(body, ip))
+async def signup(body: SignupRequest, services: Services, ip: ClientAddress) -> SignedInResponse:
+    return signed_in_response(await services.sign_in.sign_up(body, ip))
 
 
 @auth_router.post("/login", response_model=SignedInResponse, operation_id="login")
-async def login(body: LoginRequest, sign_in: SignInService, ip: ClientAddress) -> SignedInResponse:
-    return signed_in_response(await sign_in.log_in(body, ip))
+async def login(body: LoginRequest, services: Services, ip: ClientAddress) -> SignedInResponse:
+    return signed_in_response(await services.sign_in.log_in(body, ip))
 
 
 @auth_router.post("/link", response_model=SignedInResponse, operation_id="sign_in_by_link")
-async def sign_in_by_link(body: LinkRequest, sign_in: SignInService, ip: ClientAddress) -> SignedInResponse:
-    return signed_in_response(await sign_in.follow_link(body.token, ip))
+async def sign_in_by_link(body: LinkRequest, services: Services, ip: ClientAddress) -> SignedInResponse:
+    return signed_in_response(await services.sign_in.follow_link(body.token, ip))
 
 
 @auth_router.post("/logout", response_model=LogoutResponse, operation_id="logout")
@@ -103,14 +100,14 @@ async def create_key(body: ApiKeyCreate, org: RequireAdmin, session: Session) ->
 
 @organizations_router.delete("/api-keys/{key_id}", response_model=ApiKeyResponse, operation_id="archive_api_key")
 async def archive_key(key_id: Id, org: RequireAdmin, session: Session, now: Now) -> ApiKeyResponse:
-    return ApiKeyResponse.model_validate(await keys.archive_key(session, org, key_id, now))
+    return ApiKeyResponse.model_validate(await keys.set_archived(session, org, key_id, now))
 
 
 @organizations_router.put(
     "/api-keys/{key_id}/reactivate", response_model=ApiKeyResponse, operation_id="reactivate_api_key"
 )
 async def reactivate_key(key_id: Id, org: RequireAdmin, session: Session) -> ApiKeyResponse:
-    return ApiKeyResponse.model_validate(await keys.reactivate_key(session, org, key_id))
+    return ApiKeyResponse.model_validate(await keys.set_archived(session, org, key_id, None))
 
 
 def signed_in_response(result: SignInResult) -> SignedInResponse:

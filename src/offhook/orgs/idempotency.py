@@ -61,7 +61,11 @@ async def run_idempotent(
         return await action()
     if not _KEY.fullmatch(key):
         raise IdempotencyKeyInvalid
-    claimed = await _claim_key(db, organization_id, _shorten_scope(scope), key, _hash_body(body))
+    if not _PLAIN_SCOPE.fullmatch(scope):  # too long for its column, or not ASCII
+        scope = f"sha256:{hashlib.sha256(scope.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    if isinstance(body, dict):
+        body = json.dumps(body, sort_keys=True, separators=(",", ":"), default=str).encode()
+    claimed = await _claim_key(db, organization_id, scope, key, hashlib.sha256(body).digest())
     if isinstance(claimed, dict):
         return claimed
     try:
@@ -74,19 +78,6 @@ async def run_idempotent(
     async with db.transaction() as session:
         await repository.store_idempotent_response(session, organization_id, claimed, answer)
     return answer
-
-
-def _shorten_scope(scope: str) -> str:
-    """Returns the scope in its column's format; a long or non-ASCII scope becomes its checksum."""
-    if _PLAIN_SCOPE.fullmatch(scope):
-        return scope
-    return f"sha256:{hashlib.sha256(scope.encode('utf-8', 'surrogatepass')).hexdigest()}"
-
-
-def _hash_body(body: bytes | JsonObject) -> bytes:
-    if isinstance(body, dict):
-        body = json.dumps(body, sort_keys=True, separators=(",", ":"), default=str).encode()
-    return hashlib.sha256(body).digest()
 
 
 async def _claim_key(db: Database, organization_id: int, scope: str, key: str, fingerprint: bytes) -> int | Answer:

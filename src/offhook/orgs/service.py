@@ -209,28 +209,17 @@ async def create_key(
     return NewKey(record, key)
 
 
-async def archive_key(session: AsyncSession, organization_id: int, key_id: int, now: datetime) -> tuple[ApiKey, bool]:
-    """Archives a key; returns it and True if that changed it."""
-    record = await _get_key(session, organization_id, key_id)
-    changed = record.archived_at is None
-    if changed:
-        record.archived_at = now
-    return record, changed
-
-
-async def reactivate_key(session: AsyncSession, organization_id: int, key_id: int) -> tuple[ApiKey, bool]:
-    """Reactivates a key; returns it and True if that changed it."""
-    record = await _get_key(session, organization_id, key_id)
-    changed = record.archived_at is not None
-    record.archived_at = None
-    return record, changed
-
-
-async def _get_key(session: AsyncSession, organization_id: int, key_id: int) -> ApiKey:
+async def set_key_archived(
+    session: AsyncSession, organization_id: int, key_id: int, archived_at: datetime | None
+) -> tuple[ApiKey, bool]:
+    """Archives a key, or reactivates it with None; returns it and True if that changed it."""
     record = await repository.key_by_id(session, organization_id, key_id)
     if record is None:
         raise ApiKeyNotFound
-    return record
+    changed = (record.archived_at is None) != (archived_at is None)
+    if changed:
+        record.archived_at = archived_at
+    return record, changed
 
 
 async def grant_superuser(session: AsyncSession, email: str) -> User:

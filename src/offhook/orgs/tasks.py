@@ -2,22 +2,20 @@
 
 from datetime import timedelta
 
-from offhook.jobs.registry import JobHandler
+from offhook.kit.clock import Clock
+from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import repository
 from offhook.orgs.idempotency import KEY_LIFETIME
-from offhook.root import Root
 
 SWEEP_EVERY_S = 3600.0
 # Ended sessions and spent links are kept for a while for readers of the audit log.
 KEEP_ENDED = timedelta(days=7)
 
 
-def sweep_handler(root: Root) -> JobHandler:
-    async def delete_expired_credentials(_: JsonObject) -> None:
-        async with root.db.transaction() as session:
-            await repository.delete_expired_keys(session, KEY_LIFETIME)
-        async with root.db.transaction() as session:
-            await repository.delete_ended(session, root.clock.now() - KEEP_ENDED)
-
-    return delete_expired_credentials
+async def delete_expired_credentials(db: Database, clock: Clock, _: JsonObject) -> None:
+    """Handles the job ``credentials.sweep``."""
+    async with db.transaction() as session:
+        await repository.delete_expired_keys(session, KEY_LIFETIME)
+    async with db.transaction() as session:
+        await repository.delete_ended(session, clock.now() - KEEP_ENDED)

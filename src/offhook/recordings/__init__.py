@@ -1,20 +1,22 @@
 """Recordings: prerecorded speech for greetings, transitions and messages."""
 
 from offhook.kit.crypto import Keyring
+from offhook.models.ports import ModelSource
 from offhook.recordings import endpoints, tasks
 from offhook.recordings.library import RecordingLibrary
+from offhook.recordings.services import RecordingServices
 from offhook.recordings.uploads import RecordingUploads
 from offhook.root import Root
 
-__all__ = ["RecordingLibrary", "RecordingUploads", "register"]
+__all__ = ["RecordingLibrary", "RecordingServices", "register"]
 
 
 def register(root: Root) -> None:
-    """Adds the routes and the services; the workflows domain provides ``ports.RecordingUsers``."""
-    root.provide(RecordingLibrary, RecordingLibrary(root.db, root.storage))
-    keyring = root.get(Keyring)
-    root.provide(
-        RecordingUploads, RecordingUploads(db=root.db, storage=root.storage, keyring=keyring, clock=root.clock)
-    )
+    """Adds the routes and the services. Domains whose definitions name recordings add to ``users`` of the services."""
+    library = RecordingLibrary(root.db, root.storage)
+    uploads = RecordingUploads(db=root.db, storage=root.storage, keyring=root.get(Keyring), clock=root.clock)
+    root.provide(RecordingLibrary, library)
+    models = root.get(ModelSource)  # type: ignore[type-abstract]  # found by its port
+    root.provide(RecordingServices, RecordingServices(library, uploads, models, root.storage, root.clock))
     root.api.include_router(endpoints.router)
     root.jobs.add("recordings.sweep", tasks.sweep_handler(root), every_s=tasks.SWEEP_INTERVAL_S)

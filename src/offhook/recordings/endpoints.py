@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, Response, UploadFile
+from fastapi import APIRouter, File, Form, Header, Path, Query, Request, Response, UploadFile
 
 from offhook.kit.database.database import Session
 from offhook.kit.files.byte_ranges import range_response
@@ -11,12 +11,9 @@ from offhook.kit.files.file_store import FileGone
 from offhook.kit.http.openapi import error_responses, sdk_method
 from offhook.kit.http.pagination import SliceParams
 from offhook.kit.http.path_ids import Id
-from offhook.models.ports import ModelSource
 from offhook.orgs import CurrentOrg, RequireMember
-from offhook.recordings import service
+from offhook.recordings import repository, service
 from offhook.recordings.errors import RecordingNotFound
-from offhook.recordings.library import RecordingLibrary
-from offhook.recordings.ports import RecordingUsers
 from offhook.recordings.schemas import (
     MAX_FILE_BYTES,
     RecordingDeletedResponse,
@@ -31,17 +28,15 @@ from offhook.recordings.schemas import (
     UploadUrlsRequest,
     UploadUrlsResponse,
 )
+from offhook.recordings.services import Services
 from offhook.recordings.transcriber import transcribe_file
-from offhook.recordings.uploads import RecordingUploads, read_body
-from offhook.root import Root, base_url, use_service
+from offhook.recordings.uploads import read_body
+from offhook.root import base_url
 
 PREFIX: Final = "/workflow-recordings"
 router = APIRouter(prefix=PREFIX, tags=["recordings"])
 
 Name = Annotated[str, Path(min_length=1, max_length=64, description="The recording_id")]
-UploadsOf = Annotated[RecordingUploads, Depends(use_service(RecordingUploads))]
-Library = Annotated[RecordingLibrary, Depends(use_service(RecordingLibrary))]
-Users = Annotated[RecordingUsers, Depends(use_service(RecordingUsers))]
 Filter = Annotated[str | None, Query(max_length=128)]
 # a multipart body is the file and a little overhead
 _MAX_FORM_BYTES: Final = MAX_FILE_BYTES + 64 * 1024
@@ -49,11 +44,11 @@ _MAX_FORM_BYTES: Final = MAX_FILE_BYTES + 64 * 1024
 
 @router.post("/upload-url", response_model=UploadUrlsResponse, operation_id="create_recording_upload_urls")
 async def create_upload_urls(
-    body: UploadUrlsRequest, org: RequireMember, uploads: UploadsOf, request: Request
+    body: UploadUrlsRequest, org: RequireMember, services: Services, request: Request
 ) -> UploadUrlsResponse:
     """Returns an upload URL for each file, valid for 30 minutes. WAV, FLAC, Ogg or MP3, up to 5 MB and five minutes."""
     base = base_url(request)
-    slots = [uploads.create_slot(org.organization_id) for _ in body.files]
+    slots = [services.uploads.create_slot(org.organization_id) for _ in body.files]
     return UploadUrlsResponse(
         items=[
             UploadUrl(
@@ -75,9 +70,9 @@ async def create_upload_urls(
         "requestBody": {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
     },
 )
-async def upload_recording(token: str, uploads: UploadsOf, request: Request) -> UploadedResponse:
+async def upload_recording(token: str, services: Services, request: Request) -> UploadedResponse:
     """Uploads the bytes of a file, which is decoded before the response. The signed URL is the credential."""
-    key, length_s = await uploads.receive_upload(token, request.stream())
+    key, length_s = await services.uploads.receive_upload(token, request.stream())
     return UploadedResponse(storage_key=key, duration_seconds=length_s)
 
 
@@ -103,7 +98,7 @@ async def list_recordings(
         "tts_model": tts_model,
         "tts_voice_id": tts_voice_id,
     }
-    rows, total = await service.list_recordings(
+    rows, total = await repository.list_recordings(
         session, org.organization_id, filters, limit=part.limit, offset=part.offset
     )
     return RecordingListResponse(recordings=[RecordingResponse.from_row(row) for row in rows], total=total)
@@ -111,12 +106,13 @@ async def list_recordings(
 
 @router.post("/", response_model=RecordingsCreateResponse, operation_id="create_recordings")
 async def create_recordings(
-    body: RecordingsCreateRequest, org: RequireMember, session: Session, users: Users, request: Request
+    body: RecordingsCreateRequest, org: RequireMember, session: Session, services: Services
 ) -> RecordingsCreateResponse:
     """Creates recordings of files that were uploaded within the last day, all or none. Workflows refer to a recording by
     its `recording_id`."""
-    root: Root = request.app.state.root
-    rows = await service.create_recordings(session, root.storage, users, org, body.recordings, now=root.clock.now())
+    rows = await service.create_recordings(
+        session, services.storage, services.users, org, body.recordings, now=services.clock.now()
+    )
     return RecordingsCreateResponse(recordings=[RecordingResponse.from_row(row) for row in rows])
 
 
@@ -130,15 +126,14 @@ async def get_recording_audio(
     recording_id: Name,
     org: CurrentOrg,
     session: Session,
-    request: Request,
+    services: Services,
     range_header: Annotated[str | None, Header(alias="Range")] = None,
 ) -> Response:
     """Returns the audio as calls play it: WAV, mono, 16 kHz."""
-    root: Root = request.app.state.root
     row = await service.get_recording(session, org.organization_id, recording_id)
     try:
         return await range_response(
-            root.storage, row.storage_key, range_header, media_type="audio/wav", filename=f"{row.recording_id}.wav"
+            services.storage, row.storage_key, range_header, media_type="audio/wav", filename=f"{row.recording_id}.wav"
         )
     except FileGone:
         raise RecordingNotFound from None
@@ -150,16 +145,17 @@ async def update_recording(
     body: RecordingUpdateRequest,
     org: RequireMember,
     session: Session,
-    users: Users,
+    services: Services,
 ) -> RecordingResponse:
     """Changes the `recording_id`; workflows that use the recording are updated."""
-    return RecordingResponse.from_row(await service.rename_recording(session, users, org, id, body.recording_id))
+    row = await service.rename_recording(session, services.users, org, id, body.recording_id)
+    return RecordingResponse.from_row(row)
 
 
 @router.delete("/{recording_id}", response_model=RecordingDeletedResponse, operation_id="delete_recording")
-async def delete_recording(recording_id: Name, org: RequireMember, library: Library) -> RecordingDeletedResponse:
+async def delete_recording(recording_id: Name, org: RequireMember, services: Services) -> RecordingDeletedResponse:
     """Deletes a recording. Agents that still refer to it speak its text instead."""
-    await library.delete_recording(org, recording_id)
+    await services.library.delete_recording(org, recording_id)
     return RecordingDeletedResponse(success=True, message="Recording deleted successfully")
 
 
@@ -173,13 +169,12 @@ async def delete_recording(recording_id: Name, org: RequireMember, library: Libr
 async def transcribe_recording(
     file: Annotated[UploadFile, File()],
     org: RequireMember,
-    uploads: UploadsOf,
-    models: Annotated[ModelSource, Depends(use_service(ModelSource))],
+    services: Services,
     language: Annotated[str, Form(min_length=2, max_length=16, pattern=r"^[A-Za-z0-9-]+$")] = "en",
 ) -> TranscriptionResponse:
     """Transcribes a file of up to one minute with your speech-to-text vendor; takes as long as the recording."""
-    stt = (await models.for_organization(org.organization_id, {})).stt[0]
-    async with uploads.decode_upload(await read_body(_iter_chunks(file))) as (path, _):
+    stt = (await services.models.for_organization(org.organization_id, {})).stt[0]
+    async with services.uploads.decode_upload(await read_body(_iter_chunks(file))) as (path, _):
         text, length_s = await transcribe_file(stt, path, language)
     return TranscriptionResponse(transcript=text, language=language, duration_seconds=round(length_s, 3))
 

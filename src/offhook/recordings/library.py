@@ -43,7 +43,9 @@ class RecordingLibrary:
             key = await service.delete_recording(session, caller, recording_id)
         if key is not None:
             async with self._db.transaction() as session:
-                await service.remove_file(session, self._storage, caller.organization_id, key)
+                await repository.lock_keys(session, caller.organization_id, [key])
+                if not await repository.used_keys(session, caller.organization_id, [key]):
+                    await self._storage.delete(key)
 
     async def load_recording(self, organization_id: int, recording_id: str, sample_rate: int) -> LoadedRecording | None:
         """Returns None for an unknown recording; raises FileGone, OSError or wave.Error when its file is not readable."""
@@ -56,17 +58,14 @@ class RecordingLibrary:
         if samples is None:
             async with self._storage.open_file(row.storage_key) as path:
                 samples = await asyncio.to_thread(_read_samples, path, sample_rate)
-            self._cache_samples(key, samples)
+            if key not in self._cache:
+                self._bytes += samples.nbytes
+            self._cache[key] = samples
+            while self._bytes > MAX_CACHE_BYTES and len(self._cache) > 1:
+                _, oldest = self._cache.popitem(last=False)
+                self._bytes -= oldest.nbytes
         self._cache.move_to_end(key)
         return LoadedRecording(row.transcript, samples)
-
-    def _cache_samples(self, key: tuple[str, int], samples: Samples) -> None:
-        if key not in self._cache:
-            self._bytes += samples.nbytes
-        self._cache[key] = samples
-        while self._bytes > MAX_CACHE_BYTES and len(self._cache) > 1:
-            _, oldest = self._cache.popitem(last=False)
-            self._bytes -= oldest.nbytes
 
 
 def _read_samples(path: Path, sample_rate: int) -> Samples:

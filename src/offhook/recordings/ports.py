@@ -1,4 +1,4 @@
-"""Ports that the workflows domain, which is above this one, provides to the root."""
+"""Ports of the domains above this one, which add their implementations to ``RecordingServices.users``."""
 
 from typing import Protocol
 

@@ -3,10 +3,10 @@
 import re
 import secrets
 import wave
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -57,7 +57,7 @@ async def check_unused(session: AsyncSession, organization_id: int, key: str) ->
 async def create_recordings(
     session: AsyncSession,
     storage: FileStore,
-    users: RecordingUsers,
+    users: Sequence[RecordingUsers],
     caller: Caller,
     wanted: Sequence[RecordingCreate],
     *,
@@ -78,31 +78,28 @@ async def create_recordings(
     if len(set(keys)) < len(keys) or await repository.used_keys(session, organization_id, keys):
         raise RecordingExists
     for workflow_id in {item.workflow_id for item in wanted if item.workflow_id is not None}:
-        if not await users.has_workflow(session, organization_id, workflow_id):
+        if not any([await user.has_workflow(session, organization_id, workflow_id) for user in users]):
             raise WorkflowOfRecordingNotFound
     rows = [
-        _new_row(caller, item, await _upload_length(storage, organization_id, item.storage_key, now)) for item in wanted
+        WorkflowRecording(
+            organization_id=organization_id,
+            recording_id=item.recording_id,
+            workflow_id=item.workflow_id,
+            tts_provider=item.tts_provider,
+            tts_model=item.tts_model,
+            tts_voice_id=item.tts_voice_id,
+            transcript=item.transcript,
+            storage_key=item.storage_key,
+            details=item.metadata or {},
+            duration_s=await _upload_length(storage, organization_id, item.storage_key, now),
+            created_by=caller.user_id,
+        )
+        for item in wanted
     ]
     session.add_all(rows)
     await session.flush()
     await write_audit_entry(session, caller, "recordings.created", data={"recording_ids": ids})
     return rows
-
-
-def _new_row(caller: Caller, item: RecordingCreate, length_s: Decimal) -> WorkflowRecording:
-    return WorkflowRecording(
-        organization_id=caller.organization_id,
-        recording_id=item.recording_id,
-        workflow_id=item.workflow_id,
-        tts_provider=item.tts_provider,
-        tts_model=item.tts_model,
-        tts_voice_id=item.tts_voice_id,
-        transcript=item.transcript,
-        storage_key=item.storage_key,
-        details=item.metadata or {},
-        duration_s=length_s,
-        created_by=caller.user_id,
-    )
 
 
 async def _upload_length(storage: FileStore, organization_id: int, key: str, now: datetime) -> Decimal:
@@ -119,18 +116,6 @@ async def _upload_length(storage: FileStore, organization_id: int, key: str, now
         raise RecordingUploadNotFound from None
 
 
-async def list_recordings(
-    session: AsyncSession,
-    organization_id: int,
-    filters: Mapping[str, Any],
-    *,
-    limit: int | None = None,
-    offset: int = 0,
-) -> tuple[list[WorkflowRecording], int]:
-    """Returns recordings, newest first, and the total count; ``filters`` are by column, None matches everything."""
-    return await repository.list_recordings(session, organization_id, filters, limit=limit, offset=offset)
-
-
 async def get_recording(session: AsyncSession, organization_id: int, recording_id: str) -> WorkflowRecording:
     row = await repository.find_by_recording_id(session, organization_id, recording_id)
     if row is None:
@@ -144,7 +129,7 @@ async def known_ids(session: AsyncSession, organization_id: int, recording_ids: 
 
 
 async def rename_recording(
-    session: AsyncSession, users: RecordingUsers, caller: Caller, row_id: int, recording_id: str
+    session: AsyncSession, users: Sequence[RecordingUsers], caller: Caller, row_id: int, recording_id: str
 ) -> WorkflowRecording:
     """Changes the id, also in workflows; raises RecordingNotFound (404) and RecordingIdTaken (409)."""
     row = await repository.find_by_id(session, caller.organization_id, row_id)
@@ -158,7 +143,7 @@ async def rename_recording(
         raise RecordingIdTaken(f"The recording_id {recording_id!r} is already in use.")
     row.recording_id = recording_id
     await session.flush()
-    changed = await users.rename_recording(session, caller.organization_id, old, recording_id)
+    changed = sum([await user.rename_recording(session, caller.organization_id, old, recording_id) for user in users])
     data = {"from": old, "to": recording_id, "versions": changed}
     await write_audit_entry(session, caller, "recording.renamed", f"recording:{row.id}", data)
     return row
@@ -205,10 +190,3 @@ async def copy_for_workflow(
         )
     await session.flush()
     return copies
-
-
-async def remove_file(session: AsyncSession, storage: FileStore, organization_id: int, key: str) -> None:
-    """Deletes the file of a deleted recording unless another recording uses it by now."""
-    await repository.lock_keys(session, organization_id, [key])
-    if not await repository.used_keys(session, organization_id, [key]):
-        await storage.delete(key)

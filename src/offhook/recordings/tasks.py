@@ -22,7 +22,7 @@ def sweep_handler(root: Root) -> JobHandler:
     async def remove_orphans(_: JsonObject) -> None:
         before = root.clock.now() - UPLOAD_RETENTION
         drafts = root.storage.root / service.DRAFTS_FOLDER
-        removed = await asyncio.to_thread(_remove_files, _files_older_than(drafts, before.timestamp()))
+        removed = await asyncio.to_thread(_remove_old_files, drafts, before.timestamp())
         async for batch in root.storage.list_keys(service.UPLOADS_FOLDER):
             removed += await _remove_unclaimed(root, [key for key, kept_at in batch if kept_at < before])
         if removed:
@@ -48,16 +48,10 @@ async def _remove_unclaimed(root: Root, keys: list[str]) -> int:
     return removed
 
 
-def _files_older_than(folder: Path, before: float) -> list[Path]:
-    """Returns the files of a folder that were last written before then (seconds since the epoch)."""
-    return [entry for entry in _list_folder(folder) if entry.is_file() and entry.stat().st_mtime < before]
-
-
-def _list_folder(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.is_dir() else []
-
-
-def _remove_files(paths: list[Path]) -> int:
-    for path in paths:
+def _remove_old_files(folder: Path, before: float) -> int:
+    """Removes the files that were last written before then (seconds since the epoch) and returns their number."""
+    entries = list(folder.iterdir()) if folder.is_dir() else []
+    old = [entry for entry in entries if entry.is_file() and entry.stat().st_mtime < before]
+    for path in old:
         path.unlink(missing_ok=True)
-    return len(paths)
+    return len(old)

@@ -1,11 +1,15 @@
 """Runs: one conversation on any channel, from its creation to its transcript, recording and cost."""
 
-from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.json_values import JsonObject
+from offhook.kit.crypto import Keyring
+from offhook.knowledge import PassageLookup
+from offhook.models.ports import ModelSource
 from offhook.models.prices import BillingPolicy
+from offhook.recordings import RecordingLibrary
 from offhook.root import Root
 from offhook.runs import endpoints
 from offhook.runs.artifacts import endpoints as artifact_endpoints
@@ -15,39 +19,30 @@ from offhook.runs.finishing.node_webhooks import NodeWebhookJob
 from offhook.runs.finishing.reviews import ReviewJob
 from offhook.runs.lists import run_count_queries, usage_endpoints
 from offhook.runs.lists.usage_list import UsageReports
+from offhook.runs.live.agent_factory import AgentFactory
 from offhook.runs.live.calls import LiveCall, LiveCallRegistry
 from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.live.event_writer import EventWriter
+from offhook.runs.live.pre_call_request import PreCallFetch
 from offhook.runs.live.sweeper import RunSweeper
 from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.modes import RunModes
 from offhook.runs.records.deletion import RunEraser, refuse_while_live
+from offhook.runs.services import RunServices
 from offhook.runs.tables import Run
+from offhook.tools import ToolServices
 from offhook.usage import service as usage
-from offhook.workflows.hooks import WorkflowHooks
-from offhook.workflows.ports import RunCounter, ToolCatalog
+from offhook.workflows import WorkflowServices
 
 __all__ = [
-    "EventWriter",
     "LiveCall",
     "LiveCallRegistry",
     "Run",
     "RunFinished",
-    "RunModes",
+    "RunServices",
     "RunStarted",
-    "RunStreams",
-    "RunSweeper",
     "register",
 ]
-
-
-class _WorkflowRunCounter:
-    """Implements ``workflows.ports.RunCounter``."""
-
-    async def count_runs(
-        self, session: AsyncSession, organization_id: int, workflow_ids: Collection[int]
-    ) -> dict[int, int]:
-        return await run_count_queries.count_runs_by_workflow(session, organization_id, workflow_ids)
 
 
 class _OrganizationBillingTerms:
@@ -59,48 +54,72 @@ class _OrganizationBillingTerms:
 
 def register(root: Root) -> None:
     """Registers the routes, the sweeper job and the live-call services with the process."""
-    writer, streams, tools = EventWriter(root.db), RunStreams(root.db), ToolRegistry(root)
-    live = LiveCallRegistry(root, writer=writer, streams=streams, tools=tools)
-    lease_s = root.settings.run_lease_s
-    sweeper = RunSweeper(
-        db=root.db,
-        storage=root.storage,
-        spool=live.spool,
-        events=root.events,
-        clock=root.clock,
-        lease_s=lease_s,
-        grace_s=lease_s / 3,
-    )
-    root.provide(EventWriter, writer)
-    root.provide(UsageReports, UsageReports(root.db))
-    root.provide(RunStreams, streams)
-    root.provide(ToolRegistry, tools)
+    services = _build_services(root)
+    live, sweeper, agents = services.live, services.sweeper, services.agents
+    root.provide(RunServices, services)
     root.provide(LiveCallRegistry, live)
-    root.provide(RunModes, RunModes())
-    root.provide(RunSweeper, sweeper)
-    root.provide(RunCounter, _WorkflowRunCounter())  # type: ignore[type-abstract]  # found by its port
     root.provide(BillingPolicy, _OrganizationBillingTerms())  # type: ignore[type-abstract]  # found by its port
-    root.provide(ToolCatalog, tools)  # type: ignore[type-abstract]  # found by its port
-    hooks = root.get(WorkflowHooks)
-    hooks.before_delete(refuse_while_live)
-    hooks.on_delete(RunEraser(root.db, root.storage).erase_batch)
-    root.jobs.add(node_webhooks.JOB, NodeWebhookJob(root).deliver)
-    root.jobs.add(reviews.JOB, ReviewJob(root).run_review)
-    root.jobs.add("run.sweep", sweeper.handle_job, every_s=root.settings.sweep_interval_s)
+    workflows = root.get(WorkflowServices)
+    count_runs = run_count_queries.count_runs_by_workflow
+    root.provide(WorkflowServices, replace(workflows, count_runs=count_runs, tools=agents.tools))
+    workflows.hooks.deletion_checks.append(refuse_while_live)
+    workflows.hooks.erasers.append(RunEraser(root.db, root.storage).erase_batch)
+    deliveries = NodeWebhookJob(root.db, root.clock, root.settings, services.keyring, root.get(ToolServices).runner)
+    root.jobs.add(node_webhooks.JOB, deliveries.deliver)
+    root.jobs.add(reviews.JOB, ReviewJob(root.db, root.clock, agents.models).run_review)
+    root.jobs.add("run.sweep", sweeper.sweep, every_s=root.settings.sweep_interval_s)
 
-    async def fold_counts(_: JsonObject) -> None:
-        await run_count_queries.fold_count_changes(root.db)
-
+    fold_counts = partial(run_count_queries.fold_count_changes, root.db)
     root.jobs.add("run.fold_counts", fold_counts, every_s=run_count_queries.FOLD_INTERVAL_S)
-
-    async def sweep_once() -> None:
-        await sweeper.sweep(trusting=True)
-
-    root.on_start.append(sweep_once)
+    root.on_start.append(partial(sweeper.sweep, trusting=True))
     root.on_start.append(live.spool.start)
     root.on_work.append(live.spool.start)
-    root.on_stop += [streams.close, live.stop_all]
+    root.on_stop += [services.streams.close, live.stop_all]
     root.api.include_router(endpoints.router)
     root.api.include_router(artifact_endpoints.router)
     root.api.include_router(usage_endpoints.router)
     root.api.include_router(usage_endpoints.insights_router)
+
+
+def _build_services(root: Root) -> RunServices:
+    db, clock, runner = root.db, root.clock, root.get(ToolServices).runner
+    streams = RunStreams(db)
+    writer = EventWriter(db, streams.on_live)
+    agents = AgentFactory(
+        tools=ToolRegistry(db, runner),
+        recordings=root.get(RecordingLibrary),
+        passages=root.get(PassageLookup),
+        models=root.get(ModelSource),  # type: ignore[type-abstract]  # found by its port
+    )
+    live = LiveCallRegistry(
+        db=db,
+        storage=root.storage,
+        events=root.events,
+        clock=clock,
+        settings=root.settings,
+        writer=writer,
+        agents=agents,
+        pre_call=PreCallFetch(db, runner),
+    )
+    lease_s = root.settings.run_lease_s
+    sweeper = RunSweeper(
+        db=db,
+        storage=root.storage,
+        spool=live.spool,
+        events=root.events,
+        clock=clock,
+        lease_s=lease_s,
+        grace_s=lease_s / 3,
+    )
+    return RunServices(
+        writer=writer,
+        streams=streams,
+        agents=agents,
+        live=live,
+        sweeper=sweeper,
+        modes=RunModes(),
+        usage_reports=UsageReports(db),
+        storage=root.storage,
+        keyring=root.get(Keyring),
+        clock=clock,
+    )

@@ -1,8 +1,9 @@
 """Endpoints to start, list and read the runs of a workflow."""
 
+from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from offhook.kit.database.database import Session
@@ -10,19 +11,17 @@ from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, RequireMember
-from offhook.root import use_service
 from offhook.runs import repository, service
-from offhook.runs.artifacts.links import RunLinks, links_of
 from offhook.runs.finishing import reviews
 from offhook.runs.lists import listing
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
 from offhook.runs.lists.listing import page_of_runs
-from offhook.runs.lists.usage_list import UsageQuery, UsageReports
+from offhook.runs.lists.usage_list import UsageQuery
 from offhook.runs.live import media_tokens
-from offhook.runs.modes import RunModes
 from offhook.runs.records import event_queries
 from offhook.runs.records.projections import build_transcript, summarize_progress, tally_events
 from offhook.runs.schemas import CreateWorkflowRunRequest, CreateWorkflowRunResponse, RunDetail, RunList, RunRecord
+from offhook.runs.services import Links, Services
 from offhook.runs.states import LIVE_STATES, TEXT_CHAT
 from offhook.workflows import service as workflows
 
@@ -43,12 +42,12 @@ async def create_workflow_run(
     body: CreateWorkflowRunRequest,
     org: RequireMember,
     session: Session,
-    links: Annotated[RunLinks, Depends(links_of)],
-    modes: Annotated[RunModes, Depends(use_service(RunModes))],
+    links: Links,
+    services: Services,
 ) -> CreateWorkflowRunResponse:
     """Creates a run on the draft, or on the published version if there is no draft. For modes with a media socket the
     response contains its URL, which opens once, within five minutes."""
-    modes.require_known(body.mode)
+    services.modes.require_known(body.mode)
     run = await service.create_run(
         session,
         organization_id=org.organization_id,
@@ -84,7 +83,7 @@ async def list_workflow_runs(
     org: CurrentOrg,
     session: Session,
     query: RunQueryParams,
-    links: Annotated[RunLinks, Depends(links_of)],
+    links: Links,
 ) -> RunList:
     """Lists the workflow's runs, newest first by default.
 
@@ -106,7 +105,7 @@ async def list_workflow_runs(
 async def download_workflow_report(
     workflow_id: Id,
     org: CurrentOrg,
-    reports: Annotated[UsageReports, Depends(use_service(UsageReports))],
+    services: Services,
     start_date: Annotated[
         str | None, Query(max_length=64, description="ISO 8601; a plain date covers the whole day")
     ] = None,
@@ -117,7 +116,7 @@ async def download_workflow_report(
 ) -> StreamingResponse:
     """Downloads one row per run, newest first, with a column for each extracted variable."""
     query = UsageQuery(start_date, end_date, workflow_id, filters)
-    report = await reports.open_workflow_report(org.organization_id, workflow_id, query)
+    report = await services.usage_reports.open_workflow_report(org.organization_id, workflow_id, query)
     return await csv_response(f"workflow_{workflow_id}_report.csv", report.header, report.stream_rows())
 
 
@@ -127,7 +126,7 @@ async def get_workflow_run(
     run_id: LongId,
     org: CurrentOrg,
     session: Session,
-    links: Annotated[RunLinks, Depends(links_of)],
+    links: Links,
 ) -> RunDetail:
     """Returns a run with its events, transcript and cost; for a live run, what is known so far."""
     run = await service.get_run(session, org.organization_id, run_id, workflow_id=workflow_id)
@@ -146,7 +145,7 @@ async def get_workflow_run(
         workflow_name,
         links,
         events=events,
-        transcript=[line.as_dict() for line in build_transcript(events)],
+        transcript=[asdict(line) for line in build_transcript(events)],
         progress=summarize_progress(events),
         cost_lines=await repository.cost_lines(session, org.organization_id, run_id),
         carrier_bill=run.carrier_bill,

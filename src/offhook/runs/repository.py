@@ -44,13 +44,8 @@ async def by_ids(session: AsyncSession, runs: Collection[tuple[int, int]]) -> di
     return {(run.organization_id, run.id): run for run in found}
 
 
-async def run_of_claimed_token(session: AsyncSession, run_id: int) -> Run | None:
-    """Returns a token's run. Takes no organization on purpose: a carrier's socket has just presented a valid token."""
-    return await session.get(Run, run_id)
-
-
-async def run_of_signed_link(session: AsyncSession, run_id: int) -> Run | None:
-    """Returns the run of a link. Takes no organization on purpose: we signed the link, and its bearer may use it."""
+async def run_of_bearer(session: AsyncSession, run_id: int) -> Run | None:
+    """Returns a run to the bearer of its media token or of our signed link, which was verified; no organization needed."""
     return await session.get(Run, run_id)
 
 

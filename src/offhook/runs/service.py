@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import TypedDict, Unpack, cast
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -55,12 +54,11 @@ async def create_run(
 ) -> Run:
     """Creates a run in state ``initiated`` on the published version, or on an existing draft with ``use_draft``.
 
-    ``direction`` is ``inbound`` or ``outbound``. Raises what ``workflows.service.published`` raises for a workflow
+    ``direction`` is ``inbound`` or ``outbound``. Raises what ``workflows.service.get_version_to_run`` raises for a workflow
     that cannot run, WorkflowHasNoStart (409) for an unfinished draft, OutOfCredit (402) and ConcurrentCallLimit
     (429).
     """
-    find = workflows.draft_or_published if use_draft else workflows.get_published_version
-    version = await find(session, organization_id, workflow_id)
+    version = await workflows.get_version_to_run(session, organization_id, workflow_id, use_draft=use_draft)
     if parse_graph(version.definition).start_id is None:
         raise WorkflowHasNoStart
     if mode != TEXT_CHAT:
@@ -114,25 +112,25 @@ async def apply_status(
 ) -> bool:
     """Applies a carrier's report to one run as :func:`apply_status_changes` does; returns whether it moved the run.
     Raises RunNotFound (404)."""
-    news = StatusChange(organization_id, run_id, status, at or datetime.now(UTC), outcome, end_reason, call_id)
-    (has_moved,) = await apply_status_changes(session, [news])
+    change = StatusChange(organization_id, run_id, status, at or datetime.now(UTC), outcome, end_reason, call_id)
+    (has_moved,) = await apply_status_changes(session, [change])
     if has_moved is None:
         raise RunNotFound
     return has_moved
 
 
-async def apply_status_changes(session: AsyncSession, news: Sequence[StatusChange]) -> list[bool | None]:
+async def apply_status_changes(session: AsyncSession, changes: Sequence[StatusChange]) -> list[bool | None]:
     """Applies carriers' reports and returns, for each, whether it moved its run; None if there is no such run.
 
     Uses compare-and-swap, so that two processes never lose each other's reports. A final state is final: a report
     that is late, repeated or out of order only goes to the event list. Reports on one run are applied in order.
     """
-    for one in news:
+    for one in changes:
         if one.status not in ALL_STATES:
             raise ValueError(f"{one.status!r} is no run status")
-    results: list[bool | None] = [None] * len(news)
+    results: list[bool | None] = [None] * len(changes)
     ended: list[Run] = []
-    left = list(enumerate(news))
+    left = list(enumerate(changes))
     while left:
         # the first remaining report of each run: a statement moves a row once
         first: dict[int, int] = {}
@@ -141,7 +139,7 @@ async def apply_status_changes(session: AsyncSession, news: Sequence[StatusChang
         turn = sorted(first.values())
         left = [(index, one) for index, one in left if first[one.run_id] != index]
         for index, has_moved in zip(
-            turn, await _apply_batch(session, [news[index] for index in turn], ended), strict=True
+            turn, await _apply_batch(session, [changes[index] for index in turn], ended), strict=True
         ):
             results[index] = has_moved
     if ended:
@@ -149,22 +147,22 @@ async def apply_status_changes(session: AsyncSession, news: Sequence[StatusChang
     return results
 
 
-async def _apply_batch(session: AsyncSession, news: Sequence[StatusChange], ended: list[Run]) -> list[bool | None]:
+async def _apply_batch(session: AsyncSession, changes: Sequence[StatusChange], ended: list[Run]) -> list[bool | None]:
     """Applies one report to each of some runs. Runs that it ended and that no worker carries are added to
     ``ended``: a worker that carries the call, or the sweeper after it, knows more and finalizes the run itself."""
-    moved = await records.apply_status_changes(session, news)
-    others = [one for one in news if one.run_id not in moved]
+    moved = await records.apply_status_changes(session, changes)
+    others = [one for one in changes if one.run_id not in moved]
     known = await repository.by_ids(session, {(one.organization_id, one.run_id) for one in others}) if others else {}
     events: list[NewEvent] = []
     results: list[bool | None] = []
-    for one in news:
+    for one in changes:
         run = moved.get(one.run_id) or known.get((one.organization_id, one.run_id))
         if run is None:
             results.append(None)
             continue
         has_moved = one.run_id in moved
-        told = {"status": one.status, "outcome": one.outcome, "end_reason": one.end_reason, "call_id": one.call_id}
-        data = {name: value for name, value in told.items() if value is not None}
+        fields = {"status": one.status, "outcome": one.outcome, "end_reason": one.end_reason, "call_id": one.call_id}
+        data = {name: value for name, value in fields.items() if value is not None}
         if has_moved:
             events.append(_status_event(run, STATUS_CHANGED, one.at, data))
             if one.status in FINAL_STATES and run.worker_id is None:
@@ -202,19 +200,9 @@ async def take_for_dialing(
     )
 
 
-async def set_call_id(session: AsyncSession, organization_id: int, run_id: int, call_id: str) -> None:
-    """Stores the carrier's id of a call that it has just accepted, whatever the run's current state."""
-    await repository.set_call_ids(session, [(organization_id, run_id, call_id)])
-
-
 async def set_call_ids(session: AsyncSession, calls: Collection[tuple[int, int, str]]) -> None:
-    """Stores the call ids of several calls, given as ``(organization, run, call id)``."""
+    """Stores the carrier's ids of accepted calls, given as ``(organization, run, call id)``, in any state of the runs."""
     await repository.set_call_ids(session, calls)
-
-
-def seconds_between(start: datetime, end: datetime) -> Decimal:
-    """Returns seconds as the column ``duration`` stores them; never negative."""
-    return Decimal(f"{max(0.0, (end - start).total_seconds()):.3f}")
 
 
 async def put_on_do_not_call_list(session: AsyncSession, run: Run) -> None:

@@ -4,15 +4,17 @@ from offhook.kit.crypto import Keyring
 from offhook.kit.egress import EgressClient
 from offhook.root import Root
 from offhook.tools import endpoints
-from offhook.tools.ports import NoWorkflows, ReferenceFinder
+from offhook.tools.ports import find_no_references
+from offhook.tools.services import ToolServices
 from offhook.tools.tool_runner import ToolRunner
 
-__all__ = ["ReferenceFinder", "ToolRunner", "register"]
+__all__ = ["ToolRunner", "ToolServices", "register"]
 
 
 def register(root: Root) -> None:
     """Registers the routes and the tool runner; the workflows domain replaces the finder."""
-    root.provide(ToolRunner, ToolRunner(root.db, root.get(EgressClient), root.get(Keyring)))
-    root.provide(ReferenceFinder, NoWorkflows())  # type: ignore[type-abstract]
+    keyring = root.get(Keyring)
+    runner = ToolRunner(root.db, root.get(EgressClient), keyring)
+    root.provide(ToolServices, ToolServices(runner, keyring, find_no_references))
     root.api.include_router(endpoints.tools_router)
     root.api.include_router(endpoints.credentials_router)

@@ -115,17 +115,10 @@ class HttpApiConfig(_StrictConfig):
     def _upper_method(cls, value: Any) -> Any:
         return value.upper() if isinstance(value, str) else value
 
-    @field_validator("headers", "parameters", "preset_parameters", "response_mapping", mode="before")
+    @field_validator("headers", "parameters", "preset_parameters", "response_mapping", "timeout_ms", mode="before")
     @classmethod
-    def _null_is_empty(cls, value: Any, info: Any) -> Any:
-        if value is None:
-            return {} if info.field_name in {"headers", "response_mapping"} else []
-        return value
-
-    @field_validator("timeout_ms", mode="before")
-    @classmethod
-    def _default_timeout(cls, value: Any) -> Any:
-        return DEFAULT_HTTP_TIMEOUT_MS if value is None else value
+    def _null_is_default(cls, value: Any, info: Any) -> Any:
+        return cls.model_fields[info.field_name].get_default(call_default_factory=True) if value is None else value
 
     @field_validator("body_template", mode="before")
     @classmethod

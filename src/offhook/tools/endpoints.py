@@ -2,18 +2,15 @@
 
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from offhook.errors import UnprocessableRequest
-from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import sdk_method
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.orgs import CurrentOrg, RequireMember
-from offhook.root import use_service
 from offhook.tools import repository, service
 from offhook.tools.definitions import Category
-from offhook.tools.ports import ReferenceFinder
 from offhook.tools.schemas import (
     CreateCredentialRequest,
     CreateToolRequest,
@@ -27,14 +24,12 @@ from offhook.tools.schemas import (
     UpdateCredentialRequest,
     UpdateToolRequest,
 )
-from offhook.tools.tool_runner import ToolRunner, ToolTrial
+from offhook.tools.services import Services
+from offhook.tools.tool_runner import ToolTrial
 
 tools_router = APIRouter(prefix="/tools", tags=["tools"])
 credentials_router = APIRouter(prefix="/credentials", tags=["tools"])
 
-Runner = Annotated[ToolRunner, Depends(use_service(ToolRunner))]
-Secrets = Annotated[Keyring, Depends(use_service(Keyring))]
-References = Annotated[ReferenceFinder, Depends(use_service(ReferenceFinder))]
 Uuid = Annotated[str, Path(max_length=64)]
 STATUSES: Final = {"active", "draft", "archived"}
 _HINTS: Final = {
@@ -90,9 +85,11 @@ async def list_tools(
     operation_id="create_tool",
     openapi_extra=sdk_method("create_tool", "Create a tool that agents of the organization can use."),
 )
-async def create_tool(body: CreateToolRequest, org: RequireMember, session: Session, bench: Runner) -> ToolResponse:
+async def create_tool(
+    body: CreateToolRequest, org: RequireMember, session: Session, services: Services
+) -> ToolResponse:
     """Creates a tool. A tool of the category `mcp` is stored with its server's catalog if the server responds."""
-    definition = await bench.with_catalog(org, body.definition)
+    definition = await services.runner.with_catalog(org, body.definition)
     values = body.model_dump(include={"name", "description", "icon", "icon_color"})
     return ToolResponse.from_tool(await service.create_tool(session, org, values, definition))
 
@@ -123,18 +120,18 @@ async def unarchive_tool(tool_uuid: Uuid, org: RequireMember, session: Session) 
 
 
 @tools_router.post("/{tool_uuid}/test", response_model=ToolTestResponse, operation_id="test_tool")
-async def test_tool(tool_uuid: Uuid, body: ToolTestRequest, org: RequireMember, bench: Runner) -> ToolTestResponse:
+async def test_tool(tool_uuid: Uuid, body: ToolTestRequest, org: RequireMember, services: Services) -> ToolTestResponse:
     """Sends a real request. Only an audit log entry is stored; secrets are masked.
 
     For `mcp`, `llm_params` is `{tool_name, arguments}`; for `calculator`, `{expression}`.
     """
-    return _trial_response(await bench.try_out(org, tool_uuid, body.llm_params, body.preset_params))
+    return _trial_response(await services.runner.try_out(org, tool_uuid, body.llm_params, body.preset_params))
 
 
 @tools_router.post("/{tool_uuid}/mcp/refresh", response_model=McpRefreshResponse, operation_id="refresh_mcp_tool")
-async def refresh_mcp_tool(tool_uuid: Uuid, org: RequireMember, bench: Runner) -> McpRefreshResponse:
+async def refresh_mcp_tool(tool_uuid: Uuid, org: RequireMember, services: Services) -> McpRefreshResponse:
     """Reads the MCP server's catalog again. If the server does not respond, `error` says so."""
-    catalog, error = await bench.refresh_catalog(org, tool_uuid)
+    catalog, error = await services.runner.refresh_catalog(org, tool_uuid)
     return McpRefreshResponse(tool_uuid=tool_uuid, discovered_tools=catalog, error=error)
 
 
@@ -174,13 +171,13 @@ async def list_credentials(
 
 @credentials_router.post("/", response_model=CredentialResponse, operation_id="create_credential")
 async def create_credential(
-    body: CreateCredentialRequest, org: RequireMember, session: Session, keyring: Secrets
+    body: CreateCredentialRequest, org: RequireMember, session: Session, services: Services
 ) -> CredentialResponse:
     """`credential_data` by type: `none` {}, `api_key` {header_name, api_key}, `bearer_token` {token}, `basic_auth`
     {username, password}, `custom_header` {header_name, header_value}. It is stored encrypted and never returned."""
     values = body.model_dump(include={"name", "description", "credential_type", "allowed_hosts"})
     return CredentialResponse.from_credential(
-        await service.create_credential(session, keyring, org, values, body.credential_data)
+        await service.create_credential(session, services.keyring, org, values, body.credential_data)
     )
 
 
@@ -193,10 +190,10 @@ async def get_credential(credential_uuid: Uuid, org: CurrentOrg, session: Sessio
 
 @credentials_router.put("/{credential_uuid}", response_model=CredentialResponse, operation_id="update_credential")
 async def update_credential(
-    credential_uuid: Uuid, body: UpdateCredentialRequest, org: RequireMember, session: Session, keyring: Secrets
+    credential_uuid: Uuid, body: UpdateCredentialRequest, org: RequireMember, session: Session, services: Services
 ) -> CredentialResponse:
     changed = await service.update_credential(
-        session, keyring, org, credential_uuid, body.given_values(), body.credential_data
+        session, services.keyring, org, credential_uuid, body.given_values(), body.credential_data
     )
     return CredentialResponse.from_credential(changed)
 
@@ -205,8 +202,8 @@ async def update_credential(
     "/{credential_uuid}", response_model=CredentialDeletedResponse, operation_id="delete_credential"
 )
 async def delete_credential(
-    credential_uuid: Uuid, org: RequireMember, session: Session, references: References
+    credential_uuid: Uuid, org: RequireMember, session: Session, services: Services
 ) -> CredentialDeletedResponse:
     """Deletes a credential. Returns 409 while an unarchived tool, or the draft or published version of an agent, uses it."""
-    gone = await service.delete_credential(session, references, org, credential_uuid)
+    gone = await service.delete_credential(session, services.find_references, org, credential_uuid)
     return CredentialDeletedResponse(uuid=str(gone.credential_uuid))

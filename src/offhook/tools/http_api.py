@@ -167,11 +167,10 @@ def _to_boolean(value: Any) -> bool:
     if isinstance(value, bool):
         return value
     words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-    return words[str(value).strip().lower()] if str(value).strip().lower() in words else _no_boolean()
-
-
-def _no_boolean() -> bool:
-    raise ValueError
+    word = str(value).strip().lower()
+    if word not in words:
+        raise ValueError
+    return words[word]
 
 
 def build_request(
@@ -194,7 +193,10 @@ def build_request(
     elif config.method in {"POST", "PUT", "PATCH"}:
         body = rest
     else:
-        query = {name: _as_query(value) for name, value in rest.items()}
+        query = {
+            name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            for name, value in rest.items()
+        }
         if query:
             base, hash_, fragment = url.partition("#")
             url = f"{base}{'&' if '?' in base else '?'}{urlencode(query)}{hash_}{fragment}"
@@ -204,10 +206,6 @@ def build_request(
     except ValueError:
         raise ToolCallFailed("The body is nested too deeply.") from None
     return HttpRequest(config.method, url, headers, dict(secret_headers), body, query)
-
-
-def _as_query(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 async def send_request(egress: EgressClient, config: HttpApiConfig, request: HttpRequest) -> HttpResult:
@@ -274,5 +272,5 @@ def _truncate_data(data: Any, limit: int) -> Any:
 
 def describe_failure(result: HttpResult) -> str:
     """Describes an error status to the model."""
-    said = result.data if isinstance(result.data, str) else json.dumps(result.data, ensure_ascii=False)
-    return f"The service answered with status {result.status}" + (f": {said}" if result.data is not None else ".")
+    body = result.data if isinstance(result.data, str) else json.dumps(result.data, ensure_ascii=False)
+    return f"The service answered with status {result.status}" + (f": {body}" if result.data is not None else ".")

@@ -83,9 +83,11 @@ def _error_reason(error: BaseException) -> str:
     """Returns one sentence for an SDK's nested exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    said = sanitize_text(str(getattr(error, "message", None) or error or type(error).__name__))
+    message = sanitize_text(str(getattr(error, "message", None) or error or type(error).__name__))
     # the SDK validates each message against all kinds: pages of errors about irrelevant ones
-    return "it does not answer as MCP servers do." if "validation error" in said else said.partition("\n")[0][:300]
+    return (
+        "it does not answer as MCP servers do." if "validation error" in message else message.partition("\n")[0][:300]
+    )
 
 
 def _catalog_entry(tool: Any) -> JsonObject | None:

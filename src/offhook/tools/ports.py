@@ -1,20 +1,13 @@
-"""Ports that the domains above tools implement; they provide them to the root."""
+"""Ports that the domains above tools implement; they set them in ``ToolServices``."""
 
-from typing import Protocol
+from collections.abc import Awaitable, Callable
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-
-class ReferenceFinder(Protocol):
-    """Finds agents whose current versions refer to this domain's objects; the workflows domain implements it."""
-
-    async def workflows_naming(self, session: AsyncSession, organization_id: int, uuid: str) -> list[str]:
-        """Returns names of workflows whose draft or published version contains this id."""
-        ...
+# Returns the names of workflows (of this organization) whose draft or published version contains this id.
+ReferenceFinder = Callable[[AsyncSession, int, str], Awaitable[list[str]]]
 
 
-class NoWorkflows:
-    """The finder of a process without workflows."""
-
-    async def workflows_naming(self, session: AsyncSession, organization_id: int, uuid: str) -> list[str]:
-        return []
+async def find_no_references(session: AsyncSession, organization_id: int, uuid: str) -> list[str]:
+    """Implements ``ReferenceFinder`` for a process without workflows."""
+    return []

@@ -51,11 +51,6 @@ async def list_tools(
     return rows, total or 0
 
 
-async def active_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
-    """Returns the active tools of the organization among the ids."""
-    return [tool for tool in await named_tools(session, organization_id, tool_uuids) if tool.status == "active"]
-
-
 async def named_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
     """Returns the tools of the organization among the ids, in any status."""
     wanted = [found for text in tool_uuids if (found := parse_uuid(text)) is not None]
@@ -84,10 +79,12 @@ async def list_credentials(
     session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[Credential], int]:
     """Returns credentials by name, and the total count."""
-    mine = Credential.organization_id == organization_id
-    query = select(Credential).where(mine).order_by(Credential.name, Credential.id).limit(limit).offset(offset)
+    in_organization = Credential.organization_id == organization_id
+    query = (
+        select(Credential).where(in_organization).order_by(Credential.name, Credential.id).limit(limit).offset(offset)
+    )
     rows = (await session.scalars(query)).all()
-    total = await session.scalar(select(func.count()).select_from(Credential).where(mine))
+    total = await session.scalar(select(func.count()).select_from(Credential).where(in_organization))
     return rows, total or 0
 
 

@@ -21,13 +21,13 @@ from offhook.tools.errors import (
     CredentialNameTaken,
     CredentialNotFound,
     CredentialUnknown,
-    ToolArchived,
     ToolNotFound,
 )
 from offhook.tools.hosts import host_of, is_host_allowed
 from offhook.tools.ports import ReferenceFinder
 from offhook.tools.tables import Credential, Tool
 
+ACTIVE = "active"
 ARCHIVED = "archived"
 
 
@@ -46,7 +46,7 @@ async def create_tool(
     tool = Tool(
         organization_id=caller.organization_id,
         category=definition.type,
-        definition=dump_definition(definition),
+        definition=definition.model_dump(mode="json"),
         created_by=caller.user_id,
         **values,
     )
@@ -75,7 +75,7 @@ async def update_tool(
             kept = tool.definition.get("config", {})
             is_same = kept.get("url") == definition.config.url
             definition.config.discovered_tools = kept.get("discovered_tools", []) if is_same else []
-        tool.definition = dump_definition(definition)
+        tool.definition = definition.model_dump(mode="json")
     for name, value in values.items():
         setattr(tool, name, value)
     if not session.is_modified(tool):
@@ -92,7 +92,7 @@ async def set_archived(session: AsyncSession, caller: Caller, tool_uuid: str, *,
     """Archives or restores a tool; idempotent. Agents that name an archived tool are no longer offered it."""
     tool = await get_tool(session, caller.organization_id, tool_uuid, for_update=True)
     if (tool.status == ARCHIVED) != is_archived:
-        tool.status = ARCHIVED if is_archived else "active"
+        tool.status = ARCHIVED if is_archived else ACTIVE
         tool.updated_at = datetime.now(UTC)
         await session.flush()
         action = "tool.archived" if is_archived else "tool.unarchived"
@@ -102,10 +102,6 @@ async def set_archived(session: AsyncSession, caller: Caller, tool_uuid: str, *,
     return tool
 
 
-def dump_definition(definition: ToolDefinition) -> JsonObject:
-    return definition.model_dump(mode="json")
-
-
 async def store_catalog(session: AsyncSession, caller: Caller, tool_uuid: str, catalog: Sequence[JsonObject]) -> None:
     """Stores an MCP server's catalog."""
     tool = await get_tool(session, caller.organization_id, tool_uuid, for_update=True)
@@ -113,16 +109,6 @@ async def store_catalog(session: AsyncSession, caller: Caller, tool_uuid: str, c
     tool.definition = {**tool.definition, "config": config}
     await session.flush()
     await write_audit_entry(session, caller, "tool.refreshed", f"tool:{tool.tool_uuid}", {"count": len(catalog)})
-
-
-def check_usable(tool: Tool) -> None:
-    if tool.status == ARCHIVED:
-        raise ToolArchived
-
-
-async def active_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
-    """Returns the tools among the ids that agents of the organization may use."""
-    return await repository.active_tools(session, organization_id, tool_uuids)
 
 
 async def named_tools(session: AsyncSession, organization_id: int, tool_uuids: Collection[str]) -> Sequence[Tool]:
@@ -209,7 +195,7 @@ async def update_credential(
 
 
 async def delete_credential(
-    session: AsyncSession, finder: ReferenceFinder, caller: Caller, credential_uuid: str
+    session: AsyncSession, find_references: ReferenceFinder, caller: Caller, credential_uuid: str
 ) -> Credential:
     """Deletes a credential. Raises CredentialInUse (409) while an unarchived tool or an agent's draft or published
     version uses it.
@@ -219,7 +205,7 @@ async def delete_credential(
         raise CredentialNotFound
     uuid = str(credential.credential_uuid)
     tools = await repository.tools_with_credential(session, caller.organization_id, uuid)
-    agents = await finder.workflows_naming(session, caller.organization_id, uuid)
+    agents = await find_references(session, caller.organization_id, uuid)
     if tools or agents:
         users = ", ".join([*(f"the tool “{name}”" for name in tools), *(f"the agent “{name}”" for name in agents)][:5])
         raise CredentialInUse(f"This credential is used by {users}.")

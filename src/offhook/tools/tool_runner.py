@@ -25,6 +25,7 @@ from offhook.tools.errors import (
     CredentialHostRefused,
     CredentialUnknown,
     CredentialUnreadable,
+    ToolArchived,
     ToolCallFailed,
     ToolNotMcp,
     ToolNotTestable,
@@ -125,7 +126,8 @@ class ToolRunner:
         """Reads an MCP server's catalog again and stores it: ``(catalog, error)``. On an error the old one stays."""
         async with self._db.transaction() as session:
             tool = await service.get_tool(session, caller.organization_id, tool_uuid)
-            service.check_usable(tool)
+            if tool.status == service.ARCHIVED:
+                raise ToolArchived
             definition = read_definition(tool.definition)
         if not isinstance(definition, McpDefinition):
             raise ToolNotMcp

@@ -2,15 +2,13 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id
 from offhook.orgs import CurrentOrg, IdempotencyHeader, Now, RequireAdmin, RequireSuperuser
-from offhook.root import use_service
 from offhook.usage import accounts, repository, summary
-from offhook.usage.accounts import CreditService
 from offhook.usage.schemas import (
     AddCreditRequest,
     BillingAccountResponse,
@@ -22,6 +20,7 @@ from offhook.usage.schemas import (
     ModelUsageItem,
     UsageDay,
 )
+from offhook.usage.services import Credits
 
 router = APIRouter(prefix="/organizations/usage", tags=["usage"])
 superuser_router = APIRouter(prefix="/superuser/organizations", tags=["superuser"])
@@ -68,7 +67,7 @@ async def add_credit(
     organization_id: Id,
     body: AddCreditRequest,
     caller: RequireSuperuser,
-    credits_service: Annotated[CreditService, Depends(use_service(CreditService))],
+    credits_service: Credits,
     key: IdempotencyHeader = None,
 ) -> CreditAdded:
     """Adds credit to an organization's balance; a negative amount reduces it."""

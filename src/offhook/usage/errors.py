@@ -4,7 +4,7 @@ from offhook.errors import DomainError, NotFound
 
 
 class OutOfCredit(DomainError):
-    """Your balance is used up: add credit to place calls."""
+    """Your organization is out of credit. Add credit to place calls."""
 
     code = "out_of_credit"
     status = 402

@@ -19,11 +19,6 @@ _MINUTE_MS = 60_000
 _BUCKET_COLUMNS = ("duration_ms", "billable_ms", "cost_cents")
 
 
-async def record_run(session: AsyncSession, facts: RunFacts) -> RunCost:
-    """Records one run as :func:`record_runs` does; returns its total cost."""
-    return (await record_runs(session, facts.organization_id, [facts]))[0]
-
-
 async def record_runs(session: AsyncSession, organization_id: int, runs: Sequence[RunFacts]) -> list[RunCost]:
     """Adds finished runs of one organization to its sums and charges them; returns each run's total cost.
 
@@ -47,7 +42,7 @@ async def record_runs(session: AsyncSession, organization_id: int, runs: Sequenc
             )
             session.add(stored)
         if before["calls"]:
-            outcomes.subtract_run(stored)
+            outcomes.add_run(stored, -1)
         _fill(stored, facts, charge)
         outcomes.add_run(stored)
         added = sums.add_run(stored, before, models_before)

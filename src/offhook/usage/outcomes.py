@@ -21,13 +21,8 @@ class OutcomeSums:
         self._outcomes: Counter[tuple[datetime, str]] = Counter()
         self._agents: dict[tuple[date, int, str], Counter[str]] = defaultdict(Counter)
 
-    def subtract_run(self, counted: RunUsage) -> None:
-        self._apply_run(counted, -1)
-
-    def add_run(self, counted: RunUsage) -> None:
-        self._apply_run(counted, 1)
-
-    def _apply_run(self, counted: RunUsage, sign: int) -> None:
+    def add_run(self, counted: RunUsage, sign: int = 1) -> None:
+        """Adds a run, or subtracts it with the sign -1."""
         self._outcomes[counted.bucket_at, counted.outcome] += sign
         agent = self._agents[counted.bucket_at.astimezone(UTC).date(), counted.workflow_id, counted.outcome]
         agent.update(

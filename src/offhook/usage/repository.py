@@ -80,10 +80,10 @@ async def list_entries(
     session: AsyncSession, organization_id: int, *, limit: int, offset: int
 ) -> tuple[Sequence[LedgerEntry], int]:
     """Returns entries, newest first, and the total number."""
-    mine = LedgerEntry.organization_id == organization_id
-    total = await session.scalar(select(func.count()).select_from(LedgerEntry).where(mine))
+    in_organization = LedgerEntry.organization_id == organization_id
+    total = await session.scalar(select(func.count()).select_from(LedgerEntry).where(in_organization))
     # Select ids by index first: a late page would otherwise read every row before it.
-    ids = select(LedgerEntry.id).where(mine).order_by(LedgerEntry.id.desc()).limit(limit).offset(offset)
+    ids = select(LedgerEntry.id).where(in_organization).order_by(LedgerEntry.id.desc()).limit(limit).offset(offset)
     found = await session.scalars(select(LedgerEntry).where(LedgerEntry.id.in_(ids)).order_by(LedgerEntry.id.desc()))
     return found.all(), total or 0
 

@@ -15,7 +15,7 @@ from offhook.usage.ledger import (
     is_enforced,
     require_credit,
 )
-from offhook.usage.metering import record_run, record_runs
+from offhook.usage.metering import record_runs
 from offhook.usage.outcomes import sort_by_frequency
 from offhook.usage.queries import by_agent
 from offhook.usage.run_facts import UNKNOWN, ModelUse, RunCost, RunFacts, parse_counters
@@ -35,7 +35,6 @@ __all__ = [
     "is_counted",
     "is_enforced",
     "parse_counters",
-    "record_run",
     "record_runs",
     "require_credit",
     "sort_by_frequency",

@@ -20,7 +20,7 @@ from offhook.jobs.registry import read_number
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring, SecretUnreadable
 from offhook.kit.database.database import Database
-from offhook.kit.egress import EgressClient, EgressError, EgressResponse
+from offhook.kit.egress import EgressClient, EgressError
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, write_audit_entry
 from offhook.webhooks import repository, service
@@ -56,7 +56,7 @@ class SignedDelivery:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryOutcome:
-    """``status_code`` None: no response. ``wish_s`` is the endpoint's Retry-After."""
+    """``status_code`` None: no response. ``retry_after_s`` is the endpoint's Retry-After."""
 
     status_code: int | None
     error: str | None
@@ -93,7 +93,7 @@ class WebhookDeliverer:
                 return
             try:
                 if due.endpoint.status != service.ENABLED:
-                    raise WebhookDisabled("The webhook is switched off.")
+                    raise WebhookDisabled("The webhook is disabled.")
                 signed = self.sign_delivery(due.endpoint, due.event, due.delivery.sequence, attempts + 1)
             except (WebhookDisabled, WebhookSecretUnreadable) as error:
                 due = await repository.find_delivery_of_job(session, delivery_id, lock=True)
@@ -191,7 +191,9 @@ class WebhookDeliverer:
             return DeliveryOutcome(None, str(error)[:500], None, max(0, round(elapsed.total_seconds() * 1000)))
         shown = answer.text[:_MAX_SHOWN_ANSWER].replace("\0", "") or None
         error_text = None if answer.is_success else f"The endpoint answered {answer.status}."
-        return DeliveryOutcome(answer.status, error_text, shown, answer.elapsed_ms, _wish(answer))
+        retry_after = str(answer.headers.get("retry-after", ""))
+        retry_after_s = float(retry_after) if retry_after.isdecimal() and len(retry_after) < 7 else None
+        return DeliveryOutcome(answer.status, error_text, shown, answer.elapsed_ms, retry_after_s)
 
     async def _record_outcome(self, delivery_id: int, in_round: int, attempts: int, outcome: DeliveryOutcome) -> None:
         async with self._db.transaction() as session:
@@ -220,8 +222,8 @@ class WebhookDeliverer:
                 due.endpoint.failing_since, due.endpoint.last_success_at = None, now
                 return
             due.endpoint.failing_since = due.endpoint.failing_since or now
-            delay_s = next_delay_s(attempts + 1, wish_s=outcome.retry_after_s)
-            if self._is_hopeless(due.endpoint, outcome, now):
+            delay_s = next_delay_s(attempts + 1, requested_s=outcome.retry_after_s)
+            if outcome.status_code == _GONE or now - due.endpoint.failing_since >= SWITCH_OFF_AFTER:
                 await _switch_off(session, due.endpoint, outcome)
                 delay_s = None
             if delay_s is None:
@@ -229,11 +231,6 @@ class WebhookDeliverer:
                 return
             delivery.next_attempt_at = now + timedelta(seconds=delay_s)
             await service.enqueue_attempt(session, delivery_id, in_round, attempts + 1, delay_s=delay_s)
-
-    @staticmethod
-    def _is_hopeless(endpoint: WebhookEndpoint, outcome: DeliveryOutcome, now: datetime) -> bool:
-        since = endpoint.failing_since
-        return outcome.status_code == _GONE or (since is not None and now - since >= SWITCH_OFF_AFTER)
 
 
 def _is_current(due: DueDelivery | None, in_round: int, attempts: int) -> bool:
@@ -258,8 +255,3 @@ async def _switch_off(session: Any, endpoint: WebhookEndpoint, outcome: Delivery
     caller = Caller.system(endpoint.organization_id)
     await write_audit_entry(session, caller, "webhook.switched_off", f"webhook:{endpoint.id}", {"reason": reason})
     log.warning("webhook_switched_off", endpoint_id=endpoint.id, reason=reason)
-
-
-def _wish(answer: EgressResponse) -> float | None:
-    text = str(answer.headers.get("retry-after", ""))
-    return float(text) if text.isdecimal() and len(text) < 7 else None

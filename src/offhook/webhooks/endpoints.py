@@ -2,18 +2,15 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from offhook.errors import UnprocessableRequest
-from offhook.kit.crypto import Keyring
 from offhook.kit.database.database import Session
 from offhook.kit.egress import EgressClient, EgressError
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, Now, RequireAdmin
-from offhook.root import use_service
 from offhook.webhooks import repository, service
-from offhook.webhooks.delivery import WebhookDeliverer
 from offhook.webhooks.errors import WebhookUrlRefused
 from offhook.webhooks.repository import DueDelivery
 from offhook.webhooks.schemas import (
@@ -34,13 +31,10 @@ from offhook.webhooks.schemas import (
     WebhookUpdate,
 )
 from offhook.webhooks.service import EVENT_TYPES, NewEndpoint
+from offhook.webhooks.services import Services
 
 router = APIRouter(prefix="/organizations/webhooks", tags=["webhooks"])
 events_router = APIRouter(prefix="/events", tags=["webhooks"])
-
-KeyringDep = Annotated[Keyring, Depends(use_service(Keyring))]
-EgressDep = Annotated[EgressClient, Depends(use_service(EgressClient))]
-DelivererDep = Annotated[WebhookDeliverer, Depends(use_service(WebhookDeliverer))]
 
 
 class EventTypeUnknown(UnprocessableRequest):
@@ -74,12 +68,12 @@ async def list_webhooks(org: RequireAdmin, session: Session) -> WebhookList:
 
 @router.post("", response_model=WebhookCreated, operation_id="create_webhook")
 async def create_webhook(
-    body: WebhookCreate, org: RequireAdmin, session: Session, keyring: KeyringDep, egress: EgressDep
+    body: WebhookCreate, org: RequireAdmin, session: Session, services: Services
 ) -> WebhookCreated:
     """Sends events to the URL from now on, signed with the secret in the response."""
-    _check_url(egress, body.url)
+    _check_url(services.egress, body.url)
     values = {"url": body.url, "events": sorted(set(body.events)), "description": body.description}
-    return _created_response(await service.create_endpoint(session, keyring, org, values))
+    return _created_response(await service.create_endpoint(session, services.keyring, org, values))
 
 
 @router.get("/{webhook_id}", response_model=WebhookResponse, operation_id="get_webhook")
@@ -89,12 +83,12 @@ async def get_webhook(webhook_id: Id, org: RequireAdmin, session: Session) -> We
 
 @router.patch("/{webhook_id}", response_model=WebhookResponse, operation_id="update_webhook")
 async def update_webhook(
-    webhook_id: Id, body: WebhookUpdate, org: RequireAdmin, session: Session, egress: EgressDep
+    webhook_id: Id, body: WebhookUpdate, org: RequireAdmin, session: Session, services: Services
 ) -> WebhookResponse:
     """Updates a webhook. Enabling it again clears its failures; `GET /events` has the events that it missed."""
     values = body.model_dump(exclude_unset=True)
     if "url" in values:
-        _check_url(egress, values["url"])
+        _check_url(services.egress, values["url"])
     if "events" in values:
         values["events"] = sorted(set(values["events"]))
     return WebhookResponse.model_validate(await service.update_endpoint(session, org, webhook_id, values))
@@ -109,16 +103,16 @@ async def delete_webhook(webhook_id: Id, org: RequireAdmin, session: Session) ->
 
 @router.post("/{webhook_id}/rotate-secret", response_model=WebhookCreated, operation_id="rotate_webhook_secret")
 async def rotate_webhook_secret(
-    webhook_id: Id, org: RequireAdmin, session: Session, keyring: KeyringDep, now: Now
+    webhook_id: Id, org: RequireAdmin, session: Session, services: Services, now: Now
 ) -> WebhookCreated:
     """Creates a new secret; deliveries are signed with both secrets until `old_secret_until`."""
-    return _created_response(await service.rotate_secret(session, keyring, org, webhook_id, now))
+    return _created_response(await service.rotate_secret(session, services.keyring, org, webhook_id, now))
 
 
 @router.post("/{webhook_id}/test", response_model=WebhookTested, operation_id="test_webhook")
-async def test_webhook(webhook_id: Id, org: RequireAdmin, deliverer: DelivererDep) -> WebhookTested:
+async def test_webhook(webhook_id: Id, org: RequireAdmin, services: Services) -> WebhookTested:
     """Sends a `webhook.test` event now and returns the endpoint's response; the event is neither stored nor retried."""
-    outcome = await deliverer.send_test(org.organization_id, webhook_id)
+    outcome = await services.deliverer.send_test(org.organization_id, webhook_id)
     return WebhookTested(
         delivered=outcome.is_success,
         status_code=outcome.status_code,

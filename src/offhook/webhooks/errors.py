@@ -16,24 +16,24 @@ class DeliveryNotFound(NotFound):
 
 
 class TooManyWebhooks(Conflict):
-    """Your organization has as many webhooks as it may have."""
+    """Your organization has reached its limit of webhooks. Delete one to add another."""
 
     code = "too_many_webhooks"
 
 
 class WebhookUrlRefused(UnprocessableRequest):
-    """This address cannot be called."""
+    """Webhooks cannot be sent to this address."""
 
     code = "webhook_url_refused"
 
 
 class WebhookDisabled(Conflict):
-    """This webhook is switched off: enable it first."""
+    """This webhook is disabled. Enable it first."""
 
     code = "webhook_disabled"
 
 
 class WebhookSecretUnreadable(Conflict):
-    """The secret of this webhook was sealed with a key that is gone: rotate the secret, then send again."""
+    """The secret of this webhook cannot be decrypted. Rotate the secret, then send again."""
 
     code = "webhook_secret_unreadable"

@@ -89,10 +89,10 @@ async def number_endpoints(
     last = {row.id: row.last_sequence for row in wanting}
     numbered: list[list[tuple[int, int]]] = []
     for kind in kinds:
-        theirs = [row.id for row in wanting if not row.events or kind in row.events]
-        for endpoint_id in theirs:
+        endpoint_ids = [row.id for row in wanting if not row.events or kind in row.events]
+        for endpoint_id in endpoint_ids:
             last[endpoint_id] += 1
-        numbered.append([(endpoint_id, last[endpoint_id]) for endpoint_id in theirs])
+        numbered.append([(endpoint_id, last[endpoint_id]) for endpoint_id in endpoint_ids])
     for row in wanting:
         if last[row.id] != row.last_sequence:
             await session.execute(

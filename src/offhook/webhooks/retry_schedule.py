@@ -12,13 +12,13 @@ SWITCH_OFF_AFTER: Final = timedelta(hours=72)
 _MAX_RETRY_AFTER_S: Final = 3600
 
 
-def next_delay_s(attempts: int, *, wish_s: float | None = None) -> float | None:
+def next_delay_s(attempts: int, *, requested_s: float | None = None) -> float | None:
     """Returns the seconds until the next attempt after ``attempts`` failed ones; None when there is none.
 
-    ``wish_s`` is the endpoint's ``Retry-After``, which may lengthen the pause up to an hour. Jitter keeps a
+    ``requested_s`` is the endpoint's ``Retry-After``, which may lengthen the pause up to an hour. Jitter keeps a
     thousand deliveries that failed together from retrying together.
     """
     if attempts > len(DELAYS_S):
         return None
     delay_s = DELAYS_S[attempts - 1] * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311 - not a secret
-    return max(delay_s, min(wish_s or 0.0, _MAX_RETRY_AFTER_S))
+    return max(delay_s, min(requested_s or 0.0, _MAX_RETRY_AFTER_S))

@@ -69,28 +69,28 @@ async def publish_event(
 
 
 async def publish_events(
-    session: AsyncSession, organization_id: int, news: Sequence[OutgoingEvent]
+    session: AsyncSession, organization_id: int, events: Sequence[OutgoingEvent]
 ) -> list[int | None]:
     """Publishes events in the caller's transaction: they are sent once it commits, and not if it rolls back.
 
     Returns each event's id, or None where it was published before. Call it near the end of the transaction: until
     that ends, other events of the organization wait.
     """
-    for one in news:
-        if one.event_type not in EVENT_TYPES:
-            raise ValueError(f"{one.event_type!r} is no event type")
-    if not news:
+    for event in events:
+        if event.event_type not in EVENT_TYPES:
+            raise ValueError(f"{event.event_type!r} is no event type")
+    if not events:
         return []
     now = datetime.now(UTC)
     await repository.lock_order(session, organization_id)
-    keyed = {one.key or f"{one.event_type}:{secrets.token_hex(8)}": one for one in reversed(news)}
-    told = [(one.event_type, key, one.data) for key, one in reversed(keyed.items())]
-    ids = await repository.insert_events(session, organization_id, told, now)
-    fresh = [(kind, ids[key]) for kind, key, _ in told if key in ids]
+    keyed = {event.key or f"{event.event_type}:{secrets.token_hex(8)}": event for event in reversed(events)}
+    rows = [(event.event_type, key, event.data) for key, event in reversed(keyed.items())]
+    ids = await repository.insert_events(session, organization_id, rows, now)
+    fresh = [(kind, ids[key]) for kind, key, _ in rows if key in ids]
     if fresh:
         await _create_deliveries(session, organization_id, fresh, now)
-    by_news = {id(one): ids.get(key) for key, one in keyed.items()}
-    return [by_news.get(id(one)) for one in news]
+    id_of_event = {id(event): ids.get(key) for key, event in keyed.items()}
+    return [id_of_event.get(id(event)) for event in events]
 
 
 async def _create_deliveries(

@@ -135,7 +135,3 @@ class WorkflowConfigurations(_OpenModel):
                 self.models = WorkflowModels.model_validate(found | own)
         self.model_overrides = self.model_configuration_v2_override = None
         return self
-
-    def to_stored(self) -> JsonObject:
-        """Returns the validated values without ``null``."""
-        return self.model_dump(mode="json", exclude_unset=True, exclude_none=True)

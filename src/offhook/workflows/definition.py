@@ -64,8 +64,9 @@ def complete_definition(definition: Mapping[str, Any], stored: Mapping[str, Any]
         old = before.get(node_id, {}) if isinstance(node_id, str) else {}
         changed = dict(data)
         for key in _secret_keys(kind):
-            if is_mask(data.get(key), old.get(key)):
-                changed[key] = old[key]
+            value, secret = data.get(key), old.get(key)
+            if value and isinstance(secret, str) and value == mask_secret(secret):
+                changed[key] = secret
         if kind == "trigger" and _is_blank(data.get("trigger_path")):
             path = old.get("trigger_path")
             changed["trigger_path"] = path if isinstance(path, str) and path.strip() else str(uuid.uuid4())
@@ -121,10 +122,6 @@ def mask_secret(secret: str) -> str:
     if len(secret) <= 2 * _VISIBLE_CHARS:
         return "*" * len(secret)
     return "*" * (len(secret) - _VISIBLE_CHARS) + secret[-_VISIBLE_CHARS:]
-
-
-def is_mask(value: object, secret: object) -> bool:
-    return isinstance(value, str) and isinstance(secret, str) and bool(value) and value == mask_secret(secret)
 
 
 def _secret_keys(kind: str) -> tuple[str, ...]:

@@ -2,20 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import sdk_method
 from offhook.kit.http.pagination import SliceParams, set_total
 from offhook.kit.http.path_ids import Id
 from offhook.kit.http.revisions import IfMatch, set_revision
-from offhook.models import ModelConfigurationStore
 from offhook.orgs import CurrentOrg, RequireMember
-from offhook.root import use_service
 from offhook.workflows import lifecycle, publication, service
 from offhook.workflows.changes import WorkflowChanges
-from offhook.workflows.hooks import WorkflowHooks
-from offhook.workflows.ports import RunCounter, ToolCatalog
 from offhook.workflows.schemas import (
     CreateDraftRequest,
     CreateWorkflowRequest,
@@ -31,11 +27,8 @@ from offhook.workflows.schemas import (
     WorkflowSummaryResponse,
     WorkflowVersionResponse,
 )
+from offhook.workflows.services import Services, WorkflowServices
 
-Runs = Annotated[RunCounter, Depends(use_service(RunCounter))]
-Models = Annotated[ModelConfigurationStore, Depends(use_service(ModelConfigurationStore))]
-Tools = Annotated[ToolCatalog, Depends(use_service(ToolCatalog))]
-Hooks = Annotated[WorkflowHooks, Depends(use_service(WorkflowHooks))]
 Status = Annotated[str | None, Query(description="`active`, `archived` or both, separated by a comma")]
 Number = Annotated[Id, Path(description="Version number")]
 
@@ -49,11 +42,11 @@ router = APIRouter(prefix="/workflow", tags=["workflows"])
     openapi_extra=sdk_method("create_workflow", "Create a workflow from a definition."),
 )
 async def create_workflow(
-    body: CreateWorkflowRequest, org: RequireMember, session: Session, runs: Runs, response: Response
+    body: CreateWorkflowRequest, org: RequireMember, session: Session, services: Services, response: Response
 ) -> WorkflowResponse:
     """Creates a workflow whose version 1 is a draft, which may be incomplete."""
     workflow = await service.create_workflow(session, org, body.name, body.workflow_definition)
-    return await _workflow_response(session, runs, org.organization_id, workflow.id, response)
+    return await _workflow_response(session, services, org.organization_id, workflow.id, response)
 
 
 @router.get("/count", response_model=WorkflowCountResponse, operation_id="count_workflows")
@@ -68,12 +61,12 @@ async def count_workflows(org: CurrentOrg, session: Session) -> WorkflowCountRes
     openapi_extra=sdk_method("list_workflows", "List the workflows of the organization."),
 )
 async def list_workflows(
-    org: CurrentOrg, session: Session, runs: Runs, part: SliceParams, status: Status = None
+    org: CurrentOrg, session: Session, services: Services, part: SliceParams, status: Status = None
 ) -> Response:
     """Lists workflows, newest first, without definitions. The `X-Total-Count` header holds the total count."""
     statuses = service.parse_statuses(status)
     rows, total = await service.list_workflows(
-        session, runs, org.organization_id, statuses, limit=part.limit, offset=part.offset
+        session, services.count_runs, org.organization_id, statuses, limit=part.limit, offset=part.offset
     )
     response = Response(WorkflowListResponse.json_of(rows), media_type="application/json")
     set_total(response, total)
@@ -87,10 +80,10 @@ async def list_workflows(
     openapi_extra=sdk_method("get_workflow", "Get one workflow, with its draft if there is one."),
 )
 async def get_workflow(
-    workflow_id: Id, org: CurrentOrg, session: Session, runs: Runs, response: Response
+    workflow_id: Id, org: CurrentOrg, session: Session, services: Services, response: Response
 ) -> WorkflowResponse:
     """Returns a workflow with the content of its draft or, without a draft, of its published version."""
-    return await _workflow_response(session, runs, org.organization_id, workflow_id, response)
+    return await _workflow_response(session, services, org.organization_id, workflow_id, response)
 
 
 @router.get("/summary", response_model=list[WorkflowSummaryResponse], operation_id="summarize_workflows")
@@ -114,17 +107,16 @@ async def update_workflow(
     body: UpdateWorkflowRequest,
     org: RequireMember,
     session: Session,
-    runs: Runs,
-    models: Models,
+    services: Services,
     response: Response,
     if_match: IfMatch,
 ) -> WorkflowResponse:
     """Changes the name immediately and saves everything else as the draft. With `expected_revision` or `If-Match`,
     returns 409 if the workflow was changed since it was read."""
     expected = if_match if body.expected_revision is None else body.expected_revision
-    await models.check_override(session, org.organization_id, body.to_changes().configurations)
+    await services.configurations.check_override(session, org.organization_id, body.to_changes().configurations)
     await service.update_workflow(session, org, workflow_id, body.to_changes(), expected_revision=expected)
-    return await _workflow_response(session, runs, org.organization_id, workflow_id, response)
+    return await _workflow_response(session, services, org.organization_id, workflow_id, response)
 
 
 @router.put("/{workflow_id}/status", response_model=WorkflowResponse, operation_id="update_workflow_status")
@@ -133,31 +125,31 @@ async def update_workflow_status(
     body: UpdateWorkflowStatusRequest,
     org: RequireMember,
     session: Session,
-    runs: Runs,
+    services: Services,
     response: Response,
 ) -> WorkflowResponse:
     """Archives or activates a workflow. Archived workflows take no triggers, calls or campaigns."""
     await service.set_status(session, org, workflow_id, body.status)
-    return await _workflow_response(session, runs, org.organization_id, workflow_id, response)
+    return await _workflow_response(session, services, org.organization_id, workflow_id, response)
 
 
 @router.put("/{workflow_id}/folder", response_model=WorkflowListResponse, operation_id="move_workflow_to_folder")
 async def move_workflow_to_folder(
-    workflow_id: Id, body: MoveWorkflowToFolderRequest, org: RequireMember, session: Session, runs: Runs
+    workflow_id: Id, body: MoveWorkflowToFolderRequest, org: RequireMember, session: Session, services: Services
 ) -> WorkflowListResponse:
     await service.move_to_folder(session, org, workflow_id, body.folder_id)
     return WorkflowListResponse.from_view(
-        await service.get_workflow_view(session, runs, org.organization_id, workflow_id)
+        await service.get_workflow_view(session, services.count_runs, org.organization_id, workflow_id)
     )
 
 
 @router.post("/{workflow_id}/duplicate", response_model=WorkflowResponse, operation_id="duplicate_workflow")
 async def duplicate_workflow(
-    workflow_id: Id, org: RequireMember, session: Session, runs: Runs, hooks: Hooks, response: Response
+    workflow_id: Id, org: RequireMember, session: Session, services: Services, response: Response
 ) -> WorkflowResponse:
     """Creates a draft copy with the definition, configuration, recordings and triggers, which get new URLs."""
-    copy = await lifecycle.duplicate_workflow(session, hooks, org, workflow_id)
-    return await _workflow_response(session, runs, org.organization_id, copy.id, response)
+    copy = await lifecycle.duplicate_workflow(session, services.hooks, org, workflow_id)
+    return await _workflow_response(session, services, org.organization_id, copy.id, response)
 
 
 @router.delete(
@@ -166,9 +158,9 @@ async def duplicate_workflow(
     operation_id="delete_workflow",
     openapi_extra=sdk_method("delete_workflow", "Permanently delete a workflow and its runs."),
 )
-async def delete_workflow(workflow_id: Id, org: RequireMember, session: Session, hooks: Hooks) -> DeletedResponse:
+async def delete_workflow(workflow_id: Id, org: RequireMember, session: Session, services: Services) -> DeletedResponse:
     """Permanently deletes a workflow with its versions and runs. Returns 409 while a run is live or a campaign uses it."""
-    await lifecycle.delete_workflow(session, hooks, org, workflow_id)
+    await lifecycle.delete_workflow(session, services.hooks, org, workflow_id)
     return DeletedResponse(id=workflow_id)
 
 
@@ -177,7 +169,7 @@ async def create_draft(
     workflow_id: Id,
     org: RequireMember,
     session: Session,
-    models: Models,
+    services: Services,
     response: Response,
     if_match: IfMatch,
     body: CreateDraftRequest | None = None,
@@ -186,7 +178,7 @@ async def create_draft(
     and `If-Match` work as in `update_workflow`."""
     changes = body.to_changes() if body else WorkflowChanges()
     expected = if_match if body is None or body.expected_revision is None else body.expected_revision
-    await models.check_override(session, org.organization_id, changes.configurations)
+    await services.configurations.check_override(session, org.organization_id, changes.configurations)
     draft, revision = await service.create_draft(session, org, workflow_id, changes, expected_revision=expected)
     set_revision(response, revision)
     return WorkflowVersionResponse.from_version(draft)
@@ -197,25 +189,26 @@ async def publish_workflow(
     workflow_id: Id,
     org: RequireMember,
     session: Session,
-    tools: Tools,
-    models: Models,
+    services: Services,
     response: Response,
     if_match: IfMatch,
 ) -> PublishWorkflowResponse:
     """Validates the draft and makes it the version that takes calls. Of two requests at once, one gets 409."""
     version, revision = await publication.publish_draft(
-        session, tools, org, workflow_id, models=models, expected_revision=if_match
+        session, services.tools, org, workflow_id, models=services.configurations, expected_revision=if_match
     )
     set_revision(response, revision)
-    return PublishWorkflowResponse.from_version(version)
+    return PublishWorkflowResponse.model_validate(version)
 
 
 @router.post("/{workflow_id}/validate", response_model=ValidateWorkflowResponse, operation_id="validate_workflow")
 async def validate_workflow(
-    workflow_id: Id, org: CurrentOrg, session: Session, tools: Tools, models: Models
+    workflow_id: Id, org: CurrentOrg, session: Session, services: Services
 ) -> ValidateWorkflowResponse:
-    report = await publication.validate_current(session, tools, models, org.organization_id, workflow_id)
-    return ValidateWorkflowResponse.from_report(report)
+    report = await publication.validate_current(
+        session, services.tools, services.configurations, org.organization_id, workflow_id
+    )
+    return ValidateWorkflowResponse.model_validate(report)
 
 
 @router.get(
@@ -245,8 +238,10 @@ async def restore_workflow_version(
 
 
 async def _workflow_response(
-    session: Session, runs: RunCounter, organization_id: int, workflow_id: int, response: Response
+    session: Session, services: WorkflowServices, organization_id: int, workflow_id: int, response: Response
 ) -> WorkflowResponse:
-    shown = WorkflowResponse.from_view(await service.get_workflow_view(session, runs, organization_id, workflow_id))
+    shown = WorkflowResponse.from_view(
+        await service.get_workflow_view(session, services.count_runs, organization_id, workflow_id)
+    )
     set_revision(response, shown.revision)
     return shown

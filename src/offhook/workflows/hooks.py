@@ -1,7 +1,7 @@
 """Hooks for the domains above workflows when a workflow is duplicated or deleted."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -25,20 +25,13 @@ Copier = Callable[[AsyncSession, WorkflowDuplication], Awaitable[Mapping[str, st
 Eraser = Callable[[int, int], Awaitable[bool]]
 
 
+@dataclass(frozen=True, slots=True)
 class WorkflowHooks:
-    """The hooks of domains above, one instance per process at the root; a domain adds its own in its ``register``."""
+    """The hooks of domains above, one instance per process; a domain appends its own in its ``register``.
 
-    def __init__(self) -> None:
-        self.deletion_checks: list[DeletionCheck] = []
-        self.copiers: list[Copier] = []
-        self.erasers: list[Eraser] = []
+    A job calls ``erasers`` until nothing is left.
+    """
 
-    def before_delete(self, check: DeletionCheck) -> None:
-        self.deletion_checks.append(check)
-
-    def on_duplicate(self, copier: Copier) -> None:
-        self.copiers.append(copier)
-
-    def on_delete(self, eraser: Eraser) -> None:
-        """Registers ``eraser``, which a job calls until nothing is left."""
-        self.erasers.append(eraser)
+    deletion_checks: list[DeletionCheck] = field(default_factory=list)
+    copiers: list[Copier] = field(default_factory=list)
+    erasers: list[Eraser] = field(default_factory=list)

@@ -41,23 +41,16 @@ async def duplicate_workflow(session: AsyncSession, hooks: WorkflowHooks, caller
     )
     copy.folder_id = source.folder_id
     duplication = WorkflowDuplication(caller.organization_id, source.id, copy.id, caller.user_id)
-    references = await _copy_belongings(session, hooks, duplication)
+    await session.flush()
+    references: dict[str, str] = {}
+    for copier in hooks.copiers:
+        references.update(await copier(session, duplication))
     if references:
         written, _ = await repository.latest_versions(session, caller.organization_id, copy.id)
         if written is not None:
             rename_recordings_in(written, references)
     await write_audit_entry(session, caller, "workflow.duplicated", f"workflow:{copy.id}", {"from": workflow_id})
     return copy
-
-
-async def _copy_belongings(
-    session: AsyncSession, hooks: WorkflowHooks, duplication: WorkflowDuplication
-) -> Mapping[str, str]:
-    await session.flush()
-    references: dict[str, str] = {}
-    for copier in hooks.copiers:
-        references.update(await copier(session, duplication))
-    return references
 
 
 async def delete_workflow(session: AsyncSession, hooks: WorkflowHooks, caller: Caller, workflow_id: int) -> None:

@@ -1,32 +1,22 @@
-"""Ports that the domains above workflows implement; they provide them to the root."""
+"""Ports that the domains above workflows implement; they set them in ``WorkflowServices``."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Protocol
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.workflows.tool_facts import ToolFacts
 
-__all__ = ["NoRuns", "NoTools", "RunCounter", "ToolCatalog", "ToolFacts"]
+__all__ = ["NoTools", "RunCounter", "ToolCatalog", "ToolFacts", "count_no_runs"]
 
 
-class RunCounter(Protocol):
-    """Counts conversations; the runs domain implements it."""
-
-    async def count_runs(
-        self, session: AsyncSession, organization_id: int, workflow_ids: Collection[int]
-    ) -> dict[int, int]:
-        """Returns runs by workflow id; workflows without runs may be missing."""
-        ...
+# Returns the number of runs by workflow id, for these workflows of the organization; those without runs may be missing.
+RunCounter = Callable[[AsyncSession, int, Collection[int]], Awaitable[dict[int, int]]]
 
 
-class NoRuns:
-    """The counter of a process without a runs domain."""
-
-    async def count_runs(
-        self, session: AsyncSession, organization_id: int, workflow_ids: Collection[int]
-    ) -> dict[int, int]:
-        return {}
+async def count_no_runs(session: AsyncSession, organization_id: int, workflow_ids: Collection[int]) -> dict[int, int]:
+    """Implements ``RunCounter`` for a process without a runs domain."""
+    return {}
 
 
 class ToolCatalog(Protocol):

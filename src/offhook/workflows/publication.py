@@ -1,9 +1,8 @@
 """Validates a version in full and publishes it to production."""
 
 import asyncio
-from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -72,7 +71,7 @@ async def publish_draft(
         return published, workflow.revision
     report = await _validate_version(session, tools, models, draft)
     if not report.is_valid:
-        raise WorkflowInvalid([issue.as_dict() for issue in report.errors])
+        raise WorkflowInvalid([asdict(issue) for issue in report.errors])
     await _sync_triggers(session, draft)
     now = datetime.now(UTC)
     if published is not None:
@@ -86,9 +85,12 @@ async def publish_draft(
 
 
 async def _sync_triggers(session: AsyncSession, version: WorkflowVersion) -> None:
-    paths = dict(_paths(version.definition))
-    active = [path for path, is_enabled in paths.items() if is_enabled]
-    await repository.claim_paths(session, version.organization_id, version.workflow_id, list(paths), active=active)
+    nodes = parse_graph(version.definition).nodes
+    disabled = {node.id for node in nodes.values() if node.data.get("enabled") is False}
+    # of one path at two triggers, the last one decides
+    is_active = {path: node_id not in disabled for node_id, path in trigger_paths(version.definition)}
+    active = [path for path, is_enabled in is_active.items() if is_enabled]
+    await repository.claim_paths(session, version.organization_id, version.workflow_id, list(is_active), active=active)
     # check after claiming: of two workflows that publish one path at once, the second has waited for the first
     if await _foreign_paths(session, version):
         raise TriggerConflict
@@ -99,12 +101,6 @@ async def _foreign_paths(session: AsyncSession, version: WorkflowVersion) -> set
     if not paths:
         return set()
     return await repository.foreign_paths(session, version.organization_id, version.workflow_id, paths)
-
-
-def _paths(definition: Mapping[str, Any]) -> list[tuple[str, bool]]:
-    """Lists ``(path, enabled)`` of every trigger."""
-    enabled = {node.id: node.data.get("enabled") is not False for node in parse_graph(definition).nodes.values()}
-    return [(path, enabled.get(node_id or "", True)) for node_id, path in trigger_paths(definition)]
 
 
 async def _validate_version(

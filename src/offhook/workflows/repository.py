@@ -116,10 +116,10 @@ async def list_versions(
     session: AsyncSession, organization_id: int, workflow_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[WorkflowVersion], int]:
     """Returns versions, newest first, and the total count."""
-    mine = (WorkflowVersion.organization_id == organization_id, WorkflowVersion.workflow_id == workflow_id)
-    query = select(WorkflowVersion).where(*mine).order_by(WorkflowVersion.version_number.desc())
+    of_workflow = (WorkflowVersion.organization_id == organization_id, WorkflowVersion.workflow_id == workflow_id)
+    query = select(WorkflowVersion).where(*of_workflow).order_by(WorkflowVersion.version_number.desc())
     rows = (await session.scalars(query.limit(limit).offset(offset))).all()
-    total = await session.scalar(select(func.count()).select_from(WorkflowVersion).where(*mine))
+    total = await session.scalar(select(func.count()).select_from(WorkflowVersion).where(*of_workflow))
     return rows, total or 0
 
 
@@ -326,13 +326,13 @@ async def list_folders(
     session: AsyncSession, organization_id: int, *, limit: int | None, offset: int
 ) -> tuple[Sequence[Row[Any]], int]:
     """Returns ``id, name, created_at, workflow_count`` by name, and the total count."""
-    mine = WorkflowFolder.organization_id == organization_id
+    in_organization = WorkflowFolder.organization_id == organization_id
     inside = select(func.count()).where(Workflow.folder_id == WorkflowFolder.id).scalar_subquery()
     query = select(
         WorkflowFolder.id, WorkflowFolder.name, WorkflowFolder.created_at, inside.label("workflow_count")
-    ).where(mine)
+    ).where(in_organization)
     rows = await session.execute(query.order_by(WorkflowFolder.name, WorkflowFolder.id).limit(limit).offset(offset))
-    total = await session.scalar(select(func.count()).select_from(WorkflowFolder).where(mine))
+    total = await session.scalar(select(func.count()).select_from(WorkflowFolder).where(in_organization))
     return rows.all(), total or 0
 
 

@@ -14,7 +14,6 @@ from offhook.workflows.configurations import WorkflowConfigurations
 from offhook.workflows.definition import DefinitionRefused, check_size, check_storable, mask_secrets
 from offhook.workflows.service import WorkflowView
 from offhook.workflows.tables import WorkflowVersion
-from offhook.workflows.validation import ValidationReport
 
 
 def _require_storable(definition: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +96,7 @@ class UpdateWorkflowRequest(BaseModel):
 
 
 def _stored_configurations(sent: WorkflowConfigurations | None) -> dict[str, Any] | None:
-    return None if sent is None else sent.to_stored()
+    return None if sent is None else sent.model_dump(mode="json", exclude_unset=True, exclude_none=True)
 
 
 class UpdateWorkflowStatusRequest(BaseModel):
@@ -257,24 +256,18 @@ class WorkflowVersionResponse(BaseModel):
 class PublishWorkflowResponse(BaseModel):
     """``id`` is the published version's."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     id: int
     workflow_id: int
     version_number: int
     status: str
     published_at: datetime | None
 
-    @classmethod
-    def from_version(cls, version: WorkflowVersion) -> "PublishWorkflowResponse":
-        return cls(
-            id=version.id,
-            workflow_id=version.workflow_id,
-            version_number=version.version_number,
-            status=version.status,
-            published_at=version.published_at,
-        )
-
 
 class WorkflowIssue(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
     kind: Literal["node", "edge", "workflow"]
     id: str | None
     field: str | None
@@ -283,10 +276,8 @@ class WorkflowIssue(BaseModel):
 
 
 class ValidateWorkflowResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
     is_valid: bool
     errors: list[WorkflowIssue]
     warnings: list[WorkflowIssue]
-
-    @classmethod
-    def from_report(cls, report: ValidationReport) -> "ValidateWorkflowResponse":
-        return cls.model_validate(report.as_dict())

@@ -62,7 +62,7 @@ async def create_workflow(
 
 
 async def get_workflow_view(
-    session: AsyncSession, counter: RunCounter, organization_id: int, workflow_id: int
+    session: AsyncSession, count_runs: RunCounter, organization_id: int, workflow_id: int
 ) -> WorkflowView:
     """Returns a workflow with its displayed version. Raises WorkflowNotFound (404)."""
     workflow = await get_workflow(session, organization_id, workflow_id)
@@ -70,7 +70,7 @@ async def get_workflow_view(
     shown = draft or published
     if shown is None:  # a workflow is created together with its first version
         raise WorkflowNotFound
-    runs = await counter.count_runs(session, organization_id, [workflow_id])
+    runs = await count_runs(session, organization_id, [workflow_id])
     return WorkflowView(
         workflow=workflow,
         shown=shown,
@@ -91,7 +91,7 @@ def parse_statuses(text: str | None) -> tuple[str, ...]:
 
 async def list_workflows(
     session: AsyncSession,
-    counter: RunCounter,
+    count_runs: RunCounter,
     organization_id: int,
     statuses: Collection[str],
     *,
@@ -100,7 +100,7 @@ async def list_workflows(
 ) -> tuple[list[tuple[str, int]], int]:
     """Returns (JSON object of ``repository.list_as_json``, number of runs), newest first, and the total count."""
     rows = await repository.list_as_json(session, organization_id, statuses, limit=limit, offset=offset)
-    runs = await counter.count_runs(session, organization_id, [workflow_id for workflow_id, _ in rows]) if rows else {}
+    runs = await count_runs(session, organization_id, [workflow_id for workflow_id, _ in rows]) if rows else {}
     is_all = limit is None and not offset
     total = len(rows) if is_all else await _count_total(session, organization_id, statuses)
     return [(shown, runs.get(workflow_id, 0)) for workflow_id, shown in rows], total
@@ -303,22 +303,22 @@ class VersionToRun:
     organization_id: int
 
 
-async def get_published_version(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:
-    """Returns the production version. Raises WorkflowNotFound, WorkflowArchived (404), WorkflowNotPublished (409)."""
-    workflow = await _get_active(session, organization_id, workflow_id)
-    _, version = await repository.latest_versions(session, organization_id, workflow_id)
+async def get_version_to_run(
+    session: AsyncSession, organization_id: int, workflow_id: int, *, use_draft: bool = False
+) -> VersionToRun:
+    """Returns the production version, or with ``use_draft`` the draft if there is one: for test calls and text chats.
+
+    Raises WorkflowNotFound, WorkflowArchived (404), WorkflowNotPublished (409).
+    """
+    # locked against deletion until the run that is about to begin exists
+    workflow = await get_workflow(session, organization_id, workflow_id, lock="run")
+    if workflow.status != "active":
+        raise WorkflowArchived
+    draft, published = await repository.latest_versions(session, organization_id, workflow_id)
+    version = draft if use_draft and draft is not None else published
     if version is None:
         raise WorkflowNotPublished
     return _to_run(workflow, version)
-
-
-async def draft_or_published(session: AsyncSession, organization_id: int, workflow_id: int) -> VersionToRun:
-    """Returns the version for a test call or a text chat. Raises the errors of :func:`get_published_version`."""
-    workflow = await _get_active(session, organization_id, workflow_id)
-    draft, version = await repository.latest_versions(session, organization_id, workflow_id)
-    if draft is None and version is None:
-        raise WorkflowNotPublished
-    return _to_run(workflow, draft or version)  # type: ignore[arg-type]  # one of them is there
 
 
 async def version_to_run(session: AsyncSession, organization_id: int, version_id: int) -> VersionToRun:
@@ -355,14 +355,6 @@ async def organization_of(session: AsyncSession, workflow_id: int) -> int:
     if found is None:
         raise WorkflowNotFound
     return found
-
-
-async def _get_active(session: AsyncSession, organization_id: int, workflow_id: int) -> Workflow:
-    # locked against deletion until the run that is about to begin exists
-    workflow = await get_workflow(session, organization_id, workflow_id, lock="run")
-    if workflow.status != "active":
-        raise WorkflowArchived
-    return workflow
 
 
 def _to_run(workflow: Workflow, version: WorkflowVersion) -> VersionToRun:

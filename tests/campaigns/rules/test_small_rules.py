@@ -1,4 +1,4 @@
-"""The other rules of dialling, each by itself."""
+"""The other rules of dialing, each by itself."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -127,7 +127,7 @@ class FarEnd:
 
     def _arrive(self, call: Call) -> None:
         if call.run_id in self.calls:
-            self.violations.append(f"run {call.run_id} was dialled twice")
+            self.violations.append(f"run {call.run_id} was dialed twice")
         call.arrived_at = self.kernel.now
         self.calls[call.run_id] = call
         self.history.append(call)
@@ -180,14 +180,14 @@ class FarEnd:
     def _witness_begin(self, call: Call) -> None:
         limits = self.campaigns[call.campaign_id]
         if limits.paused_by is not None and limits.paused_by == self.move_of(call.campaign_id):
-            self.violations.append(f"campaign {call.campaign_id} dialled after its pause was answered")
+            self.violations.append(f"campaign {call.campaign_id} dialed after its pause was answered")
         if limits.hours is not None:
             zones = [limits.hours.zone, *(limits.zones[call.number] if limits.hours.in_callee_zone else ())]
             if limits.hours.in_callee_zone and not limits.zones[call.number]:
-                self.violations.append(f"{call.number} of no known zone was dialled")
+                self.violations.append(f"{call.number} of no known zone was dialed")
             for zone in zones:
                 if not on_the_wall(limits.hours, self.wall(), zone):
-                    self.violations.append(f"{call.number} was dialled at {self.wall()} outside of hours in {zone}")
+                    self.violations.append(f"{call.number} was dialed at {self.wall()} outside of hours in {zone}")
         sent = self.sent.setdefault(call.campaign_id, [])
         sent.append(self.kernel.now)
         if limits.per_second is not None and not self.has_jumped:
@@ -195,7 +195,7 @@ class FarEnd:
             window, burst = 10.0, max(1, int(limits.per_second + 0.999))
             recent = sum(at > self.kernel.now - window for at in sent)
             if recent > burst + limits.per_second * (window + 3.2) + 1:
-                self.violations.append(f"campaign {call.campaign_id} dialled {recent} in {window} s")
+                self.violations.append(f"campaign {call.campaign_id} dialed {recent} in {window} s")
 
     def _witness_arrival(self, call: Call) -> None:
         live = [one for one in self.calls.values() if one.is_live]

@@ -41,7 +41,7 @@ def _dials(world: Any) -> None:
     for row in attempts:
         numbers[row["contact_id"]].append(row["number"])
         if row["number"] > 1 and not row["because"]:
-            world.violations.append(f"contact {row['contact_id']} was dialled again without a reason")
+            world.violations.append(f"contact {row['contact_id']} was dialed again without a reason")
     for contact_id, listed in numbers.items():
         if sorted(listed) != list(range(1, len(listed) + 1)):
             world.violations.append(f"the attempts of contact {contact_id} are numbered {sorted(listed)}")

@@ -329,7 +329,7 @@ class TwinTx(OthersTx):
     def _move_contact(self, one: AttemptResult) -> None:
         contact = self.get("contacts", one.contact_id)
         assert contact is not None
-        dials = contact["dials"] - (not one.was_dialled)
+        dials = contact["dials"] - (not one.was_dialed)
         values: dict[str, Any] = (
             {"state": "done", "outcome": one.outcome, "reason": one.reason, "hold": None}
             if one.again_at is None

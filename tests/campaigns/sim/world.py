@@ -114,7 +114,7 @@ class World:
         store = TwinStore(self.memory, process, self.variant.tx)
         carrier = (self.variant.carrier or SimCarrier)(self.far_end, self._report(store, name), self._run_ended(name))
         time = SimTime(self.kernel, self.wall, process, self._join)
-        self.engines[name] = (self.variant.engine or CampaignEngine)(store, carrier, time, patience_s=PATIENCE_S)
+        self.engines[name] = (self.variant.engine or CampaignEngine)(store, carrier, time, dial_timeout_s=PATIENCE_S)
         if name == "api":
             self.api = process
             process.on_kill.append(lambda: self._media_lost(process))

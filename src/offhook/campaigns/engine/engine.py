@@ -34,16 +34,18 @@ log = structlog.get_logger(__name__)
 class CampaignEngine:
     """Dials and settles campaigns. Any number of engines share one database, and each may crash at any step.
 
-    ``patience_s``: the wait for a carrier that reports nothing about a dial; 1.5 times as long as phones ring.
+    ``dial_timeout_s``: the wait for a carrier that reports nothing about a dial; 1.5 times as long as phones ring.
     """
 
-    def __init__(self, store: CampaignStore, carrier: CampaignCarrier, time: EngineTime, *, patience_s: float) -> None:
+    def __init__(
+        self, store: CampaignStore, carrier: CampaignCarrier, time: EngineTime, *, dial_timeout_s: float
+    ) -> None:
         self._store = store
         self._time = time
         self._backoff = ErrorBackoff()
         # A third by the clock in the database, the rest by the clock of the investigating process.
-        self.settler = AttemptSettler(store, carrier, time, doubt_s=patience_s * 2 / 3)
-        self.dialer = CampaignDialer(store, carrier, time, self.settler, check_after_s=patience_s / 3)
+        self.settler = AttemptSettler(store, carrier, time, doubt_s=dial_timeout_s * 2 / 3)
+        self.dialer = CampaignDialer(store, carrier, time, self.settler, check_after_s=dial_timeout_s / 3)
 
     async def run_dial_pass(
         self, organization_id: int, *, reservation_turn: AbstractAsyncContextManager[None] | None = None

@@ -156,7 +156,7 @@ class CallLookup:
 class AttemptResult:
     """The end of an attempt and its contact's next state: done with this outcome, or due again at ``again_at``.
 
-    ``retry_reason``: why it is called again. ``was_dialled`` False: the phone did not ring; the dial does not count.
+    ``retry_reason``: why it is called again. ``was_dialed`` False: the phone did not ring; the dial does not count.
     """
 
     attempt_id: int
@@ -165,7 +165,7 @@ class AttemptResult:
     reason: str | None
     again_at: datetime | None = None
     retry_reason: str | None = None
-    was_dialled: bool = True
+    was_dialed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

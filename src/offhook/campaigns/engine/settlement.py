@@ -74,7 +74,13 @@ class AttemptSettler:
             dial = await _find_open_attempt(tx, organization_id, run_id)
             if dial is None or dial.state != PLACING:
                 return
-            await tx.finalize_attempts([_free_retry(dial, reason, now)], now)
+            if dial.number >= MAX_FREE_TRIES:
+                result = AttemptResult(dial.id, dial.contact_id, FAILED, reason)
+            elif dial.campaign_status == FAILED:
+                result = AttemptResult(dial.id, dial.contact_id, CANCELED, reason)
+            else:
+                result = AttemptResult(dial.id, dial.contact_id, CANCELED, reason, now, reason, was_dialed=False)
+            await tx.finalize_attempts([result], now)
             await tx.end_run(organization_id, run_id, "canceled", reason, now)
             await tx.schedule_dialing(organization_id, None)
         await self._carrier.publish_call_ended(organization_id, run_id, "canceled")
@@ -101,7 +107,10 @@ class AttemptSettler:
         found = await self._carrier.find_call(organization_id, run_id)
         if found.is_known and found.status is not None:
             await self._carrier.report_status(organization_id, run_id, found)
-            await self._look_again(organization_id, run_id)
+            async with self._store.transaction() as tx:
+                dial = await _find_open_attempt(tx, organization_id, run_id)
+                if dial is not None:
+                    await tx.postpone_check(dial.id, self._time.now() + RECHECK_INTERVAL)
         elif found.is_known and dial.state == PLACING:
             await self.settle_undialed(organization_id, run_id, NEVER_REACHED)
         else:
@@ -136,12 +145,6 @@ class AttemptSettler:
         # Dropped long after the last check, so that the memory of a process stays small.
         self._first_seen = {one: at for one, at in self._first_seen.items() if now - at < 10 * self._doubt_s + 3600}
         return True
-
-    async def _look_again(self, organization_id: int, run_id: int) -> None:
-        async with self._store.transaction() as tx:
-            dial = await _find_open_attempt(tx, organization_id, run_id)
-            if dial is not None:
-                await tx.postpone_check(dial.id, self._time.now() + RECHECK_INTERVAL)
 
     async def _give_up(self, organization_id: int, run_id: int) -> None:
         """Abandons a call without media or report. A contact whose phone may have rung is not called again blindly."""
@@ -184,14 +187,6 @@ def _attempt_result(dial: OpenAttempt, outcome: str, reason: str | None, again: 
         return AttemptResult(dial.id, dial.contact_id, outcome, reason)
     because = outcome if reason in {None, outcome} else f"{outcome}: {reason}"
     return AttemptResult(dial.id, dial.contact_id, outcome, reason, again, because)
-
-
-def _free_retry(dial: OpenAttempt, reason: str, now: datetime) -> AttemptResult:
-    if dial.number >= MAX_FREE_TRIES:
-        return AttemptResult(dial.id, dial.contact_id, FAILED, reason)
-    if dial.campaign_status == FAILED:
-        return AttemptResult(dial.id, dial.contact_id, CANCELED, reason)
-    return AttemptResult(dial.id, dial.contact_id, CANCELED, reason, now, reason, was_dialled=False)
 
 
 __all__ = ["FATE_UNKNOWN", "NEVER_DIALED", "NEVER_REACHED", "AttemptSettler", "CallLookup"]

@@ -68,22 +68,22 @@ LOCK_OPEN_ATTEMPTS: Final = _bind_arrays(
 # Writes lost in a database crash are recovered (the run is final, the carrier can be asked), so their commits do not
 # wait for the disk. The next reservation does, and persists everything before it.
 FINALIZE_ATTEMPTS: Final = text(
-    "WITH said AS ("
-    "  SELECT * FROM unnest(:attempt_ids, :contact_ids, :outcomes, :reasons, :again_at, :because, :were_dialled)"
-    "   AS said (attempt_id, contact_id, outcome, reason, again_at, because, was_dialled)"
+    "WITH settled AS ("
+    "  SELECT * FROM unnest(:attempt_ids, :contact_ids, :outcomes, :reasons, :again_at, :because, :were_dialed)"
+    "   AS settled (attempt_id, contact_id, outcome, reason, again_at, because, was_dialed)"
     "), closed AS ("
-    "  UPDATE campaign_attempts SET state = 'final', outcome = said.outcome, reason = said.reason, ended_at = :now"
-    "  FROM said, (SELECT set_config('synchronous_commit', 'off', true)) AS without_waiting"
-    "  WHERE campaign_attempts.id = said.attempt_id AND state <> 'final' RETURNING campaign_attempts.id"
+    "  UPDATE campaign_attempts SET state = 'final', outcome = settled.outcome, reason = settled.reason, ended_at = :now"
+    "  FROM settled, (SELECT set_config('synchronous_commit', 'off', true)) AS without_waiting"
+    "  WHERE campaign_attempts.id = settled.attempt_id AND state <> 'final' RETURNING campaign_attempts.id"
     ") UPDATE campaign_contacts c SET"
     "   state = CASE WHEN again_at IS NULL THEN 'done' ELSE 'pending' END,"
-    "   outcome = CASE WHEN again_at IS NULL THEN said.outcome ELSE c.outcome END,"
-    "   reason = CASE WHEN again_at IS NULL THEN said.reason ELSE said.because END,"
-    "   hold = CASE WHEN again_at IS NOT NULL AND was_dialled THEN 'retry_delay' END,"
+    "   outcome = CASE WHEN again_at IS NULL THEN settled.outcome ELSE c.outcome END,"
+    "   reason = CASE WHEN again_at IS NULL THEN settled.reason ELSE settled.because END,"
+    "   hold = CASE WHEN again_at IS NOT NULL AND was_dialed THEN 'retry_delay' END,"
     "   done_at = CASE WHEN again_at IS NULL THEN :now ELSE c.done_at END,"
     "   due_at = coalesce(again_at, c.due_at),"
-    "   dials = c.dials - CASE WHEN was_dialled THEN 0 ELSE 1 END"
-    " FROM said JOIN closed ON closed.id = said.attempt_id WHERE c.id = said.contact_id AND c.state = 'calling'"
+    "   dials = c.dials - CASE WHEN was_dialed THEN 0 ELSE 1 END"
+    " FROM settled JOIN closed ON closed.id = settled.attempt_id WHERE c.id = settled.contact_id AND c.state = 'calling'"
 ).bindparams(
     bindparam("attempt_ids", type_=ARRAY(BigInteger)),
     bindparam("contact_ids", type_=ARRAY(BigInteger)),
@@ -91,7 +91,7 @@ FINALIZE_ATTEMPTS: Final = text(
     bindparam("reasons", type_=ARRAY(Text)),
     bindparam("again_at", type_=ARRAY(DateTime(timezone=True))),
     bindparam("because", type_=ARRAY(Text)),
-    bindparam("were_dialled", type_=ARRAY(Boolean)),
+    bindparam("were_dialed", type_=ARRAY(Boolean)),
     bindparam("now", type_=DateTime(timezone=True)),
 )
 REFUSE_CONTACTS: Final = text(

@@ -67,7 +67,7 @@ class PostgresTransaction:
     outbound: OutboundCalls
     clock: Clock
     pending_events: list[object] = field(default_factory=list)
-    is_dialling_here: bool = False
+    is_dialing_here: bool = False
     organizations_to_wake: set[int] = field(default_factory=set)
 
     async def fetch_rows(self, statement: TextClause, **values: Any) -> Sequence[Row[Any]]:
@@ -226,7 +226,13 @@ class PostgresTransaction:
         organization_ids, run_ids = [one for one, _ in runs], [run_id for _, run_id in runs]
         rows = await self.fetch_rows(sql.LOCK_OPEN_ATTEMPTS, organization_ids=organization_ids, run_ids=run_ids)
         wanted = set(runs)
-        return [_dial(row) for row in rows if (row.organization_id, row.run_id) in wanted]
+        attempts = []
+        for row in rows:
+            fields = dict(row._asdict())
+            retry = retry_policy(fields.pop("retry_config"))
+            if (row.organization_id, row.run_id) in wanted:
+                attempts.append(OpenAttempt(**fields, retry=retry))
+        return attempts
 
     async def load_run_states(self, runs: Sequence[tuple[int, int]]) -> dict[int, AttemptRunState]:
         found = {}
@@ -254,7 +260,7 @@ class PostgresTransaction:
             reasons=[_truncate_reason(one.reason) for one in settled],
             again_at=[one.again_at for one in settled],
             because=[_truncate_reason(one.retry_reason) for one in settled],
-            were_dialled=[one.was_dialled for one in settled],
+            were_dialed=[one.was_dialed for one in settled],
             now=now,
         )
 
@@ -276,7 +282,7 @@ class PostgresTransaction:
 
     async def schedule_dialing(self, organization_id: int, at: datetime | None) -> None:
         now = self.clock.now()
-        if self.is_dialling_here and (at is None or at <= now):
+        if self.is_dialing_here and (at is None or at <= now):
             # This process dials right away; the job covers a crash before that.
             self.organizations_to_wake.add(organization_id)
             await enqueue_dial_job(self.session, organization_id, now + CRASH_RECOVERY_DELAY, now, per_s=1)
@@ -310,20 +316,17 @@ class PostgresCampaignStore:
         self._events = events
         self._clock = clock
         self._placing: GroupCommit[tuple[AcceptedCall, datetime], None] = GroupCommit(self._mark_placed_batch)
-        self._wake_here: Callable[[int], None] | None = None
-
-    def set_local_wake(self, wake_here: Callable[[int], None]) -> None:
-        """Lets this process dial: ``wake_here`` gets organizations that may have free slots, without the job queue."""
-        self._wake_here = wake_here
+        # Set in a process that dials: gets organizations that may have free slots, without the job queue.
+        self.wake_here: Callable[[int], None] | None = None
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[PostgresTransaction]:
         async with self._db.transaction() as session:
-            tx = PostgresTransaction(session, self._outbound, self._clock, is_dialling_here=self._wake_here is not None)
+            tx = PostgresTransaction(session, self._outbound, self._clock, is_dialing_here=self.wake_here is not None)
             yield tx
-        if self._wake_here is not None:
+        if self.wake_here is not None:
             for organization_id in sorted(tx.organizations_to_wake):
-                self._wake_here(organization_id)
+                self.wake_here(organization_id)
         for event in tx.pending_events:
             await self._events.publish(event)
 
@@ -370,11 +373,6 @@ def plan_from_row(row: Any) -> CampaignPlan:
         voicemail=row.voicemail,
         spend_cap_cents=row.spend_cap_cents,
     )
-
-
-def _dial(row: Row[Any]) -> OpenAttempt:
-    plain = {name: value for name, value in row._asdict().items() if name != "retry_config"}
-    return OpenAttempt(**plain, retry=retry_policy(row.retry_config))
 
 
 def _truncate_reason(reason: str | None) -> str | None:

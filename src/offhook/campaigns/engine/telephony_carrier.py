@@ -13,6 +13,7 @@ from offhook.errors import DomainError
 from offhook.kit.clock import Clock
 from offhook.kit.event_bus import EventBus
 from offhook.telephony import CallEnded, CallReports, OutboundCalls
+from offhook.telephony.calls.lost_calls import LostCallFinder
 from offhook.telephony.calls.outbound import PreparedCall
 from offhook.telephony.ports import CarrierFailed, StatusUpdate
 
@@ -22,15 +23,18 @@ log = structlog.get_logger(__name__)
 class TelephonyCarrier:
     """Implements ``ports.CampaignCarrier``."""
 
-    def __init__(self, outbound: OutboundCalls, reports: CallReports, events: EventBus) -> None:
+    def __init__(
+        self, outbound: OutboundCalls, lost_calls: LostCallFinder, reports: CallReports, events: EventBus
+    ) -> None:
         self._outbound = outbound
+        self._lost_calls = lost_calls
         self._reports = reports
         self._events = events
 
     async def place_call(self, placing: CommittedDial) -> str:
         call: PreparedCall = placing.call
         try:
-            return await self._outbound.dial_prepared(call)
+            return await call.dialer.place_call(call.account, call.request)
         except CarrierFailed as failure:
             if failure.is_fate_unknown:
                 raise FateUnknown from failure
@@ -41,7 +45,7 @@ class TelephonyCarrier:
 
     async def find_call(self, organization_id: int, run_id: int) -> CallLookup:
         try:
-            update = await self._outbound.find_call(organization_id, run_id)
+            update = await self._lost_calls.find_call(organization_id, run_id)
         except (CarrierFailed, DomainError, OSError) as error:
             log.info("carrier_cannot_say", run_id=run_id, error=str(error))
             return CallLookup(is_known=False)

@@ -117,6 +117,6 @@ async def get_runnable_version(session: AsyncSession, organization_id: int, work
     (409).
     """
     try:
-        return await workflows.get_published_version(session, organization_id, workflow_id)
+        return await workflows.get_version_to_run(session, organization_id, workflow_id)
     except WorkflowArchived:
         raise WorkflowNotRunnable from None

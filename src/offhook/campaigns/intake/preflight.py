@@ -82,7 +82,11 @@ class CampaignPreflight:
                 missing = await repository.count_missing_values(session, organization_id, campaign_id, needed)
                 await repository.write_numbers(session, organization_id, campaign_id, numbers_file)
             kinds = await self._classify_numbers(numbers_file)
-            listed = await self._count_listed(organization_id, numbers_file)
+            listed = 0
+            with numbers_file.open(encoding="utf-8") as file:
+                while batch := [line.strip() for line in islice(file, _BATCH)]:
+                    async with self._db.transaction() as session:
+                        listed += len(await do_not_call_list.listed_numbers(session, organization_id, batch))
         finally:
             numbers_file.unlink(missing_ok=True)
         async with self._db.transaction() as session:
@@ -97,14 +101,6 @@ class CampaignPreflight:
         return [
             (tuple(zones), country, line_type, count) for zones, country, line_type, count in json.loads(done.stdout)
         ]
-
-    async def _count_listed(self, organization_id: int, numbers_file: Path) -> int:
-        listed = 0
-        with numbers_file.open(encoding="utf-8") as file:
-            while batch := [line.strip() for line in islice(file, _BATCH)]:
-                async with self._db.transaction() as session:
-                    listed += len(await do_not_call_list.listed_numbers(session, organization_id, batch))
-        return listed
 
     async def _seconds_per_contact(self, session: AsyncSession, campaign: Campaign) -> float | None:
         """Returns the seconds of open time for one contact; None when no call can be placed."""

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
 from offhook.campaigns import repository, service
@@ -29,15 +29,14 @@ from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import CurrentOrg, Now
 from offhook.root import base_url
-from offhook.runs.artifacts.links import RunLinks, links_of
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
 from offhook.runs.lists.listing import page_of_runs, present_run
 from offhook.runs.schemas import RunList, RunRecord
+from offhook.runs.services import Links
 from offhook.workflows import service as workflows
 
 router = APIRouter(prefix="/campaign/{campaign_id}", tags=["campaigns"])
 
-RunLinksDep = Annotated[RunLinks, Depends(links_of)]
 Time = Annotated[str | None, Query(max_length=64, description="ISO 8601; a plain date covers the whole day")]
 State = Literal["pending", "calling", "done"]
 
@@ -79,7 +78,7 @@ async def list_campaign_runs(
     org: CurrentOrg,
     session: Session,
     query: RunQueryParams,
-    links: RunLinksDep,
+    links: Links,
 ) -> RunList:
     """Lists the campaign's calls, newest first by default, with the filters of every list of runs."""
     campaign = await service.get_campaign(session, org.organization_id, campaign_id)
@@ -131,7 +130,7 @@ async def download_campaign_report(
     campaign_id: Id,
     org: CurrentOrg,
     services: Services,
-    links: RunLinksDep,
+    links: Links,
     start_date: Time = None,
     end_date: Time = None,
 ) -> StreamingResponse:

@@ -114,7 +114,7 @@ class _AttemptInvariants:
             return
         zones = check_destination(parse_destinations(None), row.phone_number).zones
         if not calling_window(self._hours, row.reserved_at, zones).is_open:
-            self._record_violation(_HOURS, f"attempt {row.id} was dialled at {row.reserved_at.isoformat()}")
+            self._record_violation(_HOURS, f"attempt {row.id} was dialed at {row.reserved_at.isoformat()}")
 
     def _check_run(self, row: Any, end: bulk.RunEnd | None, rang: int, now: datetime) -> None:
         if row.run_id is None:

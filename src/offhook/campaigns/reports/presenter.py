@@ -108,7 +108,7 @@ def _progress_record(campaign: Campaign, progress: CampaignProgress, capacity: C
     total = progress.total_contacts
     return ProgressRecord(
         total_contacts=total,
-        dialled=progress.dialled,
+        dialled=progress.dialed,
         answered=progress.answered,
         completed=progress.completed,
         failed=progress.failed,

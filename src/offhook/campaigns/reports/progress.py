@@ -11,11 +11,11 @@ from offhook.campaigns.rules.outcomes import ANSWERED, OUTCOMES
 
 @dataclass(frozen=True, slots=True)
 class CampaignProgress:
-    """Contacts by state: ``total_contacts = pending + in_progress + completed``. ``dialled``: dialed at least once.
+    """Contacts by state: ``total_contacts = pending + in_progress + completed``. ``dialed``: dialed at least once.
     ``failed``: ended without an answer. ``outcomes``: ended contacts by outcome."""
 
     total_contacts: int = 0
-    dialled: int = 0
+    dialed: int = 0
     answered: int = 0
     completed: int = 0
     failed: int = 0
@@ -36,12 +36,12 @@ async def load_progress_by_campaign(
     found: dict[int, list[tuple[str, str | None, bool, int]]] = {campaign_id: [] for campaign_id in campaign_ids}
     if campaign_ids:
         for row in await repository.count_contacts(session, organization_id, campaign_ids):
-            found[row.campaign_id].append((row.state, row.outcome, row.was_dialled, row.number))
+            found[row.campaign_id].append((row.state, row.outcome, row.was_dialed, row.number))
     return {campaign_id: sum_counts(rows) for campaign_id, rows in found.items()}
 
 
 def sum_counts(rows: Collection[tuple[str, str | None, bool, int]]) -> CampaignProgress:
-    """Sums ``(state, outcome, was_dialled, number)`` of disjoint groups of contacts."""
+    """Sums ``(state, outcome, was_dialed, number)`` of disjoint groups of contacts."""
 
     def sum_matching(state: str | None = None, outcome: str | None = None) -> int:
         return sum(
@@ -52,7 +52,7 @@ def sum_counts(rows: Collection[tuple[str, str | None, bool, int]]) -> CampaignP
     answered = sum_matching("done", ANSWERED)
     return CampaignProgress(
         total_contacts=sum_matching(),
-        dialled=sum(number for _, _, was_dialled, number in rows if was_dialled),
+        dialed=sum(number for _, _, was_dialed, number in rows if was_dialed),
         answered=answered,
         completed=done,
         failed=done - answered,

@@ -69,7 +69,11 @@ class ProgressStreams:
                 except TimeoutError:
                     yield None
         finally:
-            await self._remove_watcher(organization_id, campaign_id, watched)
+            watched.watchers -= 1
+            if not watched.watchers:
+                if self._watched.get((organization_id, campaign_id)) is watched:
+                    del self._watched[organization_id, campaign_id]
+                await _cancel_reader(watched)
 
     async def close(self) -> None:
         """Cancels every reader; the streams end with their requests."""
@@ -86,13 +90,6 @@ class ProgressStreams:
             )
         watched.watchers += 1
         return watched
-
-    async def _remove_watcher(self, organization_id: int, campaign_id: int, watched: _WatchedCampaign) -> None:
-        watched.watchers -= 1
-        if not watched.watchers:
-            if self._watched.get((organization_id, campaign_id)) is watched:
-                del self._watched[organization_id, campaign_id]
-            await _cancel_reader(watched)
 
     async def _poll_progress(self, key: tuple[int, int], watched: _WatchedCampaign) -> None:
         try:

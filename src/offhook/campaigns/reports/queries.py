@@ -41,7 +41,7 @@ INVARIANT_QUERIES: Final = {
         ),
         "contact {id} is {state} and has {open} open attempts",
     ),
-    "nobody is dialled again without a reason": (
+    "no contact is dialed again without a reason": (
         (
             "SELECT id, contact_id, number FROM campaign_attempts WHERE campaign_id = :id AND organization_id = :org"
             " AND number > 1 AND coalesce(because, '') = '' LIMIT :limit"

@@ -68,10 +68,6 @@ class OfflineModel:
         self._questions = ThreadPoolExecutor(1, "embed-question")
         self._passages = ThreadPoolExecutor(THREADS, "embed-passages", initializer=_lower_priority)
 
-    @property
-    def is_loaded(self) -> bool:
-        return self._session is not None
-
     def is_installed(self) -> bool:
         return wheel_file("model.safetensors", self._wheel) is not None
 
@@ -89,6 +85,13 @@ class OfflineModel:
     async def embed_query(self, text: str) -> Vectors:
         await self.load()
         return await asyncio.get_running_loop().run_in_executor(self._questions, self._run_model, [text])
+
+    async def embed_sentences(self, texts: Sequence[str]) -> Vectors:
+        """Embeds what a caller waits for, in the order of ``texts``."""
+        await self.load()
+        loop = asyncio.get_running_loop()
+        parts = [list(texts[start : start + BATCH_SIZE]) for start in range(0, len(texts), BATCH_SIZE)]
+        return np.concatenate([await loop.run_in_executor(self._questions, self._run_model, part) for part in parts])
 
     async def load(self) -> None:
         """Loads the model; raises ModelMissing when it is not installed. Repeated calls do nothing."""

@@ -46,7 +46,7 @@ def resolve_embedding_choice(services: Mapping[str, Any]) -> EmbeddingChoice:
         raise UnknownModel("models.embeddings.model", f"{model!r:.80} is not one of {provider}'s: {', '.join(listed)}.")
     api_key = str(service.get("api_key") or "") or _key_of_llm(services, provider, base_url)
     if provider != BUILTIN and not api_key and not base_url:
-        raise KeyMissing("OpenAI needs an api_key (models.embeddings).")
+        raise KeyMissing("OpenAI requires an API key.", field="models.embeddings.api_key")
     return EmbeddingChoice(provider, model, base_url, api_key)
 
 

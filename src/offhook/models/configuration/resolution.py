@@ -89,8 +89,14 @@ class ModelResolver:
     def _merge_primary_service(self, kind: Kind, organization: Services, workflow: Services) -> JsonObject:
         service: JsonObject = dict(self._installed[kind])
         for layer in (_get_section(organization, kind), _get_section(workflow, kind)):
-            provider = layer.get("provider") or service.get("provider")
-            service = _merge_layer(service, layer) if provider == service.get("provider") else dict(layer)
+            provider = layer.get("provider")
+            if provider and provider != service.get("provider"):
+                service = dict(layer)
+                continue
+            # A key is never combined with an address that it was not given for.
+            if "base_url" in layer and layer["base_url"] != service.get("base_url"):
+                service.pop("api_key", None)
+            service = {**service, **layer}
         return service
 
     def _with_key(self, kind: Kind, service: Mapping[str, Any], organization: Services) -> JsonObject:
@@ -179,12 +185,6 @@ def _check_stt_language(vendor: AnyVendor, service: Mapping[str, Any], choice: M
 
 
 _APPLY_OPTIONS: Final = {"llm": _apply_llm_options, "tts": _apply_tts_options, "stt": _check_stt_language}
-
-
-def _merge_layer(service: Services, layer: Services) -> JsonObject:
-    """Merges a layer over the one below. A key is never combined with an address that it was not given for."""
-    moved = "base_url" in layer and layer["base_url"] != service.get("base_url")
-    return {**{name: value for name, value in service.items() if not (moved and name == "api_key")}, **layer}
 
 
 def _get_section(services: Services, name: str) -> Mapping[str, Any]:

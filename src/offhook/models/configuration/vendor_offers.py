@@ -66,9 +66,14 @@ class ModelSettingsService:
     async def installation_defaults(self) -> ModelDefaultsResponse:
         catalog = self._registry.catalog
         installed = self._registry.installed_models()
+        # without the operator's keys and addresses, which users must not see
+        public = {
+            kind: {name: value for name, value in service.items() if name not in ("api_key", "base_url")}
+            for kind, service in services_from_settings(self._settings).items()
+        }
         return ModelDefaultsResponse.model_validate(
             {
-                "configuration": {kind: _public(part) for kind, part in services_from_settings(self._settings).items()},
+                "configuration": public,
                 "effective": self.describe_effective({}),
                 "providers": {
                     kind: [_describe_vendor(vendor) for vendor in catalog.list_vendors(kind)] for kind in KINDS
@@ -125,11 +130,6 @@ def _describe_embeddings(services: Mapping[str, Any]) -> dict[str, object]:
         choice = resolve_embedding_choice({})
     shown = {"provider": choice.provider, "model": choice.model, "has_key": bool(choice.api_key)}
     return {**shown, "base_url": choice.base_url} if choice.base_url else shown
-
-
-def _public(service: Mapping[str, Any]) -> dict[str, object]:
-    """Returns a choice without the operator's keys and addresses, which users must not see."""
-    return {name: value for name, value in service.items() if name not in ("api_key", "base_url")}
 
 
 def _describe_vendor(vendor: AnyVendor) -> dict[str, object]:

@@ -1,11 +1,10 @@
 """Renders a sample sentence in a voice, so that people can hear it before calls use it."""
 
 import asyncio
-import io
-import wave
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Final
 
+from offhook.kit.audio import encode_wav
 from offhook.models.errors import VoiceFailed, VoiceTimedOut
 from offhook.models.ports import ModelError, Tts
 
@@ -35,19 +34,9 @@ async def render_preview(tts: Tts, text: str) -> bytes:
         await _close(chunks)
     if not pcm:
         raise VoiceFailed(f"{tts.model_ref.provider} returned no audio.")
-    return _encode_wav(bytes(pcm[:most]), tts.sample_rate)
+    return encode_wav(bytes(pcm[:most]), tts.sample_rate)
 
 
 async def _close(chunks: AsyncIterator[bytes]) -> None:
     if isinstance(chunks, AsyncGenerator):
         await chunks.aclose()
-
-
-def _encode_wav(pcm: bytes, sample_rate: int) -> bytes:
-    file = io.BytesIO()
-    with wave.open(file, "wb") as out:
-        out.setnchannels(1)
-        out.setsampwidth(2)
-        out.setframerate(sample_rate)
-        out.writeframes(pcm[: len(pcm) & ~1])
-    return file.getvalue()

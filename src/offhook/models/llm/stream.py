@@ -25,11 +25,10 @@ class LlmTimeouts:
 
 async def stream_with_timeouts(
     open_stream: Callable[[], Awaitable[Any]],
-    close: Callable[[Any], Awaitable[None]],
     limits: LlmTimeouts,
     of: Translate,
 ) -> AsyncGenerator[Any, None]:
-    """Yields the chunks of a stream as they come. Closing it closes the request at the vendor. Raises ModelError."""
+    """Yields the chunks of a stream, which has ``close``, as they come. Closing it closes the request at the vendor. Raises ModelError."""
     first_by = asyncio.get_running_loop().time() + limits.first_token_s
     async with guard_vendor_call(of, "first token", limits.first_token_s, first_by):
         stream = await open_stream()
@@ -42,7 +41,7 @@ async def stream_with_timeouts(
             async with guard_vendor_call(of, "next token", limits.between_tokens_s):
                 chunk = await anext(chunks, None)
     finally:
-        await close(stream)
+        await stream.close()
 
 
 @asynccontextmanager

@@ -2,11 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from offhook.kit.database.database import Session
 from offhook.models.prices import service
-from offhook.models.prices.ports import BillingPolicy
 from offhook.models.prices.schemas import (
     Day,
     Kind,
@@ -17,10 +16,8 @@ from offhook.models.prices.schemas import (
     PriceRemoved,
     Provider,
 )
+from offhook.models.prices.services import Billing
 from offhook.orgs import CurrentOrg, RequireAdmin
-from offhook.root import use_service
-
-BillingPolicyOf = Annotated[BillingPolicy, Depends(use_service(BillingPolicy))]
 
 router = APIRouter(prefix="/organizations/usage/prices", tags=["usage"])
 
@@ -32,7 +29,7 @@ async def list_prices(org: CurrentOrg, session: Session) -> PriceListResponse:
 
 
 @router.put("", response_model=PriceItem, operation_id="set_own_price")
-async def set_price(body: OwnPriceRequest, org: RequireAdmin, session: Session, charging: BillingPolicyOf) -> PriceItem:
+async def set_price(body: OwnPriceRequest, org: RequireAdmin, session: Session, charging: Billing) -> PriceItem:
     """Sets the organization's own price from a day on. Requires a superuser when credit is enforced."""
     return await service.set_own_price(session, charging, org, body)
 
@@ -41,7 +38,7 @@ async def set_price(body: OwnPriceRequest, org: RequireAdmin, session: Session, 
 async def remove_price(
     org: RequireAdmin,
     session: Session,
-    charging: BillingPolicyOf,
+    charging: Billing,
     kind: Annotated[Kind, Query()],
     provider: Annotated[Provider, Query()],
     valid_from: Annotated[Day, Query()],

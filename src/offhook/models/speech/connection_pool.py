@@ -95,7 +95,8 @@ class VendorConnectionPool:
         self._drop_stale(now)
         if not only_new:
             for index in range(len(self._idle) - 1, -1, -1):
-                if self._can_use(self._idle[index][0], now):
+                recent_uses = sum(1 for at in self._idle[index][0].used_at if now - at < 60)
+                if self.uses_per_minute is None or recent_uses < self.uses_per_minute:
                     connection, _ = self._idle.pop(index)
                     return self._mark_lent(connection, now), True
         connection = PooledConnection(self.errors, self.release)
@@ -132,11 +133,6 @@ class VendorConnectionPool:
         connection.incoming = asyncio.Queue()
         connection.used_at.append(now)
         return connection
-
-    def _can_use(self, connection: PooledConnection, now: float) -> bool:
-        if self.uses_per_minute is None:
-            return True
-        return sum(1 for at in connection.used_at if now - at < 60) < self.uses_per_minute
 
     def _keep_idle_alive(self) -> None:
         loop = asyncio.get_running_loop()

@@ -52,9 +52,11 @@ class VendorErrors:
 
     def make_error(self, name: str, message: object, *, retry_after_s: float | None = None) -> ModelError:
         """Makes an error; ``name`` is a key of RETRYABLE."""
-        return ModelError(
-            f"{self._kind}_{name}", self._clean(message), retryable=RETRYABLE[name], retry_after_s=retry_after_s
-        )
+        text = " ".join(str(message).split())
+        if len(self._api_key) >= 4:
+            text = text.replace(self._api_key, "[key]")
+        text = text if len(text) <= _MAX_MESSAGE_CHARS else text[: _MAX_MESSAGE_CHARS - 1] + "…"
+        return ModelError(f"{self._kind}_{name}", text, retryable=RETRYABLE[name], retry_after_s=retry_after_s)
 
     def status_error(self, status: int, body: bytes | str, retry_after: str | None = None) -> ModelError:
         """Converts an HTTP answer to a request or a handshake."""
@@ -82,12 +84,6 @@ class VendorErrors:
 
     def malformed_error(self, what: object) -> ModelError:
         return self.make_error("malformed", f"The vendor sent what is not its protocol: {what}")
-
-    def _clean(self, message: object) -> str:
-        text = " ".join(str(message).split())
-        if len(self._api_key) >= 4:
-            text = text.replace(self._api_key, "[key]")
-        return text if len(text) <= _MAX_MESSAGE_CHARS else text[: _MAX_MESSAGE_CHARS - 1] + "…"
 
 
 def is_about_money(text: str) -> bool:

@@ -2,19 +2,21 @@
 
 import asyncio
 import json
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final
 
 from offhook.kit.audio import Resampler
 from offhook.kit.media_sockets.client import ClientSocket
 from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
 from offhook.models.speech.audio_replay import AudioReplay
 from offhook.models.speech.errors import VendorErrors
-from offhook.models.speech.formats import WireFormat
+from offhook.models.speech.formats import WireFormat, line_format
 from offhook.models.speech.network_route import DIRECT_ROUTE, NetworkRoute
 from offhook.models.speech.vendor_socket import VendorAddress, open_socket
+from offhook.models.vendors import ModelChoice
 
 RECONNECT_PAUSES_S: Final = (0.0, 0.3, 1.0)
 # With more lost connections than this within LOSSES_WITHIN_S, another vendor should take over.
@@ -49,43 +51,57 @@ class SttFailed:
 SttMessage = SttReady | SttTranscript | SttFailed
 
 
-class SttSession(Protocol):
-    """One connection's side of a vendor's protocol. ``read`` may raise KeyError, TypeError or ValueError."""
+class SttSession(ABC):
+    """One connection's side of a vendor's protocol. ``parse_message`` may raise KeyError, TypeError or ValueError."""
 
-    @property
-    def waits_for_ready(self) -> bool: ...
-    def opening_messages(self) -> Sequence[str]: ...
-    def encode_audio(self, payload: bytes) -> str | bytes: ...
+    waits_for_ready: ClassVar[bool] = False
+
+    def __init__(self, errors: VendorErrors) -> None:
+        self.errors = errors
+
+    def opening_messages(self) -> Sequence[str]:
+        return ()
+
+    def encode_audio(self, payload: bytes) -> str | bytes:
+        return payload
+
+    @abstractmethod
     def parse_message(self, message: Mapping[str, Any]) -> Sequence[SttMessage]: ...
+
     def key_term_messages(self, terms: Sequence[str]) -> Sequence[str] | None:
         """Returns messages with the next key terms; None where the vendor takes them only with a new connection."""
-        ...
+        return None
 
-    def closing_messages(self) -> Sequence[str]: ...
+    def closing_messages(self) -> Sequence[str]:
+        return ()
 
 
-class SttWire(Protocol):
-    @property
-    def model_ref(self) -> ModelRef: ...
-    @property
-    def errors(self) -> VendorErrors: ...
-    @property
-    def chunk_s(self) -> float:
-        """Returns the seconds of audio per message."""
-        ...
+class SttWire(ABC):
+    """One vendor's format. ``chunk_s``: seconds of audio per message.
 
-    @property
-    def replay_speed(self) -> float | None:
-        """Returns the fastest audio that the vendor accepts, as a multiple of real time; None: any speed."""
-        ...
+    ``replay_speed``: the fastest audio that the vendor accepts, as a multiple of real time; None: any speed.
+    ``idle_message`` keeps a connection open while no audio comes (every 4 s). ``close_codes``: meanings of the
+    vendor's own close codes.
+    """
 
-    @property
-    def idle_message(self) -> str | None:
-        """Returns the message that keeps a connection open while no audio comes (every 4 s)."""
-        ...
+    vendor: ClassVar[str]
+    chunk_s: ClassVar[float]
+    replay_speed: ClassVar[float | None] = None
+    idle_message: ClassVar[str | None] = None
+    close_codes: ClassVar[Mapping[int, str]] = {}
 
-    def format_for(self, sample_rate: int) -> WireFormat: ...
+    def __init__(self, choice: ModelChoice) -> None:
+        self.choice = choice
+        self.model_ref = ModelRef("stt", self.vendor, choice.model)
+        self.errors = VendorErrors("stt", choice.api_key, close_codes=self.close_codes)
+
+    def format_for(self, sample_rate: int) -> WireFormat:
+        return line_format(sample_rate)
+
+    @abstractmethod
     def connection_address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> VendorAddress: ...
+
+    @abstractmethod
     def create_session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> SttSession: ...
 
 
@@ -104,12 +120,9 @@ class SocketStt:
 
     def __init__(self, wire: SttWire, *, limits: SttLimits | None = None, way: NetworkRoute = DIRECT_ROUTE) -> None:
         self._wire = wire
+        self.model_ref = wire.model_ref
         self._limits = limits or SttLimits()
         self._route = way
-
-    @property
-    def model_ref(self) -> ModelRef:
-        return self._wire.model_ref
 
     async def open_stream(self, *, sample_rate: int, language: str) -> "SocketSttStream":
         stream = SocketSttStream(self._wire, sample_rate, language, self._limits, self._route)
@@ -180,7 +193,8 @@ class SocketSttStream:
         if self._is_closed:
             return
         self._replay.add(self._format.from_pcm(self._resampler.push(pcm).tobytes()))
-        self._replay.trim(is_silent=self._is_silent())
+        is_turn_quiet = not self._has_words and self._started_at is None
+        self._replay.trim(is_silent=is_turn_quiet and self._loop.time() - self._ended_at > SILENT_AFTER_S)
         self._send_pending()
 
     def speech_started(self) -> None:
@@ -264,11 +278,11 @@ class SocketSttStream:
             found = json.loads(message)
             if not isinstance(found, dict):
                 raise TypeError("no object")
-            news = line.session.parse_message(found)
+            messages = line.session.parse_message(found)
         except (ValueError, KeyError, TypeError) as error:
             self._handle_broken(line, self._wire.errors.malformed_error(f"{type(error).__name__}: {error}"))
             return
-        for item in news:
+        for item in messages:
             if isinstance(item, SttFailed):
                 self._handle_broken(line, item.error)
                 return
@@ -361,9 +375,6 @@ class SocketSttStream:
                 self._sent_at = self._loop.time()
 
     # -- timers ---------------------------------------------------------------------------------------------------
-
-    def _is_silent(self) -> bool:
-        return not self._has_words and self._started_at is None and self._loop.time() - self._ended_at > SILENT_AFTER_S
 
     def _keep_alive(self) -> None:
         message = self._wire.idle_message

@@ -3,9 +3,11 @@
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, ClassVar
 
 from offhook.kit.media_sockets.client import ClientSocket
 from offhook.models.ports import ModelError, ModelRef
@@ -14,6 +16,7 @@ from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import WireFormat, line_format
 from offhook.models.speech.network_route import DIRECT_ROUTE, NetworkRoute
 from offhook.models.speech.vendor_socket import VendorAddress, open_socket
+from offhook.models.vendors import ModelChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,33 +48,35 @@ class TtsFailed:
 TtsMessage = TtsAudio | TtsDone | TtsStopped | TtsFailed | None
 
 
-class TtsWire(Protocol):
-    """One vendor's format. Pure but for its configuration; ``read`` may raise KeyError, TypeError or ValueError."""
+class TtsWire(ABC):
+    """One vendor's format. Pure but for its configuration; ``parse_message`` may raise KeyError, TypeError or
+    ValueError.
 
-    @property
-    def model_ref(self) -> ModelRef: ...
-    @property
-    def errors(self) -> VendorErrors: ...
-    @property
-    def idle_message(self) -> str | None:
-        """Returns the message that keeps an idle connection open (every 10 s); None: WebSocket pings are enough."""
-        ...
+    ``idle_message`` keeps an idle connection open (every 10 s); None: WebSocket pings are enough. ``uses_per_minute``:
+    how many sentences the vendor allows on one connection. ``needs_drain``: a canceled connection is unusable until
+    the vendor confirms; otherwise contexts separate audio.
+    """
 
-    @property
-    def uses_per_minute(self) -> int | None:
-        """Returns how many sentences the vendor allows on one connection."""
-        ...
+    vendor: ClassVar[str]
+    idle_message: ClassVar[str | None] = None
+    uses_per_minute: ClassVar[int | None] = None
+    needs_drain: ClassVar[bool] = False
 
-    @property
-    def needs_drain(self) -> bool:
-        """Returns True when a canceled connection is unusable until the vendor confirms; else
-        contexts separate audio.
-        """
-        ...
+    def __init__(self, choice: ModelChoice) -> None:
+        self.choice = choice
+        self.model_ref = ModelRef("tts", self.vendor, choice.model)
+        self.errors = VendorErrors("tts", choice.api_key)
 
+    @abstractmethod
     def connection_address(self, audio: WireFormat) -> VendorAddress: ...
+
+    @abstractmethod
     def speak_messages(self, text: str, context: str, audio: WireFormat) -> Sequence[str]: ...
+
+    @abstractmethod
     def cancel_messages(self, context: str) -> Sequence[str]: ...
+
+    @abstractmethod
     def parse_message(self, message: Mapping[str, Any]) -> TtsMessage: ...
 
 
@@ -97,6 +102,8 @@ class SocketTts:
         variants: "dict[int, SocketTts] | None" = None,
     ) -> None:
         self._wire = wire
+        self.model_ref = wire.model_ref
+        self.sample_rate = sample_rate
         self._format = line_format(sample_rate)
         self._limits = limits or TtsLimits()
         self._route = way
@@ -105,17 +112,9 @@ class SocketTts:
         self.characters = 0
         self._variants = {} if variants is None else variants
         self._variants[sample_rate] = self
-        self._pool = VendorConnectionPool(
+        self.pool = VendorConnectionPool(
             self._open_socket, wire.errors, idle_message=wire.idle_message, uses_per_minute=wire.uses_per_minute
         )
-
-    @property
-    def model_ref(self) -> ModelRef:
-        return self._wire.model_ref
-
-    @property
-    def sample_rate(self) -> int:
-        return self._format.sample_rate
 
     def for_line(self, sample_rate: int) -> "SocketTts":
         """Returns this voice at 8000 (mu-law on the wire) or 16000 Hz without resampling; always the same object."""
@@ -128,15 +127,12 @@ class SocketTts:
 
     async def warm_up(self) -> None:
         """Opens a connection before the first sentence needs it."""
-        connection, _ = await self._pool.acquire()
-        self._pool.release(connection)
+        connection, _ = await self.pool.acquire()
+        self.pool.release(connection)
 
     async def close(self) -> None:
         for variant in self._variants.values():
-            variant.drop_connections()
-
-    def drop_connections(self) -> None:
-        self._pool.close()
+            variant.pool.close()
 
     async def speak(self, text: str) -> AsyncGenerator[bytes, None]:
         """Yields PCM16 of one sentence. Closing it stops the vendor; the connection stays for the next sentence."""
@@ -151,7 +147,7 @@ class SocketTts:
                 # a connection that died while idle reports it only now
                 if not was_used or not error.code.endswith("cut_off"):
                     raise
-                self._pool.discard(connection)
+                self.pool.discard(connection)
                 connection, _ = await self._request_speech(text, context, only_new=True)
                 first = await self._next_audio(connection, context, self._limits.first_byte_s)
             odd = b""
@@ -161,15 +157,15 @@ class SocketTts:
                 yield pcm[: len(pcm) & ~1]
                 first = await self._next_audio(connection, context, self._limits.stall_s)
         except ModelError:
-            self._pool.discard(connection)
+            self.pool.discard(connection)
             raise
         except (GeneratorExit, asyncio.CancelledError):
             self._cancel(connection, context)
             raise
-        self._pool.release(connection)
+        self.pool.release(connection)
 
     async def _request_speech(self, text: str, context: str, *, only_new: bool) -> tuple[PooledConnection, bool]:
-        connection, was_used = await self._pool.acquire(only_new=only_new)
+        connection, was_used = await self.pool.acquire(only_new=only_new)
         connection.send(*self._wire.speak_messages(text, context, self._format))
         self.characters += len(text)
         return connection, was_used
@@ -180,17 +176,17 @@ class SocketTts:
         try:
             async with asyncio.timeout(limit_s):
                 while True:
-                    news = self._parse_message(await connection.incoming.get())
-                    if isinstance(news, ModelError):
-                        raise news
-                    if news is None or isinstance(news, TtsStopped) or news.context not in (None, context):
+                    parsed = self._parse_message(await connection.incoming.get())
+                    if isinstance(parsed, ModelError):
+                        raise parsed
+                    if parsed is None or isinstance(parsed, TtsStopped) or parsed.context not in (None, context):
                         continue
-                    if isinstance(news, TtsFailed):
-                        raise news.error
-                    if isinstance(news, TtsDone):
+                    if isinstance(parsed, TtsFailed):
+                        raise parsed.error
+                    if isinstance(parsed, TtsDone):
                         return None
-                    if news.payload:
-                        return self._format.to_pcm(news.payload)
+                    if parsed.payload:
+                        return self._format.to_pcm(parsed.payload)
         except TimeoutError:
             raise errors.timeout_error("audio", limit_s) from None
 
@@ -210,16 +206,13 @@ class SocketTts:
     def _cancel(self, connection: PooledConnection, context: str) -> None:
         connection.send(*self._wire.cancel_messages(context))
         if self._wire.needs_drain and connection.is_open:
-            connection.drain_until(self._end_detector(context))
+            connection.drain_until(partial(self._is_end, context))
         else:
-            self._pool.release(connection)
+            self.pool.release(connection)
 
-    def _end_detector(self, context: str) -> Callable[[str], bool]:
-        def is_end(message: str) -> bool:
-            news = self._parse_message(message)
-            return isinstance(news, TtsStopped) or (isinstance(news, TtsDone) and news.context == context)
-
-        return is_end
+    def _is_end(self, context: str, message: str) -> bool:
+        parsed = self._parse_message(message)
+        return isinstance(parsed, TtsStopped) or (isinstance(parsed, TtsDone) and parsed.context == context)
 
     async def _open_socket(self, connection: PooledConnection) -> ClientSocket:
         address = self._wire.connection_address(self._format)

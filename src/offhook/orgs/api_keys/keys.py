@@ -21,22 +21,12 @@ async def create_key(session: AsyncSession, caller: Caller, name: str, role: str
     return new
 
 
-async def archive_key(session: AsyncSession, caller: Caller, key_id: int, now: datetime) -> ApiKey:
-    """Archives a key, which stops working with the next request; raises ``ApiKeyNotFound`` (404)."""
-    record, changed = await service.archive_key(session, caller.organization_id, key_id, now)
-    await _audit_change(session, caller, "api_key.archived", key_id, changed=changed)
-    return record
-
-
-async def reactivate_key(session: AsyncSession, caller: Caller, key_id: int) -> ApiKey:
-    """Reactivates a key, which works again from the next request on; raises ``ApiKeyNotFound`` (404)."""
-    record, changed = await service.reactivate_key(session, caller.organization_id, key_id)
-    await _audit_change(session, caller, "api_key.reactivated", key_id, changed=changed)
-    return record
-
-
-async def _audit_change(session: AsyncSession, caller: Caller, action: str, key_id: int, *, changed: bool) -> None:
+async def set_archived(session: AsyncSession, caller: Caller, key_id: int, archived_at: datetime | None) -> ApiKey:
+    """Archives a key, or reactivates it with None, from the next request on; raises ``ApiKeyNotFound`` (404)."""
+    record, changed = await service.set_key_archived(session, caller.organization_id, key_id, archived_at)
     if changed:
+        action = "api_key.reactivated" if archived_at is None else "api_key.archived"
         await write_audit_entry(session, caller, action, f"api_key:{key_id}")
     else:
         skip_audit_entry(session)
+    return record

@@ -75,11 +75,11 @@ async def create_user_key(body: ApiKeyCreate, org: RequireAdmin, session: Sessio
 
 @router.delete("/{key_id}", response_model=UserApiKeyDone, operation_id="archive_user_api_key")
 async def archive_user_key(key_id: Id, org: RequireAdmin, session: Session, now: Now) -> UserApiKeyDone:
-    await keys.archive_key(session, org, key_id, now)
+    await keys.set_archived(session, org, key_id, now)
     return UserApiKeyDone(message="API key archived successfully")
 
 
 @router.put("/{key_id}/reactivate", response_model=UserApiKeyDone, operation_id="reactivate_user_api_key")
 async def reactivate_user_key(key_id: Id, org: RequireAdmin, session: Session) -> UserApiKeyDone:
-    await keys.reactivate_key(session, org, key_id)
+    await keys.set_archived(session, org, key_id, None)
     return UserApiKeyDone(message="API key reactivated successfully")

@@ -1,5 +1,6 @@
 """The do-not-call list over HTTP."""
 
+import asyncio
 from datetime import datetime
 from typing import Annotated
 
@@ -89,7 +90,8 @@ async def list_do_not_call(
 @router.post("", response_model=DoNotCallAdded, operation_id="add_do_not_call")
 async def add_do_not_call(body: DoNotCallAdd, org: RequireMember, session: Session) -> DoNotCallAdded:
     """Adds all numbers, or none of them when one is invalid."""
-    numbers = await do_not_call_list.normalize_numbers(body.phone_numbers or [body.phone_number or ""])
+    texts = body.phone_numbers or [body.phone_number or ""]
+    numbers = await asyncio.to_thread(do_not_call_list.normalize_numbers, texts)
     source = SOURCE_MANUAL if body.phone_numbers is None else SOURCE_IMPORT
     origin = DoNotCallOrigin(source, body.reason, user_id=org.user_id)
     entries = await do_not_call_list.add_numbers(session, org.organization_id, numbers, origin)

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from offhook.kit.crypto import hash_token
@@ -22,11 +22,9 @@ from offhook.orgs.endpoints import signed_in_response
 from offhook.orgs.people import accounts, repository
 from offhook.orgs.people.invitations import InvitationPreview
 from offhook.orgs.schemas import LogoutResponse, Name, Password, Role, SignedInResponse
+from offhook.orgs.services import Services
 from offhook.orgs.sign_in.authentication import bearer_token
-from offhook.orgs.sign_in.sign_in_service import SignIn
-from offhook.root import use_service
 
-SignInService = Annotated[SignIn, Depends(use_service(SignIn))]
 Token = Annotated[str, StringConstraints(min_length=1, max_length=512)]
 
 router = APIRouter(prefix="/auth", tags=["auth"])
@@ -88,17 +86,19 @@ class SessionResponse(BaseModel):
 
 
 @router.post("/invitations/look", response_model=InvitedResponse, operation_id="look_at_invitation")
-async def look_at_invitation(body: InvitationToken, sign_in: SignInService, ip: ClientAddress) -> InvitationPreview:
+async def look_at_invitation(body: InvitationToken, services: Services, ip: ClientAddress) -> InvitationPreview:
     """Shows what the link invites to without accepting the invitation."""
-    return await sign_in.look_at_invitation(body.token, ip)
+    return await services.sign_in.look_at_invitation(body.token, ip)
 
 
 @router.post("/invitations/accept", response_model=SignedInResponse, operation_id="accept_invitation")
 async def accept_invitation(
-    body: InvitationAccept, sign_in: SignInService, ip: ClientAddress, caller: OptionalOrg
+    body: InvitationAccept, services: Services, ip: ClientAddress, caller: OptionalOrg
 ) -> SignedInResponse:
     """Joins the organization with a new account or the account of the invited address, and signs in to it."""
-    result = await sign_in.accept_invitation(body.token, password=body.password, name=body.name, caller=caller, ip=ip)
+    result = await services.sign_in.accept_invitation(
+        body.token, password=body.password, name=body.name, caller=caller, ip=ip
+    )
     return signed_in_response(result)
 
 
@@ -128,10 +128,10 @@ async def switch_organization(
 
 @router.post("/password", response_model=LogoutResponse, operation_id="change_password")
 async def change_password(
-    body: PasswordChange, org: RequirePerson, sign_in: SignInService, authorization: Authorization = None
+    body: PasswordChange, org: RequirePerson, services: Services, authorization: Authorization = None
 ) -> LogoutResponse:
     """Sets the password and revokes all other sessions of the person."""
-    await sign_in.change_password(
+    await services.sign_in.change_password(
         org, bearer_token(authorization), current=body.current_password, new=body.new_password
     )
     return LogoutResponse()

@@ -91,11 +91,16 @@ async def get_context(
     org: CurrentOrg, session: Session, settings: Annotated[Settings, Depends(_app_settings)]
 ) -> ContextResponse:
     organization = await service.get_organization(session, org.organization_id)
-    limits = preferences.organization_limits(organization, settings)
+    own_limit = organization.concurrency_limit
+    limits = (
+        LimitsResponse(concurrent_calls=settings.org_concurrency_limit, source="installation")
+        if own_limit is None
+        else LimitsResponse(concurrent_calls=own_limit, source="organization")
+    )
     return ContextResponse(
         organization=organization,
         preferences=_preferences_response(organization),
-        limits=LimitsResponse(concurrent_calls=limits.concurrent_calls, source=limits.source),
+        limits=limits,
         role=org.role,
         user_id=org.user_id,
         is_superuser=org.is_superuser,

@@ -1,7 +1,6 @@
 """An organization's name, preferences and limits."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import AfterValidator, StringConstraints
@@ -12,7 +11,6 @@ from offhook.orgs import service
 from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.tables import Organization
-from offhook.settings import Settings
 
 
 def _require_time_zone(name: str) -> str:
@@ -26,14 +24,6 @@ TimeZoneName = Annotated[str, StringConstraints(min_length=1, max_length=64), Af
 """A body field with the name of an IANA time zone; other values are rejected with 422."""
 
 
-@dataclass(frozen=True, slots=True)
-class OrganizationLimits:
-    """The limits. ``concurrent_calls`` limits live calls; ``source`` names the level that sets the limit."""
-
-    concurrent_calls: int
-    source: str
-
-
 async def change_organization(
     session: AsyncSession, caller: Caller, values: Mapping[str, str | None], action: str
 ) -> Organization:
@@ -45,10 +35,3 @@ async def change_organization(
     if changed:
         await write_audit_entry(session, caller, action, f"organization:{organization.id}", {"fields": changed})
     return organization
-
-
-def organization_limits(organization: Organization, settings: Settings) -> OrganizationLimits:
-    own = organization.concurrency_limit
-    if own is None:
-        return OrganizationLimits(settings.org_concurrency_limit, "installation")
-    return OrganizationLimits(own, "organization")

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
 
 from offhook.errors import Unauthorized
@@ -13,21 +14,20 @@ from offhook.kit.files.byte_ranges import range_response
 from offhook.kit.files.file_store import FileGone
 from offhook.kit.http.path_ids import Id, LongId
 from offhook.orgs import Caller, CurrentOrg, OptionalOrg
-from offhook.root import Root, use_service
 from offhook.runs import repository, service
-from offhook.runs.artifacts.links import Artifact, RunLinks, links_of
+from offhook.runs.artifacts.links import Artifact, RunLinks
 from offhook.runs.errors import RunNotFound, RunRecordingNotFound
 from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.records import event_queries
 from offhook.runs.records.projections import build_transcript, format_transcript
 from offhook.runs.schemas import TranscriptItem, TranscriptResponse
+from offhook.runs.services import Links, Services
 from offhook.runs.tables import Run
 from offhook.voice.events import VoiceEvent
 
 router = APIRouter(prefix="/workflow/{workflow_id}/runs/{run_id}", tags=["runs"])
 
 LinkParam = Annotated[str | None, Query(description="The token of a signed link, instead of a credential")]
-RunLinksDep = Annotated[RunLinks, Depends(links_of)]
 MAX_EVENTS = 100_000
 MAX_EVENT_ID = 2**31 - 1
 
@@ -38,9 +38,7 @@ async def _get_run_for_artifact(
     """Returns the run for a caller of its organization, or for the holder of a signed link to this artifact."""
     workflow_id, run_id = ids
     if link is not None:
-        run = (
-            await repository.run_of_signed_link(session, run_id) if links.is_valid_for(link, artifact, run_id) else None
-        )
+        run = await repository.run_of_bearer(session, run_id) if links.is_valid_for(link, artifact, run_id) else None
         if run is None or run.workflow_id != workflow_id:
             raise RunNotFound
         return run
@@ -58,10 +56,10 @@ async def _get_run_for_artifact(
 async def get_recording(
     workflow_id: Id,
     run_id: LongId,
-    request: Request,
     caller: OptionalOrg,
     session: Session,
-    links: RunLinksDep,
+    services: Services,
+    links: Links,
     link: LinkParam = None,
     range_header: Annotated[str | None, Header(alias="Range")] = None,
 ) -> Response:
@@ -69,10 +67,9 @@ async def get_recording(
     run = await _get_run_for_artifact(session, caller, links, link, "recording", (workflow_id, run_id))
     if run.recording_key is None:
         raise RunRecordingNotFound
-    root: Root = request.app.state.root
     try:
         return await range_response(
-            root.storage, run.recording_key, range_header, media_type="audio/wav", filename=f"{run.name}.wav"
+            services.storage, run.recording_key, range_header, media_type="audio/wav", filename=f"{run.name}.wav"
         )
     except FileGone:
         raise RunRecordingNotFound from None
@@ -90,7 +87,7 @@ async def get_transcript(
     request: Request,
     caller: OptionalOrg,
     session: Session,
-    links: RunLinksDep,
+    links: Links,
     link: LinkParam = None,
     format: Literal["text", "json"] | None = None,  # noqa: A002 - the parameter's name
 ) -> TranscriptResponse | Response:
@@ -99,7 +96,7 @@ async def get_transcript(
     events = await event_queries.read_events(session, run.organization_id, run_id, limit=MAX_EVENTS)
     lines = build_transcript(events)
     if format == "json" or (format is None and "application/json" in request.headers.get("accept", "")):
-        shown = [TranscriptItem.model_validate(line.as_dict()) for line in lines]
+        shown = [TranscriptItem.model_validate(asdict(line)) for line in lines]
         return TranscriptResponse(workflow_run_id=run.id, status=run.status, lines=shown)
     return PlainTextResponse(format_transcript(lines), headers={"Cache-Control": "private, no-cache"})
 
@@ -116,7 +113,7 @@ async def stream_events(
     request: Request,
     org: CurrentOrg,
     session: Session,
-    streams: Annotated[RunStreams, Depends(use_service(RunStreams))],
+    services: Services,
     last_event_id: Annotated[str | None, Header(alias="Last-Event-ID")] = None,
     after: Annotated[int, Query(ge=0, le=MAX_EVENT_ID)] = 0,
 ) -> StreamingResponse:
@@ -128,7 +125,7 @@ async def stream_events(
     await service.get_run(session, org.organization_id, run_id, workflow_id=workflow_id)
     seen = last_event_id.strip() if last_event_id else ""
     start = min(int(seen), MAX_EVENT_ID) if seen.isascii() and seen.isdigit() and len(seen) < 12 else after
-    body = _stream_sse(streams, org.organization_id, run_id, start)
+    body = _stream_sse(services.streams, org.organization_id, run_id, start)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(body, media_type="text/event-stream", headers=headers)
 

@@ -2,11 +2,8 @@
 
 from typing import Final, Literal
 
-from fastapi import Request
-
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring
-from offhook.root import Root, base_url
 
 Artifact = Literal["recording", "transcript"]
 
@@ -16,7 +13,7 @@ BROWSER: Final = "browser"
 
 
 class RunLinks:
-    """Signs and verifies a process's artifact links; created per request by :func:`links_of`."""
+    """Signs and verifies a process's artifact links; created per request by ``runs.services.links_of``."""
 
     def __init__(self, base: str, keyring: Keyring, clock: Clock) -> None:
         self._base = base
@@ -46,9 +43,3 @@ class RunLinks:
 
 def _link_payload(artifact: Artifact, run_id: int) -> str:
     return f"run:{run_id}:{artifact}"
-
-
-async def links_of(request: Request) -> RunLinks:
-    """Provides a :class:`RunLinks` to endpoints that create or verify links."""
-    root: Root = request.app.state.root
-    return RunLinks(base_url(request), root.get(Keyring), root.clock)

@@ -55,9 +55,14 @@ class ChatAnswer:
     result: CallResult | None
 
 
-async def get_chat_run(session: AsyncSession, organization_id: int, workflow_id: int, run_id: int) -> Run:
-    """Returns the chat's run. Raises RunNotFound (404), also for runs of other kinds."""
-    return await _load_chat_run(session, organization_id, workflow_id, run_id, lock=False)
+async def get_chat_run(
+    session: AsyncSession, organization_id: int, workflow_id: int, run_id: int, *, lock: bool = False
+) -> Run:
+    """Returns the chat's run, locked if asked for. Raises RunNotFound (404), also for runs of other kinds."""
+    run = await repository.find_chat_run(session, organization_id, workflow_id, run_id, lock=lock)
+    if run is None:
+        raise RunNotFound
+    return run
 
 
 async def claim_chat(
@@ -123,11 +128,24 @@ async def store_answer(session: AsyncSession, held: ChatClaim, answer: ChatAnswe
     _set_state(run, {**state, "revision": held.state["revision"] + 1, "claim": None})
     run.lease_until = now + held.idle
     await session.flush()
-    taken_back = [_rewind_event(run, held.state, now)] if chat_turns.is_rewound(held.state) else []
-    await event_queries.append_events(session, [*taken_back, *_numbered(run.id, answer.events, now)])
+    is_rewound = len(chat_turns.active_turns(held.state)) < len(held.state["turns"])
+    taken_back = [_rewind_event(run, held.state, now)] if is_rewound else []
+    kept = [event for event in answer.events if event.type not in LIVE_ONLY]
+    answer_events = [
+        # a writer's times are unique
+        NewEvent(
+            run.id,
+            event.type,
+            round(event.at_s * 1000),
+            event_queries.encode_event_data(event.data),
+            now + timedelta(microseconds=number),
+        )
+        for number, event in enumerate(kept)
+    ]
+    await event_queries.append_events(session, [*taken_back, *answer_events])
     if answer.result is not None:
         await _end(session, run, answer.result, now)
-    return await _load_chat_run(session, run.organization_id, run.workflow_id, run.id, lock=False)
+    return await get_chat_run(session, run.organization_id, run.workflow_id, run.id)
 
 
 async def release_claim(session: AsyncSession, held: ChatClaim) -> None:
@@ -154,7 +172,7 @@ async def _lock_unclaimed(
     session: AsyncSession, ids: tuple[int, int, int], expected_revision: int | None, now: datetime
 ) -> tuple[Run, ChatState]:
     """Returns the chat's run, locked, if it is unclaimed and at the expected revision."""
-    run = await _load_chat_run(session, *ids, lock=True)
+    run = await get_chat_run(session, *ids, lock=True)
     if run.status not in LIVE_STATES:
         raise ChatIsOver
     state = chat_turns.state_of(run.chat_state)
@@ -167,15 +185,6 @@ async def _lock_unclaimed(
     return run, state
 
 
-async def _load_chat_run(
-    session: AsyncSession, organization_id: int, workflow_id: int, run_id: int, *, lock: bool
-) -> Run:
-    run = await repository.find_chat_run(session, organization_id, workflow_id, run_id, lock=lock)
-    if run is None:
-        raise RunNotFound
-    return run
-
-
 async def _idle_timeout(session: AsyncSession, run: Run) -> timedelta:
     """Returns the idle time that the chat's workflow currently allows."""
     version = await workflows.version_to_run(session, run.organization_id, run.version_id)
@@ -186,41 +195,27 @@ async def _idle_timeout(session: AsyncSession, run: Run) -> timedelta:
 
 
 async def _lock_claimed(session: AsyncSession, held: ChatClaim) -> Run | None:
-    run = await _load_chat_run(session, held.run.organization_id, held.run.workflow_id, held.run.id, lock=True)
+    run = await get_chat_run(session, held.run.organization_id, held.run.workflow_id, held.run.id, lock=True)
     claim = chat_turns.state_of(run.chat_state)["claim"]
     return run if run.status in LIVE_STATES and claim is not None and claim["id"] == held.id else None
 
 
 def _rewind_event(run: Run, state: ChatState, now: datetime) -> NewEvent:
     """Builds the event that excludes everything after the kept turns; see ``projections.CHAT_REWOUND``."""
-    turn, said = chat_turns.active_turns(state)[-1], chat_turns.active_messages(state)
+    turn, messages = chat_turns.active_turns(state)[-1], chat_turns.active_messages(state)
     data = {
         "turn_id": turn["id"],
         "node_id": turn["checkpoint"]["node_id"],
         "name": (turn["checkpoint"]["nodes_visited"] or [None])[-1],
         "values": turn["checkpoint"]["values"],
         "nodes_visited": turn["checkpoint"]["nodes_visited"],
-        "lines": len(said),
-        "caller_lines": sum(message["role"] == "caller" for message in said),
+        "lines": len(messages),
+        "caller_lines": sum(message["role"] == "caller" for message in messages),
     }
     at_ms = round((now - (run.answered_at or now)).total_seconds() * 1000)
     return NewEvent(
         run.id, CHAT_REWOUND, max(0, at_ms), event_queries.encode_event_data(data), now - timedelta(microseconds=1)
     )
-
-
-def _numbered(run_id: int, events: Sequence[VoiceEvent], now: datetime) -> list[NewEvent]:
-    kept = [event for event in events if event.type not in LIVE_ONLY]
-    return [
-        NewEvent(
-            run_id,
-            event.type,
-            round(event.at_s * 1000),
-            event_queries.encode_event_data(event.data),
-            now + timedelta(0, 0, i),
-        )
-        for i, event in enumerate(kept)
-    ]
 
 
 def chat_conflict(message: str, expected: int | None, actual: int | None) -> ChatConflict:

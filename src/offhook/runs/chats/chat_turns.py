@@ -8,6 +8,7 @@ rewound to; the turns after it become ``discarded`` only with the next message, 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Final, TypedDict, cast
 
 
@@ -128,7 +129,7 @@ def append_turns(state: ChatState, new: Sequence[NewTurn]) -> ChatState:
         usage = turn.snapshot.get("usage")
         # as the database returns it: tuples become lists
         changed = json.loads(json.dumps(turn.snapshot["history"]))
-        same = _common_prefix_length(history, changed)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(history, changed, strict=False)))
         kept = {key: value for key, value in turn.snapshot.items() if key not in _NOT_IN_CHECKPOINT}
         checkpoint = {**kept, "same": same, "history": changed[same:]}
         turns.append(
@@ -140,19 +141,18 @@ def append_turns(state: ChatState, new: Sequence[NewTurn]) -> ChatState:
             }
         )
         history = changed
+    # a dropped turn keeps what clients see of it, without what only a rewind needs
+    discarded: list[StoredTurn] = [
+        {**turn, "checkpoint": {key: turn["checkpoint"][key] for key in ("node_id", "values")}} for turn in dropped
+    ]
     return {
         **state,
         "turns": turns,
         "cursor": None,
-        "discarded": [*state["discarded"], *(_without_checkpoint(turn) for turn in dropped)],
+        "discarded": [*state["discarded"], *discarded],
         "made": made,
         "usage": usage,
     }
-
-
-def is_rewound(state: ChatState) -> bool:
-    """Returns whether the next message will discard turns that were rewound."""
-    return len(active_turns(state)) < len(state["turns"])
 
 
 def _rebuild_history(turns: Sequence[StoredTurn]) -> list[Any]:
@@ -160,22 +160,6 @@ def _rebuild_history(turns: Sequence[StoredTurn]) -> list[Any]:
     for turn in turns:
         history = [*history[: turn["checkpoint"]["same"]], *turn["checkpoint"]["history"]]
     return history
-
-
-def _common_prefix_length(before: Sequence[Any], after: Sequence[Any]) -> int:
-    count = 0
-    for one, other in zip(before, after, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
-
-
-def _without_checkpoint(turn: StoredTurn) -> StoredTurn:
-    """Returns the fields that :func:`present_turn` needs, without those that only a rewind needs."""
-    checkpoint = turn["checkpoint"]
-    seen = {"node_id": checkpoint["node_id"], "values": checkpoint["values"]}
-    return {**turn, "checkpoint": seen}
 
 
 def present_turn(turn: StoredTurn) -> PresentedTurn:

@@ -16,7 +16,7 @@ from offhook.runs.states import COMPLETED, FAILED
 from offhook.runs.tables import Run
 from offhook.voice.ports import CallResult
 
-# End reasons that neither side chose: our fault, or the line's.
+# End reasons that neither side chose, which fail a run: our fault, or the line's.
 _FAILURES: Final = frozenset({"error", "watchdog", "media_lost", "worker_lost"})
 
 
@@ -32,12 +32,6 @@ class FinishedConversation:
     has_opted_out: bool = False
 
 
-def final_status(result: CallResult) -> str:
-    """Returns ``completed``, also for a voicemail or an idle caller; ``failed`` when a fault cut the conversation
-    short."""
-    return FAILED if result.end_reason in _FAILURES else COMPLETED
-
-
 async def store_run_end(
     session: AsyncSession, organization_id: int, run_id: int, ending: FinishedConversation
 ) -> Run | None:
@@ -47,7 +41,7 @@ async def store_run_end(
     """
     result = ending.result
     end = RunEndValues(
-        status=final_status(result),
+        status=FAILED if result.end_reason in _FAILURES else COMPLETED,
         outcome=result.outcome,
         end_reason=result.end_reason,
         ended_at=ending.ended_at,

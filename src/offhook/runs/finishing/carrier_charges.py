@@ -47,17 +47,17 @@ def parse_carrier_bill(
     return CarrierCallBill(*found, str(currency).upper() if is_named else "USD")
 
 
-def _parse_amount(said: object, most: Decimal) -> Decimal | None:
+def _parse_amount(value: object, most: Decimal) -> Decimal | None:
     """Parses an amount without the sign that some carriers give to charges."""
     try:
-        found = abs(Decimal(str(said))) if isinstance(said, str | int | float) else None
+        found = abs(Decimal(str(value))) if isinstance(value, str | int | float) else None
     except InvalidOperation:
         return None
     return found if found is not None and found.is_finite() and found < most else None
 
 
 async def record_carrier_bill(
-    session: AsyncSession, organization_id: int, run_id: int, said: CarrierCallBill, *, leg: str | None = None
+    session: AsyncSession, organization_id: int, run_id: int, reported: CarrierCallBill, *, leg: str | None = None
 ) -> bool:
     """Stores a bill with the run, and charges the difference if the run was charged already; returns False if nothing
     is new.
@@ -69,7 +69,9 @@ async def record_carrier_bill(
     if run is None:
         return False
     known = bill_of(run)
-    bill: CarrierBillData = {**known, **_merge_bill(known, said)} if leg is None else _merge_leg(known, leg, said)
+    bill: CarrierBillData = (
+        {**known, **_merge_bill(known, reported)} if leg is None else _merge_leg(known, leg, reported)
+    )
     if bill == run.carrier_bill:
         return False
     run.carrier_bill = cast(JsonObject, bill)
@@ -83,27 +85,29 @@ async def record_carrier_bill(
     return True
 
 
-def _merge_leg(known: CarrierBillData, leg: str, said: CarrierCallBill) -> CarrierBillData:
+def _merge_leg(known: CarrierBillData, leg: str, reported: CarrierCallBill) -> CarrierBillData:
     legs = known.get("legs", {})
     if leg not in legs and len(legs) >= MAX_LEGS:
         return known
     # The call's own bill has all its keys before the carrier reports it.
     call_bill: CarrierBillData = {**known, **_merge_bill(known, CarrierCallBill())}
-    return {**call_bill, "legs": {**legs, leg: _merge_bill(legs.get(leg, {}), said)}}
+    return {**call_bill, "legs": {**legs, leg: _merge_bill(legs.get(leg, {}), reported)}}
 
 
-def _merge_bill(known: LegBillData, said: CarrierCallBill) -> LegBillData:
+def _merge_bill(known: LegBillData, reported: CarrierCallBill) -> LegBillData:
     merged: LegBillData = {
         **known,
-        "duration_s": _larger_amount(known.get("duration_s"), said.duration_s),
-        "billed_s": _larger_amount(known.get("billed_s"), said.billed_s),
+        "duration_s": _larger_amount(known.get("duration_s"), reported.duration_s),
+        "billed_s": _larger_amount(known.get("billed_s"), reported.billed_s),
     }
-    if known.get("cost") is None or said.cost is None or known["currency"] == said.currency:
-        merged["cost"] = _larger_amount(known.get("cost"), said.cost)
-        merged["currency"] = said.currency if said.cost is not None else known.get("currency", said.currency)
+    if known.get("cost") is None or reported.cost is None or known["currency"] == reported.currency:
+        merged["cost"] = _larger_amount(known.get("cost"), reported.cost)
+        merged["currency"] = (
+            reported.currency if reported.cost is not None else known.get("currency", reported.currency)
+        )
     return merged
 
 
-def _larger_amount(known: str | None, said: Decimal | None) -> str | None:
-    found = [value for value in (Decimal(known) if known is not None else None, said) if value is not None]
+def _larger_amount(known: str | None, reported: Decimal | None) -> str | None:
+    found = [value for value in (Decimal(known) if known is not None else None, reported) if value is not None]
     return str(max(found)) if found else None

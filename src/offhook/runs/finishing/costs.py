@@ -1,13 +1,13 @@
 """The cost of a run: one line per metered item, at the price on the day of the call."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date
 from decimal import Decimal
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.json_values import JsonObject
+from offhook.kit.json_values import JsonValue
 from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone_number
 from offhook.models import prices
 from offhook.models.prices import PricedUsage, PriceList, UnpricedUsage
@@ -17,7 +17,7 @@ from offhook.runs.finishing.carrier_bills import CarrierBillData, bill_of
 from offhook.runs.states import TEXT_CHAT
 from offhook.runs.tables import Run
 from offhook.usage import service as usage_service
-from offhook.usage.service import UNKNOWN, ModelUse, RunCost, RunFacts
+from offhook.usage.service import UNKNOWN, ModelUse, RunFacts
 
 PLATFORM: Final = "platform"
 # The currency of balances and of the price table.
@@ -43,22 +43,28 @@ async def charge_runs(session: AsyncSession, organization_id: int, runs: Sequenc
     Locks the organization's account: call it late in the transaction.
     """
     price_list = await prices.price_list(session, organization_id)
-    found = [_price_run(run, price_list, _called_at(run)) for run in runs]
+    found = [_price_run(run, price_list) for run in runs]
     facts = [_run_facts(run, lines) for run, lines in zip(runs, found, strict=True)]
     charges = await usage_service.record_runs(session, organization_id, facts)
     rows = []
     for run, lines, charge in zip(runs, found, charges, strict=True):
-        rows += [_cost_line_row(run, line) for line in lines if isinstance(line, PricedUsage)]
+        priced = [line for line in lines if isinstance(line, PricedUsage)]
         if charge.platform_seconds and charge.platform_cents_per_minute:
-            rows.append(_platform_fee_row(run, charge, _called_at(run)))
+            price = charge.platform_cents_per_minute / 60
+            priced.append(
+                PricedUsage(PLATFORM, PLATFORM, run.mode, "second", charge.platform_seconds, price, _day_of(run))
+            )
+        rows += [_cost_line_row(run, line) for line in priced]
         run.cost_cents = charge.cost_cents
-        run.usage = _with_unpriced(run.usage, [line for line in lines if isinstance(line, UnpricedUsage)])
+        unpriced: list[JsonValue] = [line.as_dict() for line in lines if isinstance(line, UnpricedUsage)]
+        rest = {name: value for name, value in run.usage.items() if name != UNPRICED}
+        run.usage = {**rest, UNPRICED: unpriced} if unpriced else rest
     await repository.replace_cost_lines(session, organization_id, [run.id for run in runs], rows)
     await session.flush()
 
 
-def _called_at(run: Run) -> datetime:
-    return (run.answered_at or run.created_at).astimezone(UTC)
+def _day_of(run: Run) -> date:
+    return (run.answered_at or run.created_at).astimezone(UTC).date()
 
 
 def _run_facts(run: Run, lines: Sequence[PricedUsage | UnpricedUsage]) -> RunFacts:
@@ -76,10 +82,10 @@ def _run_facts(run: Run, lines: Sequence[PricedUsage | UnpricedUsage]) -> RunFac
     )
 
 
-def _price_run(run: Run, price_list: PriceList, called_at: datetime) -> list[PricedUsage | UnpricedUsage]:
-    lines = price_list.price_usage(run.usage, called_at.date())
+def _price_run(run: Run, price_list: PriceList) -> list[PricedUsage | UnpricedUsage]:
+    lines = price_list.price_usage(run.usage, _day_of(run))
     if run.mode not in _WITHOUT_CARRIER:
-        lines += _carrier_lines(run, price_list, called_at.date())
+        lines += _carrier_lines(run, price_list, _day_of(run))
     return lines
 
 
@@ -120,17 +126,12 @@ def _model_uses(usage: Mapping[str, Any], lines: Sequence[PricedUsage | Unpriced
     for kind in _KINDS:
         for entry in usage.get(kind) or ():
             provider, model = str(entry["provider"]), str(entry["model"])
-            mine = [line for line in lines if (line.kind, line.provider, line.model) == (kind, provider, model)]
-            cost = sum((line.cost_cents for line in mine if isinstance(line, PricedUsage)), Decimal(0))
-            is_priced = not any(isinstance(line, UnpricedUsage) for line in mine)
+            model_lines = [line for line in lines if (line.kind, line.provider, line.model) == (kind, provider, model)]
+            cost = sum((line.cost_cents for line in model_lines if isinstance(line, PricedUsage)), Decimal(0))
+            is_priced = not any(isinstance(line, UnpricedUsage) for line in model_lines)
             counted = usage_service.parse_counters(entry)
             used.append(ModelUse(kind, provider, model, **counted, cost_cents=cost, is_priced=is_priced))
     return used
-
-
-def _with_unpriced(usage: JsonObject, unpriced: Sequence[UnpricedUsage]) -> JsonObject:
-    rest = {name: value for name, value in usage.items() if name != UNPRICED}
-    return {**rest, UNPRICED: [line.as_dict() for line in unpriced]} if unpriced else rest
 
 
 def _cost_line_row(run: Run, line: PricedUsage) -> dict[str, object]:
@@ -144,18 +145,4 @@ def _cost_line_row(run: Run, line: PricedUsage) -> dict[str, object]:
         "quantity": line.quantity,
         "unit_price_cents": line.unit_price_cents,
         "price_date": line.price_date,
-    }
-
-
-def _platform_fee_row(run: Run, charge: RunCost, called_at: datetime) -> dict[str, object]:
-    return {
-        "run_id": run.id,
-        "organization_id": run.organization_id,
-        "kind": PLATFORM,
-        "provider": PLATFORM,
-        "model": run.mode,
-        "unit": "second",
-        "quantity": charge.platform_seconds,
-        "unit_price_cents": charge.platform_cents_per_minute / 60,
-        "price_date": called_at.date(),
     }

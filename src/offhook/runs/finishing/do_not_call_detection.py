@@ -69,13 +69,9 @@ _MAX_LENGTH: Final = 2000
 
 def asks_not_to_be_called(text: str) -> bool:
     """Returns whether this utterance clearly asks never to be called again (English, German, Spanish, French)."""
-    plain = _normalize_text(text[:_MAX_LENGTH])
-    return bool(_CLEAR.search(plain)) and not _REPORTED.search(plain)
-
-
-def _normalize_text(text: str) -> str:
-    """Returns lower-case text without accents and apostrophes, with single spaces and its sentence punctuation."""
-    decomposed = unicodedata.normalize("NFKD", text.lower())
+    # the patterns see lower case without accents and apostrophes, single spaces and sentence punctuation
+    decomposed = unicodedata.normalize("NFKD", text[:_MAX_LENGTH].lower())
     letters = "".join(mark for mark in decomposed if not unicodedata.combining(mark))
     letters = re.sub(r"['\u2019`\u00b4]", "", letters)
-    return " ".join(re.sub(r"[^\w.!?,;]+", " ", letters).split())
+    plain = " ".join(re.sub(r"[^\w.!?,;]+", " ", letters).split())
+    return bool(_CLEAR.search(plain)) and not _REPORTED.search(plain)

@@ -17,17 +17,15 @@ async def finalize_runs(session: AsyncSession, runs: Sequence[Run]) -> None:
     such transactions cannot deadlock.
     """
     for organization_id in sorted({run.organization_id for run in runs}):
-        theirs = sorted((run for run in runs if run.organization_id == organization_id), key=lambda run: run.id)
-        await costs.charge_runs(session, organization_id, theirs)
-        await webhook_events.publish_runs_finished(session, theirs)
-        await _schedule_node_jobs(session, organization_id, theirs)
-
-
-async def _schedule_node_jobs(session: AsyncSession, organization_id: int, runs: Sequence[Run]) -> None:
-    for version_id in sorted({run.version_id for run in runs}):
-        version = await workflows.version_to_run(session, organization_id, version_id)
-        graph = parse_graph(version.definition)
-        for run in runs:
-            if run.version_id == version_id:
-                await node_webhooks.schedule_deliveries(session, run, graph)
-                await reviews.schedule_reviews(session, run, graph)
+        organization_runs = sorted(
+            (run for run in runs if run.organization_id == organization_id), key=lambda run: run.id
+        )
+        await costs.charge_runs(session, organization_id, organization_runs)
+        await webhook_events.publish_runs_finished(session, organization_runs)
+        for version_id in sorted({run.version_id for run in organization_runs}):
+            version = await workflows.version_to_run(session, organization_id, version_id)
+            graph = parse_graph(version.definition)
+            for run in organization_runs:
+                if run.version_id == version_id:
+                    await node_webhooks.schedule_deliveries(session, run, graph)
+                    await reviews.schedule_reviews(session, run, graph)

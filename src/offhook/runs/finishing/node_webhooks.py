@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Final
 
 import structlog
@@ -10,16 +9,18 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook import jobs
 from offhook.jobs.registry import read_number
+from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring
+from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject, nonblank_text
 from offhook.kit.template import render_json
-from offhook.root import Root
 from offhook.runs import repository as runs
 from offhook.runs.artifacts.links import RunLinks
 from offhook.runs.finishing import repository, reviews
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.tables import NodeWebhookDelivery, Run
+from offhook.settings import Settings
 from offhook.tools import ToolRunner
 from offhook.tools.errors import ToolCallFailed
 from offhook.tools.http_api import render_address
@@ -49,7 +50,7 @@ async def schedule_deliveries(session: AsyncSession, run: Run, graph: WorkflowGr
             or not nonblank_text(node.data.get("endpoint_url"))
         ):
             continue
-        added = await repository.insert_delivery(session, run, node.id)
+        added = await repository.insert_once(session, NodeWebhookDelivery, run, node.id)
         if added is not None:
             await jobs.enqueue(session, JOB, {"id": added, "attempt": 1})
 
@@ -62,8 +63,12 @@ def retry_delay_s(attempt: int) -> int:
 class NodeWebhookJob:
     """The delivery job. No transaction is open during the request to the customer's server."""
 
-    def __init__(self, root: Root) -> None:
-        self._root = root
+    def __init__(self, db: Database, clock: Clock, settings: Settings, keyring: Keyring, runner: ToolRunner) -> None:
+        self._db = db
+        self._clock = clock
+        base = settings.public_url or f"http://{settings.host}:{settings.port}"
+        self._links = RunLinks(base.rstrip("/"), keyring, clock)
+        self._runner = runner
 
     async def deliver(self, payload: JsonObject) -> None:
         """Makes one attempt. A job that runs twice repeats its own attempt, never an earlier one."""
@@ -76,7 +81,7 @@ class NodeWebhookJob:
         await self._record_result(delivery, node, status, error, may_repeat=retryable and attempt < MAX_ATTEMPTS)
 
     async def _claim_delivery(self, delivery_id: int, attempt: int) -> tuple[NodeWebhookDelivery, Run, Node] | None:
-        async with self._root.db.transaction() as session:
+        async with self._db.transaction() as session:
             delivery = await repository.lock_delivery(session, delivery_id)
             if delivery is None or delivery.status != "pending" or delivery.attempts not in {attempt - 1, attempt}:
                 return None
@@ -100,8 +105,6 @@ class NodeWebhookJob:
         return delivery, run, node
 
     def _build_body(self, run: Run, workflow_name: str, node: Node, rated: JsonObject) -> JsonObject:
-        base = self._root.settings.public_url or f"http://{self._root.settings.host}:{self._root.settings.port}"
-        links = RunLinks(base.rstrip("/"), self._root.get(Keyring), self._root.clock)
         has_audio = run.recording_key is not None
         context = {
             **run.initial_context,
@@ -111,7 +114,7 @@ class NodeWebhookJob:
             "workflow_id": run.workflow_id,
             "workflow_name": workflow_name,
             "campaign_id": run.campaign_id,
-            "call_time": _iso(run.answered_at or run.started_at or run.created_at),
+            "call_time": (run.answered_at or run.started_at or run.created_at).isoformat(),
             "status": run.status,
             "outcome": run.outcome,
             "end_reason": run.end_reason,
@@ -124,8 +127,10 @@ class NodeWebhookJob:
                 "usage": run.usage,
             },
             "annotations": rated,
-            "recording_url": links.sign_artifact_link("recording", run.workflow_id, run.id) if has_audio else None,
-            "transcript_url": links.sign_artifact_link("transcript", run.workflow_id, run.id),
+            "recording_url": self._links.sign_artifact_link("recording", run.workflow_id, run.id)
+            if has_audio
+            else None,
+            "transcript_url": self._links.sign_artifact_link("transcript", run.workflow_id, run.id),
         }
         template = node.data.get("payload_template")
         body = render_json(template if isinstance(template, Mapping) else {}, context)
@@ -148,7 +153,7 @@ class NodeWebhookJob:
         }
         content = None if method == "GET" else json.dumps(delivery.payload, ensure_ascii=False).encode()
         try:
-            answer = await self._root.get(ToolRunner).send_request(
+            answer = await self._runner.send_request(
                 run.organization_id,
                 method,
                 render_address(
@@ -170,11 +175,11 @@ class NodeWebhookJob:
         self, delivery: NodeWebhookDelivery, node: Node, status: int | None, error: str | None, *, may_repeat: bool
     ) -> None:
         attempt = delivery.attempts
-        async with self._root.db.transaction() as session:
+        async with self._db.transaction() as session:
             row = await repository.lock_delivery(session, delivery.id)
             if row is None or row.status != "pending" or row.attempts != attempt:
                 return
-            row.response_status, row.error, row.updated_at = status, error, self._root.clock.now()
+            row.response_status, row.error, row.updated_at = status, error, self._clock.now()
             data: JsonObject = {"node_id": node.id, "name": node.name, "attempt": attempt, "status_code": status}
             if error is None:
                 row.status = "delivered"
@@ -190,7 +195,7 @@ class NodeWebhookJob:
             kind = WEBHOOK_DELIVERED if error is None else WEBHOOK_FAILED
             run = await runs.by_id(session, row.organization_id, row.run_id)
             at_ms = round(float(run.duration or 0) * 1000) if run is not None else 0
-            event = NewEvent(row.run_id, kind, at_ms, event_queries.encode_event_data(data), self._root.clock.now())
+            event = NewEvent(row.run_id, kind, at_ms, event_queries.encode_event_data(data), self._clock.now())
             await event_queries.append_events(session, [event])
 
 
@@ -201,7 +206,3 @@ def _custom_headers(node: Node) -> dict[str, str]:
         for row in (rows if isinstance(rows, list) else ())
         if isinstance(row, Mapping) and str(row.get("key") or "").strip()
     }
-
-
-def _iso(moment: datetime) -> str:
-    return moment.isoformat()

@@ -77,19 +77,10 @@ async def replace_cost_lines(
         await session.execute(insert(RunCostLine), rows)
 
 
-async def insert_delivery(session: AsyncSession, run: Run, node_id: str) -> int | None:
-    """Inserts a webhook node's delivery and returns its id; None if it exists already."""
-    return await _insert_once(session, NodeWebhookDelivery, run, node_id)
-
-
-async def insert_review(session: AsyncSession, run: Run, node_id: str) -> int | None:
-    """Inserts a QA node's review and returns its id; None if it exists already."""
-    return await _insert_once(session, RunReview, run, node_id)
-
-
-async def _insert_once(
+async def insert_once(
     session: AsyncSession, table: type[NodeWebhookDelivery] | type[RunReview], run: Run, node_id: str
 ) -> int | None:
+    """Inserts a webhook node's delivery or a QA node's review and returns its id; None if it exists already."""
     values = {"organization_id": run.organization_id, "run_id": run.id, "node_id": node_id[:200]}
     added: int | None = await session.scalar(
         insert_or_skip(table).values(values).on_conflict_do_nothing().returning(table.id)

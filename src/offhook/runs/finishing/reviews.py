@@ -12,15 +12,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook import jobs
 from offhook.jobs.registry import read_number
+from offhook.kit.clock import Clock
+from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject, JsonValue
 from offhook.models.ports import Llm, LlmMessage, LlmRequest, ModelSource
-from offhook.root import Root
 from offhook.runs import repository as runs
 from offhook.runs.finishing import costs, repository
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import build_transcript, format_transcript
-from offhook.runs.tables import Run
+from offhook.runs.tables import Run, RunReview
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.errors import AllModelsFailed
 from offhook.voice.safety.model_failover import OFFLINE_PROVIDER
@@ -88,7 +89,7 @@ async def schedule_reviews(session: AsyncSession, run: Run, graph: WorkflowGraph
     for node in graph.nodes.values():
         if node.kind != "qa" or not should_review(node, run):
             continue
-        added = await repository.insert_review(session, run, node.id)
+        added = await repository.insert_once(session, RunReview, run, node.id)
         if added is not None:
             await jobs.enqueue(session, JOB, {"id": added, "attempt": 1})
 
@@ -118,8 +119,10 @@ async def load_annotations(session: AsyncSession, organization_id: int, run_id: 
 class ReviewJob:
     """The review job. No transaction is open while the model reads."""
 
-    def __init__(self, root: Root) -> None:
-        self._root = root
+    def __init__(self, db: Database, clock: Clock, models: ModelSource) -> None:
+        self._db = db
+        self._clock = clock
+        self._models = models
 
     async def run_review(self, payload: JsonObject) -> None:
         """Makes one attempt. A job that runs twice repeats its own attempt, never an earlier one."""
@@ -128,7 +131,7 @@ class ReviewJob:
             await self._record_verdict(case, await self._judge_conversation(case))
 
     async def _claim_review(self, review_id: int, attempt: int) -> _ReviewCase | None:
-        async with self._root.db.transaction() as session:
+        async with self._db.transaction() as session:
             review = await repository.lock_review(session, review_id)
             if review is None or review.status != "pending" or review.attempts not in {attempt - 1, attempt}:
                 return None
@@ -150,20 +153,23 @@ class ReviewJob:
     async def _judge_conversation(self, case: _ReviewCase) -> _ReviewVerdict:
         if not case.spoken:
             return _ReviewVerdict("skipped", {"reason": "The caller said nothing."}, {})
-        wanted = _own_model(case.node)
-        configurations = _with_model(case.configurations, wanted) if wanted else case.configurations
-        models = await self._root.services[ModelSource].for_organization(case.organization_id, configurations)
+        own = _own_model(case.node)
+        configurations = case.configurations
+        if own:
+            models_of_workflow = configurations.get("models")
+            others = models_of_workflow if isinstance(models_of_workflow, Mapping) else {}
+            configurations = {**configurations, "models": {**others, "llm": own}}
+        models = await self._models.for_organization(case.organization_id, configurations)
         llms = [llm for llm in models.llm if llm.model_ref.provider != OFFLINE_PROVIDER]
-        if wanted and (not llms or not _is(llms[0], wanted)):
-            error = (
-                f"{wanted['provider']} {wanted.get('model', '')}".strip() + " is not configured for this organization."
-            )
-            return _ReviewVerdict("failed", {"error": error}, {})
+        first = llms[0].model_ref if llms else None
+        if own and (first is None or first.provider != own["provider"] or own.get("model", first.model) != first.model):
+            name = f"{own['provider']} {own.get('model', '')}".strip()
+            return _ReviewVerdict("failed", {"error": f"{name} is not configured for this organization."}, {})
         if not llms:
             return _ReviewVerdict(
                 "skipped", {"reason": "The built-in model cannot judge: configure a language model."}, {}
             )
-        return await self._ask_model(case, llms[:1] if wanted else llms)
+        return await self._ask_model(case, llms[:1] if own else llms)
 
     async def _ask_model(self, case: _ReviewCase, llms: Sequence[Llm]) -> _ReviewVerdict:
         usage = UsageCounter()
@@ -186,8 +192,8 @@ class ReviewJob:
         return _ReviewVerdict("done", {**result, **model}, counted)
 
     async def _record_verdict(self, case: _ReviewCase, verdict: _ReviewVerdict) -> None:
-        now = self._root.clock.now()
-        async with self._root.db.transaction() as session:
+        now = self._clock.now()
+        async with self._db.transaction() as session:
             review = await repository.lock_review(session, case.review_id)
             if review is None or review.status != "pending" or review.attempts != case.attempt:
                 return
@@ -228,17 +234,6 @@ def _own_model(node: Node) -> dict[str, str] | None:
         return None
     named = {"model": model} if isinstance(model, str) and model.strip() not in {"", "default"} else {}
     return {"provider": provider, **named}
-
-
-def _with_model(configurations: Mapping[str, Any], llm: Mapping[str, str]) -> JsonObject:
-    own = configurations.get("models")
-    return {**configurations, "models": {**(own if isinstance(own, Mapping) else {}), "llm": dict(llm)}}
-
-
-def _is(llm: Llm, wanted: Mapping[str, str]) -> bool:
-    return (
-        llm.model_ref.provider == wanted["provider"] and wanted.get("model", llm.model_ref.model) == llm.model_ref.model
-    )
 
 
 def _parse_judgment(text: str) -> JsonObject:

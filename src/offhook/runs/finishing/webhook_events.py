@@ -27,7 +27,7 @@ async def publish_run_started(session: AsyncSession, run: Run) -> None:
 async def publish_runs_finished(session: AsyncSession, runs: Sequence[Run]) -> None:
     """Publishes that these runs of one organization are complete. ``run.failed`` is any end but ``completed``,
     including busy, no answer and canceled."""
-    news = [
+    outgoing_events = [
         webhooks.OutgoingEvent(
             RUN_COMPLETED if run.status == COMPLETED else RUN_FAILED,
             event_queries.to_storable_json(run_payload(run)),
@@ -35,7 +35,7 @@ async def publish_runs_finished(session: AsyncSession, runs: Sequence[Run]) -> N
         )
         for run in runs
     ]
-    await webhooks.publish_events(session, runs[0].organization_id, news)
+    await webhooks.publish_events(session, runs[0].organization_id, outgoing_events)
 
 
 def run_payload(run: Run) -> JsonObject:

@@ -55,8 +55,8 @@ async def load_session_facts(
 
 def summarize_conversation(extracted: Mapping[str, Any], events: Collection[Mapping[str, Any]]) -> str:
     """Returns at most :data:`MAX_SUMMARY_CHARS` characters; empty if neither side spoke."""
-    told = next((extracted[name] for name in _SUMMARIES if isinstance(extracted.get(name), str)), None)
-    text = told or " / ".join(f"{line.role.capitalize()}: {line.text}" for line in build_transcript(events))
+    summary = next((extracted[name] for name in _SUMMARIES if isinstance(extracted.get(name), str)), None)
+    text = summary or " / ".join(f"{line.role.capitalize()}: {line.text}" for line in build_transcript(events))
     return text if len(text) <= MAX_SUMMARY_CHARS else text[: MAX_SUMMARY_CHARS - 1].rstrip() + "…"
 
 

@@ -67,7 +67,7 @@ async def find_runs(
     """Finds a page in two steps: ids from an index with all filtered and sorted columns, then only those rows.
     ``total``: the number of matches, if known.
     """
-    run_id, mine, _ = _choose_index_table(conditions, ())
+    run_id, index_conditions, _ = _choose_index_table(conditions, ())
     if conditions.have_text:
         # Scanning an index for a text dominates such a request, so with few matches it happens only once.
         ids = (await session.scalars(matching_ids(conditions).limit(_MAX_PREFETCHED_IDS + 1))).all()
@@ -75,13 +75,15 @@ async def find_runs(
             few = select(*columns).where(Run.id == any_(cast(ids, ARRAY(BigInteger)))).order_by(*order)
             return RunPage((await session.execute(few.limit(limit).offset(offset))).all(), len(ids))
     if total is None:
-        total = (await session.execute(select(func.count()).select_from(run_id.class_).where(*mine))).scalar_one()
+        total = (
+            await session.execute(select(func.count()).select_from(run_id.class_).where(*index_conditions))
+        ).scalar_one()
     if total <= offset:
         return RunPage([], total)
-    run_id, mine, sorting = _choose_index_table(conditions, order)
-    alternatives = _value_alternatives(mine) if run_id is RunValue.run_id else None
+    run_id, index_conditions, sorting = _choose_index_table(conditions, order)
+    alternatives = _value_alternatives(index_conditions) if run_id is RunValue.run_id else None
     if alternatives is None:
-        page = page_from_nearer_end(select(run_id).where(*mine), sorting, total, limit=limit, offset=offset)
+        page = page_from_nearer_end(select(run_id).where(*index_conditions), sorting, total, limit=limit, offset=offset)
     else:
         page = _merged_page(*alternatives, sorting, total, limit=limit, offset=offset)
     rows = await session.execute(select(*columns).where(Run.id.in_(page)).order_by(*order))
@@ -99,9 +101,11 @@ def page_from_nearer_end(
     return found.order_by(*reverse_sort(order)).limit(count).offset(max(0, total - offset - count))
 
 
-def _value_alternatives(mine: Sequence[ColumnElement[bool]]) -> tuple[list[str], list[ColumnElement[bool]]] | None:
+def _value_alternatives(
+    conditions: Sequence[ColumnElement[bool]],
+) -> tuple[list[str], list[ColumnElement[bool]]] | None:
     """Returns the values of the only ``value IN (…)`` condition and the other conditions; None without such one."""
-    parts = [part for condition in mine for part in _and_combined(condition)]
+    parts = [part for condition in conditions for part in _and_combined(condition)]
     lists = [part for part in parts if getattr(part, "operator", None) is operators.in_op]
     if len(lists) != 1 or column_names(lists[0]) != {"value"}:
         return None
@@ -139,8 +143,8 @@ def _merged_page(
 
 def matching_ids(conditions: FilterConditions) -> Select[Any]:
     """Returns the ids of all matches, unordered."""
-    run_id, mine, _ = _choose_index_table(conditions, ())
-    return select(run_id).where(*mine)
+    run_id, index_conditions, _ = _choose_index_table(conditions, ())
+    return select(run_id).where(*index_conditions)
 
 
 def run_conditions(conditions: FilterConditions) -> list[ColumnElement[bool]]:
@@ -156,12 +160,14 @@ def _choose_index_table(
 ) -> tuple[InstrumentedAttribute[int], list[ColumnElement[bool]], Sequence[Any]]:
     """Returns (id, conditions, order) on the table whose index covers the most conditions: it holds a value
     together with the run's agent and time."""
-    mine = conditions.on_columns
-    if not conditions.on_members or not all(column_names(part) <= _SHARED_COLUMNS.keys() for part in (*mine, *order)):
+    column_conditions = conditions.on_columns
+    if not conditions.on_members or not all(
+        column_names(part) <= _SHARED_COLUMNS.keys() for part in (*column_conditions, *order)
+    ):
         return Run.id, run_conditions(conditions), order
     first, *others = conditions.on_members
     narrow = [
-        *map(_on_run_values, mine),
+        *map(_on_run_values, column_conditions),
         first,
         *(RunValue.run_id.in_(_ids_with_value(value, conditions)) for value in others),
     ]

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import NullType
 
 from offhook.kit.database.database import Database
+from offhook.kit.json_values import JsonObject
 from offhook.runs.tables import RunCount, RunCountChange
 
 FOLD_INTERVAL_S: Final = 30.0
@@ -60,8 +61,8 @@ async def count_all_runs(session: AsyncSession) -> int:
     return await _sum_all(session, None, None)
 
 
-async def fold_count_changes(db: Database) -> None:
-    """Folds recorded changes into the counts; workflows without runs keep no row."""
+async def fold_count_changes(db: Database, _: JsonObject | None = None) -> None:
+    """Handles the job ``run.fold_counts``: folds recorded changes into the counts; workflows without runs keep no row."""
     folded = _FOLD_BATCH
     while folded == _FOLD_BATCH:
         async with db.transaction() as session:

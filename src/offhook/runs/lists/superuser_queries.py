@@ -87,19 +87,21 @@ async def _find_in_window(
     )
     seen = newest.limit(window).subquery()
     in_window = ClauseAdapter(seen)
-    mine = [in_window.traverse(part) for part in conditions.on_columns]
+    window_conditions = [in_window.traverse(part) for part in conditions.on_columns]
     # All of the window's ids at once: the index is scanned once instead of probed thousands of times.
     ids_seen = cast(select(func.array_agg(seen.c.id)).scalar_subquery().correlate(None), ARRAY(BigInteger))
-    mine += [
+    window_conditions += [
         seen.c.id.in_(select(RunValue.run_id).where(RunValue.run_id == any_(ids_seen), part))
         for part in conditions.on_members
     ]
     sorting = [in_window.traverse(by) for by in order]
     if conditions.on_members:
         # Looking up values costs much more than sending a few thousand ids, so it happens once.
-        matching: ColumnElement[Any] = func.array_agg(aggregate_order_by(seen.c.id, *sorting)).filter(*mine)
+        matching: ColumnElement[Any] = func.array_agg(aggregate_order_by(seen.c.id, *sorting)).filter(
+            *window_conditions
+        )
     else:
-        matching = func.count().filter(*mine)
+        matching = func.count().filter(*window_conditions)
     looked_at, matched = (await session.execute(select(func.count(), matching).select_from(seen))).one()
     total = len(matched or ()) if conditions.on_members else matched
     limited = window if looked_at == window else None
@@ -109,6 +111,6 @@ async def _find_in_window(
     if conditions.on_members:
         ids = Run.id == any_(cast(matched[offset : offset + limit], ARRAY(BigInteger)))
     else:
-        ids = Run.id.in_(select(seen.c.id).where(*mine).order_by(*sorting).limit(limit).offset(offset))
+        ids = Run.id.in_(select(seen.c.id).where(*window_conditions).order_by(*sorting).limit(limit).offset(offset))
     rows = await session.execute(select(*_COLUMNS).where(ids).order_by(*order))
     return RunPage(rows.all(), total, limited)

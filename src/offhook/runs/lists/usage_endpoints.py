@@ -8,11 +8,11 @@ from fastapi.responses import StreamingResponse
 from offhook.kit.database.database import Session
 from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.orgs import CurrentOrg, Now
-from offhook.root import use_service
 from offhook.runs.lists import usage_list
 from offhook.runs.lists.insights import MAX_DAYS, load_insights
-from offhook.runs.lists.usage_list import UsageQuery, UsageReports
+from offhook.runs.lists.usage_list import UsageQuery
 from offhook.runs.schemas import InsightsResponse, UsageRunList
+from offhook.runs.services import Services
 
 router = APIRouter(prefix="/organizations/usage/runs", tags=["usage"])
 insights_router = APIRouter(prefix="/organizations/usage", tags=["usage"])
@@ -88,10 +88,10 @@ async def download_report(
     org: CurrentOrg,
     query: UsageQueryDep,
     now: Now,
-    reports: Annotated[UsageReports, Depends(use_service(UsageReports))],
+    services: Services,
 ) -> StreamingResponse:
     """Downloads one row per run, newest first: agent, duration, cost, outcome and a column for each extracted variable."""
-    report = await reports.open_report(org.organization_id, query)
+    report = await services.usage_reports.open_report(org.organization_id, query)
     return await csv_response(f"usage_runs_{now:%Y%m%d_%H%M%S}.csv", report.header, report.stream_rows())
 
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import structlog
 
 from offhook.kit.database.outage import DATABASE_ERRORS
-from offhook.knowledge import PassageLookup
-from offhook.voice.ports import Passage
+from offhook.knowledge import KnowledgePassage, PassageLookup
 
 log = structlog.get_logger(__name__)
 
@@ -18,7 +17,7 @@ class CallKnowledge:
         self._passages = passages
         self._organization_id = organization_id
 
-    async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[Passage]:
+    async def find_passages(self, document_refs: Sequence[str], question: str) -> Sequence[KnowledgePassage]:
         """Finds passages; returns none while the database is unreachable."""
         try:
             return await self._passages.look_up(self._organization_id, document_refs, question)

@@ -107,9 +107,6 @@ class _ChannelBuffer:
         if len(samples):
             self.placed.append((at, samples))
 
-    def has_sound_before(self, stop: int) -> bool:
-        return bool(self.placed) and self.placed[0][0] < stop
-
     def copy_to(self, out: Samples, start: int, stop: int) -> None:
         """Moves the samples placed in ``start..stop`` into ``out`` (one channel of that length)."""
         while self.placed and self.placed[0][0] < stop:
@@ -169,7 +166,7 @@ class WavRecorder:
         is_silent = True
         for start in range(self._written, until, _BLOCK):
             stop = min(until, start + _BLOCK)
-            is_silent = not any(side.has_sound_before(stop) for side in sides)
+            is_silent = not any(side.placed and side.placed[0][0] < stop for side in sides)
             if is_silent:
                 continue
             stereo = np.zeros((stop - start, 2), np.int16)

@@ -1,7 +1,7 @@
 """An organization's tools as the voice loop calls them. Each implements ``voice.ports.AgentTool``."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from offhook.kit.json_values import JsonObject, JsonValue
@@ -22,7 +22,8 @@ from offhook.voice.ports import NO_ANNOUNCEMENT, EndCallRequest, HandoverFailed,
 
 TRANSFERRED_OUTCOME: Final = "transferred"
 # On top of the other server's time limit: our own time to connect to the database and to read the answer.
-_SLACK_S: Final = 2.0
+SLACK_S: Final = 2.0
+_TRANSFER_SLACK_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,49 +34,24 @@ class ToolText:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class _SilentTool:
-    """A tool that announces nothing and that the caller may interrupt."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OrganizationTool:
+    """The attributes of ``AgentTool``: by default, nothing is announced and the caller may interrupt."""
 
-    @property
-    def blocks_barge_in(self) -> bool:
-        return False
-
-    @property
-    def announcement(self) -> ToolAnnouncement:
-        return NO_ANNOUNCEMENT
-
-    @property
-    def success_announcement(self) -> ToolAnnouncement:
-        return NO_ANNOUNCEMENT
+    spec: ToolSpec
+    timeout_s: float = 2.0
+    has_side_effects: bool = False
+    blocks_barge_in: bool = False
+    announcement: ToolAnnouncement = NO_ANNOUNCEMENT
+    success_announcement: ToolAnnouncement = NO_ANNOUNCEMENT
 
 
-@dataclass(frozen=True, slots=True)
-class HttpTool(_SilentTool):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpTool(_OrganizationTool):
     organization_id: int
-    text: ToolText
     config: HttpApiConfig
     tool_runner: ToolRunner
     context: Mapping[str, Any]
-
-    @property
-    def spec(self) -> ToolSpec:
-        return ToolSpec(self.text.name, self.text.description, _parameters_schema(self.config.parameters))
-
-    @property
-    def has_side_effects(self) -> bool:
-        return self.config.may_change_something
-
-    @property
-    def timeout_s(self) -> float:
-        return self.config.timeout_ms / 1000 + _SLACK_S
-
-    @property
-    def success_announcement(self) -> ToolAnnouncement:
-        config = self.config
-        if config.customMessageType == "audio":
-            return ToolAnnouncement(recording=config.customMessageRecordingId)
-        return ToolAnnouncement(config.customMessage or None)
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
         try:
@@ -84,19 +60,27 @@ class HttpTool(_SilentTool):
             raise ToolError(str(error)) from error
 
 
-@dataclass(frozen=True, slots=True)
-class CalculatorTool(_SilentTool):
-    text: ToolText
-    has_side_effects: bool = False
-    timeout_s: float = 2.0
+def build_http_tool(
+    text: ToolText, config: HttpApiConfig, organization_id: int, tool_runner: ToolRunner, context: Mapping[str, Any]
+) -> HttpTool:
+    if config.customMessageType == "audio":
+        announcement = ToolAnnouncement(recording=config.customMessageRecordingId)
+    else:
+        announcement = ToolAnnouncement(config.customMessage or None)
+    return HttpTool(
+        spec=ToolSpec(text.name, text.description, _parameters_schema(config.parameters)),
+        timeout_s=config.timeout_ms / 1000 + SLACK_S,
+        has_side_effects=config.may_change_something,
+        success_announcement=announcement,
+        organization_id=organization_id,
+        config=config,
+        tool_runner=tool_runner,
+        context=context,
+    )
 
-    @property
-    def spec(self) -> ToolSpec:
-        schema = _parameters_schema(
-            [ToolParameter(name="expression", description="Arithmetic, for example (19.99 + 5) * 3")]
-        )
-        return ToolSpec(self.text.name, self.text.description or "Calculate exactly. Use it for any sum.", schema)
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalculatorTool(_OrganizationTool):
     async def call(self, arguments: Mapping[str, Any]) -> Any:
         try:
             return {"result": evaluate_expression(str(arguments.get("expression") or ""))}
@@ -104,25 +88,23 @@ class CalculatorTool(_SilentTool):
             raise ToolError(str(error)) from error
 
 
-@dataclass(frozen=True, slots=True)
-class McpFunctionTool(_SilentTool):
+def build_calculator(text: ToolText) -> CalculatorTool:
+    schema = _parameters_schema(
+        [ToolParameter(name="expression", description="Arithmetic, for example (19.99 + 5) * 3")]
+    )
+    description = text.description or "Calculate exactly. Use it for any sum."
+    return CalculatorTool(spec=ToolSpec(text.name, description, schema))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpFunctionTool(_OrganizationTool):
     """One function of an MCP server. It is assumed to have side effects, because that is not known."""
 
     organization_id: int
-    text: ToolText
     config: McpConfig
     function: str
-    parameters: JsonObject
     tool_runner: ToolRunner
     has_side_effects: bool = True
-
-    @property
-    def spec(self) -> ToolSpec:
-        return ToolSpec(self.text.name, self.text.description, self.parameters)
-
-    @property
-    def timeout_s(self) -> float:
-        return float(self.config.timeout_secs or 30) + _SLACK_S
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
         try:
@@ -131,29 +113,26 @@ class McpFunctionTool(_SilentTool):
             raise ToolError(str(error)) from error
 
 
-@dataclass(frozen=True, slots=True)
-class EndCallTool(_SilentTool):
-    text: ToolText
-    config: EndCallConfig
-    has_side_effects: bool = False
-    timeout_s: float = 2.0
-
-    @property
-    def spec(self) -> ToolSpec:
-        about = self.config.endCallReasonDescription or "Why the call ends, in a few words"
-        parameters = [ToolParameter(name="reason", description=about)] if self.config.endCallReason else []
-        return ToolSpec(self.text.name, self.text.description or "End the call.", _parameters_schema(parameters))
-
-    @property
-    def announcement(self) -> ToolAnnouncement:
-        return _announcement_for(self.config.messageType, self.config.customMessage, self.config.audioRecordingId)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndCallTool(_OrganizationTool):
+    is_reason_required: bool
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
-        reason = str(arguments.get("reason") or "").strip()[:200] if self.config.endCallReason else ""
-        if self.config.endCallReason and not reason:
+        reason = str(arguments.get("reason") or "").strip()[:200] if self.is_reason_required else ""
+        if self.is_reason_required and not reason:
             raise ToolError("Say why the call ends: the argument 'reason' is missing.")
         gathered = {"call_disposition": reason} if reason else {}
         return EndCallRequest({"ok": True}, tags=(reason[:64],) if reason else (), gathered_context=gathered)
+
+
+def build_end_call_tool(text: ToolText, config: EndCallConfig) -> EndCallTool:
+    description = config.endCallReasonDescription or "Why the call ends, in a few words"
+    parameters = [ToolParameter(name="reason", description=description)] if config.endCallReason else []
+    return EndCallTool(
+        spec=ToolSpec(text.name, text.description or "End the call.", _parameters_schema(parameters)),
+        announcement=_announcement_for(config.messageType, config.customMessage, config.audioRecordingId),
+        is_reason_required=config.endCallReason,
+    )
 
 
 class CallHandover(Protocol):
@@ -198,42 +177,16 @@ _REASONS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TransferTool(_SilentTool):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferTool(_OrganizationTool):
     """Lets the model choose a configured destination by name. What a caller says never becomes a number."""
 
     organization_id: int
     run_id: int
-    text: ToolText
     config: TransferCallConfig
     transfer_service: CallTransferService | None
     has_side_effects: bool = True
-    _slack_s: float = field(default=5.0)
-
-    @property
-    def spec(self) -> ToolSpec:
-        places = self.config.all_destinations
-        schema = _parameters_schema([])
-        if len(places) > 1:
-            description = "; ".join(
-                f"{place.name}: {place.description}" if place.description else place.name for place in places
-            )
-            names: list[JsonValue] = [place.name for place in places]
-            destination: JsonObject = {"type": "string", "enum": names, "description": description}
-            schema |= {"properties": {"destination": destination}, "required": ["destination"]}
-        return ToolSpec(self.text.name, self.text.description or "Transfer the call to a person.", schema)
-
-    @property
-    def blocks_barge_in(self) -> bool:
-        return True
-
-    @property
-    def timeout_s(self) -> float:
-        return self.config.timeout + self._slack_s
-
-    @property
-    def announcement(self) -> ToolAnnouncement:
-        return _announcement_for(self.config.messageType, self.config.customMessage, self.config.audioRecordingId)
+    blocks_barge_in: bool = True
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
         place = self._find_destination(arguments.get("destination"))
@@ -272,6 +225,33 @@ class TransferTool(_SilentTool):
         raise ToolError(f"Choose one of these destinations: {', '.join(place.name for place in places)}.")
 
 
+def build_transfer_tool(
+    text: ToolText,
+    config: TransferCallConfig,
+    organization_id: int,
+    run_id: int,
+    transfer_service: CallTransferService | None,
+) -> TransferTool:
+    places = config.all_destinations
+    schema = _parameters_schema([])
+    if len(places) > 1:
+        description = "; ".join(
+            f"{place.name}: {place.description}" if place.description else place.name for place in places
+        )
+        names: list[JsonValue] = [place.name for place in places]
+        destination: JsonObject = {"type": "string", "enum": names, "description": description}
+        schema |= {"properties": {"destination": destination}, "required": ["destination"]}
+    return TransferTool(
+        spec=ToolSpec(text.name, text.description or "Transfer the call to a person.", schema),
+        timeout_s=config.timeout + _TRANSFER_SLACK_S,
+        announcement=_announcement_for(config.messageType, config.customMessage, config.audioRecordingId),
+        organization_id=organization_id,
+        run_id=run_id,
+        config=config,
+        transfer_service=transfer_service,
+    )
+
+
 def _announcement_for(kind: MessageType, text: str | None, recording: str | None) -> ToolAnnouncement:
     if kind == "custom":
         return ToolAnnouncement(text or None)
@@ -302,4 +282,8 @@ __all__ = [
     "ToolText",
     "TransferRefused",
     "TransferTool",
+    "build_calculator",
+    "build_end_call_tool",
+    "build_http_tool",
+    "build_transfer_tool",
 ]

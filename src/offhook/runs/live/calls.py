@@ -11,31 +11,27 @@ from typing import Final
 import structlog
 
 from offhook.kit.audio import Codec
+from offhook.kit.clock import Clock
+from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS, retry_until_database_returns
-from offhook.knowledge import PassageLookup
-from offhook.models.ports import ModelSource
-from offhook.recordings import RecordingLibrary
-from offhook.root import Root
+from offhook.kit.event_bus import EventBus
+from offhook.kit.files.file_store import FileStore
 from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import call_end, webhook_events
 from offhook.runs.finishing.call_end import FinishedConversation
 from offhook.runs.live import lease_queries, media_tokens
-from offhook.runs.live.call_knowledge import CallKnowledge
+from offhook.runs.live.agent_factory import AgentFactory
 from offhook.runs.live.call_recording import CallRecordings, WavRecorder
-from offhook.runs.live.call_sounds import CallSounds
-from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.live.event_writer import EventWriter, RunEventSink
 from offhook.runs.live.pre_call_request import PRE_CALL_FETCHED, PreCallFetch
 from offhook.runs.live.recording_spool import FOLDER as RECORDINGS_FOLDER
 from offhook.runs.live.recording_spool import RecordingSpool
 from offhook.runs.live.sweeper import run_finished_event
-from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.records import event_queries
 from offhook.runs.records.context import call_configurations, call_context
 from offhook.runs.tables import Run
-from offhook.voice.call_context import CallAgent
-from offhook.voice.config import CallConfig
+from offhook.settings import Settings
 from offhook.voice.events import CALL_ENDED, VoiceEvent
 from offhook.voice.input.silero_vad_engine import SileroVad
 from offhook.voice.ports import CallLeg, CallResult, VadEngine
@@ -110,21 +106,35 @@ class LiveCall:
 class LiveCallRegistry:
     """All calls that this process carries, with their leases and shared services."""
 
-    def __init__(self, root: Root, *, writer: EventWriter, streams: RunStreams, tools: ToolRegistry) -> None:
+    def __init__(
+        self,
+        *,
+        db: Database,
+        storage: FileStore,
+        events: EventBus,
+        clock: Clock,
+        settings: Settings,
+        writer: EventWriter,
+        agents: AgentFactory,
+        pre_call: PreCallFetch,
+    ) -> None:
         self.worker_id = f"{socket.gethostname()[:24]}-{os.getpid()}-{secrets.token_hex(4)}"
-        self._root = root
+        self._db = db
+        self._storage = storage
+        self._events = events
+        self._clock = clock
+        self._settings = settings
+        self._lease = timedelta(seconds=settings.run_lease_s)
         self._writer = writer
-        self._streams = streams
-        self._tools = tools
-        self._pre_call = PreCallFetch(root)
+        self._agents = agents
+        self._pre_call = pre_call
         self._recordings = CallRecordings()
-        self.spool = RecordingSpool(root.storage)
+        self.spool = RecordingSpool(storage)
+        self.vad: VadEngine | None = None  # loaded by the first call
         self._calls: dict[int, LiveCall] = {}
         self._ringing: set[int] = set()
         self._connecting = 0
-        self._vad: VadEngine | None = None
         self._vad_lock = asyncio.Lock()
-        self._lease = timedelta(seconds=root.settings.run_lease_s)
         self._lease_task: asyncio.Task[None] | None = None
 
     @property
@@ -135,17 +145,15 @@ class LiveCallRegistry:
     async def _get_vad_engine(self) -> VadEngine:
         """Returns the VAD engine shared by all calls; its model is loaded in a thread by the first call."""
         async with self._vad_lock:
-            if self._vad is None:
-                self._vad = self._root.services.get(VadEngine)
-            if self._vad is None:
+            if self.vad is None:
                 silero = SileroVad()
                 await asyncio.to_thread(silero.load_model)
-                self._vad = silero
-        return self._vad
+                self.vad = silero
+        return self.vad
 
     async def claim_run(self, run_id: int, token: str, *, mode: str) -> None:
         """Spends the media token of a run. Raises MediaTokenRefused (401)."""
-        async with self._root.db.transaction() as session:
+        async with self._db.transaction() as session:
             await media_tokens.claim_token(session, token, run_id=run_id, mode=mode)
 
     async def connect_leg(self, run_id: int, leg: CallLeg) -> LiveCall:
@@ -153,22 +161,24 @@ class LiveCallRegistry:
 
         Raises RunNotConnectable (409) if the run is over or carried elsewhere, ProcessIsFull (429).
         """
-        if self.active_calls >= self._root.settings.max_calls_per_process:
+        if self.active_calls >= self._settings.max_calls_per_process:
             raise ProcessIsFull
         self._connecting += 1
         try:
             run, version = await self._take_run(run_id, leg.codec)
-            sink = self._writer.create_sink(run.id, self._streams.on_live)
+            sink = self._writer.create_sink(run.id)
             try:
                 call = await self._build_call(run, version, leg, sink)
             except BaseException:
-                await asyncio.shield(self._fail(run, sink))
+                failed = CallResult("failed", "error", 0.0)
+                sink.emit(VoiceEvent(CALL_ENDED, 0.0, {"end_reason": failed.end_reason, "outcome": failed.outcome}))
+                await asyncio.shield(self.store_end(run.organization_id, run.id, sink, failed))
                 raise
             self._calls[run.id] = call
         finally:
             self._connecting -= 1
         self._ensure_lease_task()
-        await self._root.events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
+        await self._events.publish(RunStarted(run.id, run.organization_id, run.workflow_id, run.mode))
         return call
 
     async def lease_ringing_run(self, run_id: int) -> None:
@@ -187,13 +197,13 @@ class LiveCallRegistry:
             self._lease_task = asyncio.create_task(self._renew_loop(), name="run-leases")
 
     async def _lease_ringing(self, run_ids: list[int]) -> None:
-        until = self._root.clock.now() + self._lease
-        async with self._root.db.transaction() as session:
+        until = self._clock.now() + self._lease
+        async with self._db.transaction() as session:
             await lease_queries.lease_ringing_runs(session, run_ids, until=until)
 
     async def _take_run(self, run_id: int, codec: Codec) -> tuple[Run, VersionToRun]:
-        now = self._root.clock.now()
-        async with self._root.db.transaction() as session:
+        now = self._clock.now()
+        async with self._db.transaction() as session:
             run = await lease_queries.take_run(
                 session, run_id, worker_id=self.worker_id, now=now, until=now + self._lease
             )
@@ -210,21 +220,13 @@ class LiveCallRegistry:
         configurations = call_configurations(run, version)
         graph, context = parse_graph(version.definition), call_context(run, version)
         if any(node.document_refs for node in graph.nodes.values()):
-            self._root.get(PassageLookup).start_warm_up()
+            self._agents.passages.start_warm_up()
         fetched = await self._pre_call.take_result(run, graph.nodes.get(graph.start_id or ""))
         context.update(fetched.variables)
         if fetched.event is not None:
             sink.emit(VoiceEvent(PRE_CALL_FETCHED, 0.0, fetched.event))
-        agent = CallAgent(
-            graph=graph,
-            config=CallConfig.from_configurations(configurations),
-            toolbox=await self._tools.toolbox_for_run(run, graph, context),
-            context=context,
-            sounds=CallSounds(self._root.get(RecordingLibrary), run.organization_id),
-            knowledge=CallKnowledge(self._root.get(PassageLookup), run.organization_id),
-        )
-        source = self._root.get(ModelSource)  # type: ignore[type-abstract]
-        models = await source.for_organization(run.organization_id, version.configurations)
+        agent = await self._agents.build_agent(run, graph, configurations, context)
+        models = await self._agents.models.for_organization(run.organization_id, version.configurations)
         recorder = await self._open_recorder(run, leg.codec, sink)
         try:
             session = CallSession(agent=agent, leg=leg, models=models, sink=sink, vad=vad, recorder=recorder)
@@ -237,18 +239,12 @@ class LiveCallRegistry:
     async def _open_recorder(self, run: Run, codec: Codec, sink: RunEventSink) -> WavRecorder | None:
         assert run.recording_key is not None
         try:
-            path = await asyncio.to_thread(self._root.storage.path_for, run.recording_key)
+            path = await asyncio.to_thread(self._storage.path_for, run.recording_key)
             return await self._recordings.open_recorder(path, codec)
         except OSError as error:
             log.warning("recording_failed", run_id=run.id, error=str(error))
             sink.emit(VoiceEvent(RECORDING_FAILED, 0.0, {"message": str(error)}))
             return None
-
-    async def _fail(self, run: Run, sink: RunEventSink) -> None:
-        """Fails a run that was taken but whose session could not be built."""
-        result = CallResult("failed", "error", 0.0)
-        sink.emit(VoiceEvent(CALL_ENDED, 0.0, {"end_reason": result.end_reason, "outcome": result.outcome}))
-        await self.store_end(run.organization_id, run.id, sink, result)
 
     async def store_end(
         self, organization_id: int, run_id: int, sink: RunEventSink, result: CallResult
@@ -260,18 +256,18 @@ class LiveCallRegistry:
             gathered_context={**tally.gathered_context(), **result.gathered_context},
             usage=tally.usage,
             latency=tally.latency_summary(),
-            ended_at=self._root.clock.now(),
+            ended_at=self._clock.now(),
             has_opted_out=tally.has_opted_out,
         )
 
         async def store_in_transaction() -> Run | None:
-            async with self._root.db.transaction() as session:
+            async with self._db.transaction() as session:
                 return await call_end.store_run_end(session, organization_id, run_id, ending)
 
         await self._writer.flush(END_STORE_TIMEOUT_S)
         try:
             run = await retry_until_database_returns(
-                store_in_transaction, patience_s=END_STORE_TIMEOUT_S, what="end of a run"
+                store_in_transaction, timeout_s=END_STORE_TIMEOUT_S, what="end of a run"
             )
         except DATABASE_ERRORS:
             log.exception("run_end_not_stored", run_id=run_id)
@@ -279,7 +275,7 @@ class LiveCallRegistry:
         if run is None:
             return None
         event = run_finished_event(run)
-        await self._root.events.publish(event)
+        await self._events.publish(event)
         return event
 
     def forget(self, call: LiveCall) -> None:
@@ -289,7 +285,7 @@ class LiveCallRegistry:
         """Ends every call cleanly (``completed``, ``server_stopped``) and writes everything left."""
         calls = list(self._calls.values())
         for call in calls:
-            call.session.stop("server_stopped")
+            call.session.end_call("server_stopped")
         with suppress(TimeoutError):
             async with asyncio.timeout(SHUTDOWN_TIMEOUT_S):
                 for call in calls:
@@ -301,7 +297,7 @@ class LiveCallRegistry:
 
     async def _renew_loop(self) -> None:
         while self._calls or self._ringing:
-            await asyncio.sleep(self._root.settings.run_lease_s / 3)
+            await asyncio.sleep(self._settings.run_lease_s / 3)
             try:
                 await self.renew_leases()
             except DATABASE_ERRORS as error:
@@ -311,13 +307,15 @@ class LiveCallRegistry:
         """Renews all leases with one statement. A call that lost its lease (it was presumed dead) is ended."""
         if self._ringing:
             await self._lease_ringing(sorted(self._ringing))
-        mine = dict(self._calls)
-        if not mine:
+        own_calls = dict(self._calls)
+        if not own_calls:
             return
-        until = self._root.clock.now() + self._lease
-        async with self._root.db.transaction() as session:
-            renewed = await lease_queries.renew_run_leases(session, sorted(mine), worker_id=self.worker_id, until=until)
-        for run_id in mine.keys() - renewed:
-            if run_id in self._calls and not mine[run_id].is_ending:
+        until = self._clock.now() + self._lease
+        async with self._db.transaction() as session:
+            renewed = await lease_queries.renew_run_leases(
+                session, sorted(own_calls), worker_id=self.worker_id, until=until
+            )
+        for run_id in own_calls.keys() - renewed:
+            if run_id in self._calls and not own_calls[run_id].is_ending:
                 log.warning("lease_lost", run_id=run_id)
-                mine[run_id].session.stop("server_stopped")
+                own_calls[run_id].session.end_call("server_stopped")

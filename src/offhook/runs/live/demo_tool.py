@@ -27,28 +27,28 @@ _ITEMS: Final = (
 )
 
 
+_SPEC: Final = ToolSpec(
+    DEMO_ORDER_STATUS,
+    "Look up where an order is. Ask for the order number first; it has four to ten digits.",
+    {
+        "type": "object",
+        "properties": {"order_number": {"type": "string", "description": "The digits of the order number"}},
+        "required": ["order_number"],
+    },
+)
+
+
 @dataclass(frozen=True, slots=True)
 class DemoOrderStatusTool:
     """An order system that always has a result: the same order number always gets the same answer."""
 
+    spec: ToolSpec = _SPEC
     examples: tuple[str, ...] = ("where is my order", "track my order", "order status", "has my parcel been shipped")
     has_side_effects: bool = False
     blocks_barge_in: bool = False
     timeout_s: float = 5.0
     announcement: ToolAnnouncement = NO_ANNOUNCEMENT
     success_announcement: ToolAnnouncement = NO_ANNOUNCEMENT
-
-    @property
-    def spec(self) -> ToolSpec:
-        return ToolSpec(
-            "demo_order_status",
-            "Look up where an order is. Ask for the order number first; it has four to ten digits.",
-            {
-                "type": "object",
-                "properties": {"order_number": {"type": "string", "description": "The digits of the order number"}},
-                "required": ["order_number"],
-            },
-        )
 
     async def call(self, arguments: Mapping[str, Any]) -> JsonObject:
         digits = "".join(char for char in str(arguments.get("order_number") or "") if char.isdigit())

@@ -95,7 +95,7 @@ class RunStreams:
             while True:
                 read = partial(self._read_batch, organization_id, run_id, after)
                 is_over, batch = await retry_until_database_returns(
-                    read, patience_s=_OUTAGE_TIMEOUT_S, what="event stream"
+                    read, timeout_s=_OUTAGE_TIMEOUT_S, what="event stream"
                 )
                 for event in listener.take_live():
                     yield event

@@ -60,8 +60,11 @@ class RunEventSink:
 class EventWriter:
     """One per process. Keeps unwritten events in order, up to ``max_events``, and counts those it drops beyond that."""
 
-    def __init__(self, db: Database, *, interval_s: float = 0.5, max_events: int = 100_000) -> None:
+    def __init__(
+        self, db: Database, on_live: OnLive | None = None, *, interval_s: float = 0.5, max_events: int = 100_000
+    ) -> None:
         self._db = db
+        self._on_live = on_live
         self._interval_s = interval_s
         self._max_events = max_events
         self._waiting: deque[NewEvent] = deque()
@@ -77,8 +80,8 @@ class EventWriter:
         """Returns how many events exist only in memory."""
         return len(self._waiting)
 
-    def create_sink(self, run_id: int, on_live: OnLive | None = None) -> RunEventSink:
-        return RunEventSink(run_id, self, on_live)
+    def create_sink(self, run_id: int) -> RunEventSink:
+        return RunEventSink(run_id, self, self._on_live)
 
     def add_event(self, event: NewEvent) -> None:
         if len(self._waiting) >= self._max_events:

@@ -37,10 +37,10 @@ async def renew_run_leases(
     session: AsyncSession, run_ids: Sequence[int], *, worker_id: str, until: datetime
 ) -> set[int]:
     """Renews all of a worker's leases in one statement and returns the run ids that it still holds."""
-    mine = _locked_in_order(run_ids, Run.worker_id == worker_id, Run.lease_until.is_not(None))
+    held_ids = _locked_in_order(run_ids, Run.worker_id == worker_id, Run.lease_until.is_not(None))
     renewed = await session.execute(
         update(Run)
-        .where(Run.id.in_(mine))
+        .where(Run.id.in_(held_ids))
         .values(lease_until=until)
         .returning(Run.id)
         .execution_options(synchronize_session=False)

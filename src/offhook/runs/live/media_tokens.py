@@ -48,7 +48,7 @@ async def claim_token(session: AsyncSession, token: str, *, run_id: int, mode: s
     is_spent = await repository.spend_media_token(
         session, hash_token(token), run_id=run_id, mode=mode, now=datetime.now(UTC)
     )
-    run = await runs.run_of_claimed_token(session, run_id) if is_spent else None
+    run = await runs.run_of_bearer(session, run_id) if is_spent else None
     if run is None or run.status not in LIVE_STATES:
         raise MediaTokenRefused
     return run

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import structlog
 
+from offhook.kit.database.database import Database
 from offhook.kit.database.outage import DATABASE_ERRORS
 from offhook.kit.json_values import JsonObject, JsonValue, nonblank_text
-from offhook.root import Root
 from offhook.runs.live import repository
 from offhook.runs.records import event_queries
 from offhook.runs.tables import Run
@@ -47,8 +47,9 @@ class PreCallResult:
 class PreCallFetch:
     """One request per run. It never fails: without an answer the call simply lacks the variables."""
 
-    def __init__(self, root: Root) -> None:
-        self._root = root
+    def __init__(self, db: Database, runner: ToolRunner) -> None:
+        self._db = db
+        self._runner = runner
         self._pending: dict[int, asyncio.Task[PreCallResult]] = {}
 
     def start_fetch(self, run_id: int) -> None:
@@ -80,14 +81,14 @@ class PreCallFetch:
             )
         if fetched.variables:
             try:
-                async with self._root.db.transaction() as session:
+                async with self._db.transaction() as session:
                     await repository.merge_initial_context(session, run, fetched.variables)
             except DATABASE_ERRORS as error:  # the call has the variables anyway
                 log.warning("pre_call_variables_not_kept", run_id=run.id, error=type(error).__name__)
         return fetched
 
     async def _fetch_for_ringing(self, run_id: int) -> PreCallResult:
-        async with self._root.db.transaction() as session:
+        async with self._db.transaction() as session:
             run = await repository.find_run_of_ringing_call(session, run_id)
             if run is None:
                 return PreCallResult()
@@ -101,7 +102,6 @@ class PreCallFetch:
         )
 
     async def _send_request(self, run: Run, start: Node) -> PreCallResult:
-        bench = self._root.get(ToolRunner)
         event = f"call_{run.direction}"
         question = {
             "agent_id": run.workflow_id,
@@ -111,7 +111,7 @@ class PreCallFetch:
         }
         began = asyncio.get_running_loop().time()
         try:
-            answer = await bench.send_request(
+            answer = await self._runner.send_request(
                 run.organization_id,
                 "POST",
                 str(start.data.get("pre_call_fetch_url")).strip(),

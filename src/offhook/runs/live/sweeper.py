@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Final
 
 import structlog
@@ -58,12 +59,8 @@ class RunSweeper:
         self._grace = timedelta(seconds=grace_s)
         self._seen: dict[int, tuple[datetime, datetime]] = {}
 
-    async def handle_job(self, _: JsonObject) -> None:
-        """Handles the job ``run.sweep``."""
-        await self.sweep()
-
-    async def sweep(self, *, trusting: bool = False) -> list[int]:
-        """Ends orphaned runs and returns their ids. ``trusting`` accepts an expired lease at first sight."""
+    async def sweep(self, _: JsonObject | None = None, *, trusting: bool = False) -> list[int]:
+        """Handles the job ``run.sweep``: ends orphaned runs and returns their ids. ``trusting`` accepts an expired lease at first sight."""
         now = self._clock.now()
         async with self._db.transaction() as session:
             silent = await lease_queries.find_expired(session, now)
@@ -94,11 +91,11 @@ class RunSweeper:
             was_live = run.ended_at is None
             await self._write_end(session, run, lease)
             recording_key = run.recording_key
-            news = run_finished_event(run)
+            event = run_finished_event(run)
         if recording_key is not None:
             await asyncio.to_thread(repair_wav_header, self._storage.path_for(recording_key))
             self._spool.keep_soon(recording_key)
-        await self._events.publish(news)
+        await self._events.publish(event)
         return was_live
 
     async def _write_end(self, session: AsyncSession, run: Run, lease: datetime) -> None:
@@ -109,7 +106,8 @@ class RunSweeper:
         for name, value in _final_values(run, ended_at=ended_at).items():
             setattr(run, name, value)
         if run.duration is None and run.answered_at is not None:
-            run.duration = service.seconds_between(run.answered_at, run.ended_at or ended_at)
+            talked_s = ((run.ended_at or ended_at) - run.answered_at).total_seconds()
+            run.duration = Decimal(f"{max(0.0, talked_s):.3f}")
         run.latency = tally.latency_summary()
         run.gathered_context = {**run.gathered_context, **tally.gathered_context()}
         run.usage = tally.usage or run.usage
@@ -129,9 +127,9 @@ class RunSweeper:
                 session, organization_id, run_id, "failed", end_reason="never_connected", at=now
             )
             run = await service.get_run(session, organization_id, run_id)
-            news = run_finished_event(run)
+            event = run_finished_event(run)
         if moved:
-            await self._events.publish(news)
+            await self._events.publish(event)
         return moved
 
 

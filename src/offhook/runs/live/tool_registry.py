@@ -6,15 +6,17 @@ from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.root import Root
+from offhook.kit.database.database import Database
+from offhook.models.ports import ToolSpec
 from offhook.runs.live.call_tools import (
-    CalculatorTool,
+    SLACK_S,
     CallTransferService,
-    EndCallTool,
-    HttpTool,
     McpFunctionTool,
     ToolText,
-    TransferTool,
+    build_calculator,
+    build_end_call_tool,
+    build_http_tool,
+    build_transfer_tool,
 )
 from offhook.runs.live.demo_tool import DEMO_ORDER_STATUS, DemoOrderStatusTool
 from offhook.runs.tables import Run
@@ -68,19 +70,24 @@ class CallToolbox:
 class ToolRegistry:
     """Builds the toolbox of each conversation; implements ``workflows.ports.ToolCatalog``."""
 
-    def __init__(self, root: Root) -> None:
-        self._root = root
+    def __init__(self, db: Database, runner: ToolRunner) -> None:
+        self._db = db
+        self._runner = runner
+        # set by the domain that transfers calls; without it the tool answers that it cannot
+        self.transfers: CallTransferService | None = None
 
     async def toolbox_for_run(self, run: Run, graph: WorkflowGraph, context: Mapping[str, Any]) -> CallToolbox:
         """Returns the tools that this graph names. ``context`` is live: it grows as the agent learns values."""
         uuids = {uuid for node in graph.nodes.values() for uuid in node.tool_uuids} - _BUILT_IN.keys()
         if not uuids:
             return CallToolbox()
-        async with self._root.db.transaction() as session:
-            rows = await tools.active_tools(session, run.organization_id, uuids)
+        async with self._db.transaction() as session:
+            rows = await tools.named_tools(session, run.organization_id, uuids)
         single: dict[str, AgentTool] = {}
         mcp: dict[str, dict[str, AgentTool]] = {}
         for row in rows:
+            if row.status != tools.ACTIVE:
+                continue
             uuid, definition = str(row.tool_uuid), read_definition(row.definition)
             text = ToolText(function_name(row.name), row.description or "")
             if isinstance(definition, McpDefinition):
@@ -93,15 +100,13 @@ class ToolRegistry:
         self, run: Run, text: ToolText, definition: ToolDefinition, context: Mapping[str, Any]
     ) -> AgentTool:
         if isinstance(definition, HttpApiDefinition):
-            return HttpTool(run.organization_id, text, definition.config, self._root.get(ToolRunner), context)
+            return build_http_tool(text, definition.config, run.organization_id, self._runner, context)
         if isinstance(definition, EndCallDefinition):
-            return EndCallTool(text, definition.config)
+            return build_end_call_tool(text, definition.config)
         if isinstance(definition, TransferCallDefinition):
-            return TransferTool(
-                run.organization_id, run.id, text, definition.config, self._root.services.get(CallTransferService)
-            )
+            return build_transfer_tool(text, definition.config, run.organization_id, run.id, self.transfers)
         assert isinstance(definition, CalculatorDefinition)
-        return CalculatorTool(text)
+        return build_calculator(text)
 
     def _build_mcp_functions(
         self, organization_id: int, prefix: str, definition: McpDefinition
@@ -113,12 +118,16 @@ class ToolRegistry:
                 continue
             parameters = entry.get("parameters")
             found[name] = McpFunctionTool(
-                organization_id,
-                ToolText(names[name], str(entry.get("description") or "")),
-                config,
-                name,
-                parameters if isinstance(parameters, dict) else {"type": "object", "properties": {}},
-                self._root.get(ToolRunner),
+                spec=ToolSpec(
+                    names[name],
+                    str(entry.get("description") or ""),
+                    parameters if isinstance(parameters, dict) else {"type": "object", "properties": {}},
+                ),
+                timeout_s=float(config.timeout_secs or 30) + SLACK_S,
+                organization_id=organization_id,
+                config=config,
+                function=name,
+                tool_runner=self._runner,
             )
         return found
 

@@ -42,12 +42,12 @@ def repair_wav_header(path: Path) -> bool:
         if len(head) < HEADER_BYTES:
             return False
         fields = _HEADER.unpack(head)
-        channels, sample_rate, block, said = fields[6], fields[7], fields[9], fields[12]
+        channels, sample_rate, block, data_bytes = fields[6], fields[7], fields[9], fields[12]
         if fields[0] != b"RIFF" or fields[11] != b"data" or not block:
             return False
         held = os.fstat(descriptor).st_size - HEADER_BYTES
         whole = held - held % block
-        if said != whole:
+        if data_bytes != whole:
             os.ftruncate(descriptor, HEADER_BYTES + whole)
             os.pwrite(descriptor, wav_header(sample_rate, channels, whole), 0)
         return True

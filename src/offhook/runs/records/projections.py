@@ -32,16 +32,6 @@ class TranscriptLine:
     interrupted: bool = False
     node_id: str | None = None
 
-    def as_dict(self) -> JsonObject:
-        return {
-            "role": self.role,
-            "text": self.text,
-            "start_s": self.start_s,
-            "end_s": self.end_s,
-            "interrupted": self.interrupted,
-            "node_id": self.node_id,
-        }
-
 
 def nearest_rank_percentile(values: Sequence[float], share: float) -> int | None:
     """Returns the nearest-rank percentile as a whole number; None for an empty list."""

@@ -1,20 +1,16 @@
 """Workflow generation by a language model over HTTP."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Response
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.revisions import set_revision
-from offhook.models.ports import ModelSource
 from offhook.orgs import RequireMember
-from offhook.root import use_service
 from offhook.workflows import service
 from offhook.workflows.generation import generator
 from offhook.workflows.generation.generator import AgentBrief
-from offhook.workflows.ports import RunCounter
 from offhook.workflows.schemas import CreateWorkflowTemplateRequest, WorkflowResponse
+from offhook.workflows.services import Services
 
 router = APIRouter(prefix="/workflow", tags=["workflows"])
 
@@ -30,15 +26,14 @@ async def create_workflow_from_template(
     response: Response,
     org: RequireMember,
     session: Session,
-    models: Annotated[ModelSource, Depends(use_service(ModelSource))],
-    runs: Annotated[RunCounter, Depends(use_service(RunCounter))],
+    services: Services,
 ) -> WorkflowResponse:
     """Creates a draft agent that the organization's language model writes from a description."""
     brief = AgentBrief(body.call_type, body.use_case, body.activity_description)
     # The model may take a minute: the session holds no connection before its first statement.
-    chosen = await models.for_organization(org.organization_id, {})
+    chosen = await services.models.for_organization(org.organization_id, {})
     definition = await generator.write_definition(chosen.llm[0], brief)
     workflow = await service.create_workflow(session, org, brief.workflow_name, definition)
-    view = await service.get_workflow_view(session, runs, org.organization_id, workflow.id)
+    view = await service.get_workflow_view(session, services.count_runs, org.organization_id, workflow.id)
     set_revision(response, view.workflow.revision)
     return WorkflowResponse.from_view(view)

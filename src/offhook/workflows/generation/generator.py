@@ -71,21 +71,21 @@ async def write_definition(llm: Llm, brief: AgentBrief) -> JsonObject:
     """
     if llm.model_ref.provider == "builtin":
         return definition_of(outline_by_rules(brief.call_type, brief.use_case, brief.activity))
-    messages = [LlmMessage("system", INSTRUCTIONS), LlmMessage("user", _describe_brief(brief))]
+    who = "is called by customers" if brief.call_type == "inbound" else "calls customers"
+    description = f"The agent {who}. Use case: {brief.use_case}\n\nWhat it does:\n{brief.activity}"
+    messages = [LlmMessage("system", INSTRUCTIONS), LlmMessage("user", description)]
     problems: list[str] = []
     for _ in range(_MAX_ATTEMPTS):
         text = await _ask_model(llm, messages)
         definition, problems = await asyncio.to_thread(_parse_answer, text)
         if not problems:
             return definition
-        told = "\n".join(problems[:_MAX_REPORTED_ERRORS])
-        messages += [LlmMessage("assistant", text), LlmMessage("user", f"This cannot be used. Write it again:\n{told}")]
+        report = "\n".join(problems[:_MAX_REPORTED_ERRORS])
+        messages += [
+            LlmMessage("assistant", text),
+            LlmMessage("user", f"This cannot be used. Write it again:\n{report}"),
+        ]
     raise GenerationFailed(f"The language model did not generate a valid workflow: {problems[0]}")
-
-
-def _describe_brief(brief: AgentBrief) -> str:
-    who = "is called by customers" if brief.call_type == "inbound" else "calls customers"
-    return f"The agent {who}. Use case: {brief.use_case}\n\nWhat it does:\n{brief.activity}"
 
 
 async def _ask_model(llm: Llm, messages: Sequence[LlmMessage]) -> str:

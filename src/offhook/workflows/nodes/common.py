@@ -60,7 +60,7 @@ def interrupt_property(default: bool) -> PropertySpec:
         "allow_interrupt",
         "boolean",
         "Allow interruption",
-        "Whether the caller can interrupt the agent while it speaks at this node.",
+        "Whether the caller can interrupt the agent during this step.",
         default=default,
     )
 
@@ -70,7 +70,7 @@ def global_prompt_property(default: bool) -> PropertySpec:
         "add_global_prompt",
         "boolean",
         "Add global prompt",
-        "Whether the Global Node's prompt stands before this node's prompt.",
+        "Whether the global prompt is added before this step's prompt.",
         default=default,
     )
 

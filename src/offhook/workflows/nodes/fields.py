@@ -19,19 +19,17 @@ def check_data(kind: NodeKind, data: Mapping[str, Any]) -> Iterator[FieldProblem
         else:
             # required is a hint for editors; the kind's own check covers a call's real needs
             yield from _check_value(spec, data.get(spec.name), f"data.{spec.name}", is_required=False)
-    yield from kind.check(data)
+    if kind.check is not None:
+        yield from kind.check(data)
 
 
 def _check_prompt(kind: NodeKind, data: Mapping[str, Any]) -> Iterator[FieldProblem]:
     prompt = data.get("prompt")
+    has_fixed_sentence = _is_filled(data.get("say")) or data.get("say_type") == "audio"
     if prompt is not None and not isinstance(prompt, str):
         yield FieldProblem("data.prompt", "field_invalid", "Input should be a valid string")
-    elif not _is_filled(prompt) and not (kind.is_conversational and _has_fixed_sentence(data)):
+    elif not _is_filled(prompt) and not (kind.is_conversational and has_fixed_sentence):
         yield FieldProblem("data.prompt", "prompt_required", f"Prompt is required for {kind.prompt_name} nodes")
-
-
-def _has_fixed_sentence(data: Mapping[str, Any]) -> bool:
-    return _is_filled(data.get("say")) or data.get("say_type") == "audio"
 
 
 def _is_filled(value: object) -> bool:
@@ -43,7 +41,7 @@ def _check_value(spec: PropertySpec, value: Any, field: str, *, is_required: boo
         if is_required:
             yield FieldProblem(field, "field_required", "Field required")
         return
-    message = _CHECKS[spec.type](spec, value)
+    message = _check_type(spec, value)
     if message is not None:
         yield FieldProblem(field, "field_invalid", message)
     elif is_required and isinstance(value, str) and is_blank(value):
@@ -63,8 +61,15 @@ def _check_row(spec: PropertySpec, row: Any, field: str) -> Iterator[FieldProble
         )
 
 
-def _check_text(spec: PropertySpec, value: Any) -> str | None:
-    return None if isinstance(value, str) else "Input should be a valid string"
+def _check_type(spec: PropertySpec, value: Any) -> str | None:
+    """Returns what is wrong with a value's type, or None."""
+    if spec.type in _FURTHER_CHECKS:
+        return _FURTHER_CHECKS[spec.type](spec, value)
+    if spec.type in _ITEM_TYPES:
+        is_list = isinstance(value, list) and all(type(item) in _ITEM_TYPES[spec.type] for item in value)
+        return None if is_list else "Input should be a list of ids"
+    types, message = _TYPES[spec.type]
+    return None if isinstance(value, types) else message
 
 
 def _check_number(spec: PropertySpec, value: Any) -> str | None:
@@ -75,10 +80,6 @@ def _check_number(spec: PropertySpec, value: Any) -> str | None:
     if spec.max_value is not None and value > spec.max_value:
         return f"Input should be less than or equal to {spec.max_value:g}"
     return None
-
-
-def _check_boolean(spec: PropertySpec, value: Any) -> str | None:
-    return None if isinstance(value, bool) else "Input should be a valid boolean"
 
 
 def _check_option(spec: PropertySpec, value: Any) -> str | None:
@@ -92,26 +93,6 @@ def _check_option_list(spec: PropertySpec, value: Any) -> str | None:
     return next((message for item in value if (message := _check_option(spec, item))), None)
 
 
-def _check_rows(spec: PropertySpec, value: Any) -> str | None:
-    return None if isinstance(value, list) else "Input should be a list"
-
-
-def _check_json(spec: PropertySpec, value: Any) -> str | None:
-    return None if isinstance(value, Mapping | list) else "Input should be a JSON object or list"
-
-
-def _check_tool_refs(spec: PropertySpec, value: Any) -> str | None:
-    is_right = isinstance(value, list) and all(isinstance(item, str) for item in value)
-    return None if is_right else "Input should be a list of ids"
-
-
-def _check_document_refs(spec: PropertySpec, value: Any) -> str | None:
-    is_right = isinstance(value, list) and all(
-        isinstance(item, str | int) and not isinstance(item, bool) for item in value
-    )
-    return None if is_right else "Input should be a list of ids"
-
-
 def _check_url(spec: PropertySpec, value: Any) -> str | None:
     if not isinstance(value, str):
         return "Input should be a valid string"
@@ -120,18 +101,20 @@ def _check_url(spec: PropertySpec, value: Any) -> str | None:
     return None if is_right else "Input should be an address that begins with http:// or https://"
 
 
-_CHECKS: Final[dict[str, Callable[[PropertySpec, Any], str | None]]] = {
-    "string": _check_text,
-    "mention_textarea": _check_text,
+_TEXT: Final = ((str,), "Input should be a valid string")
+_TYPES: Final[dict[str, tuple[tuple[type, ...], str]]] = {
+    "string": _TEXT,
+    "mention_textarea": _TEXT,
+    "recording_ref": _TEXT,
+    "credential_ref": _TEXT,
+    "boolean": ((bool,), "Input should be a valid boolean"),
+    "fixed_collection": ((list,), "Input should be a list"),
+    "json": ((Mapping, list), "Input should be a JSON object or list"),
+}
+_ITEM_TYPES: Final[dict[str, set[type]]] = {"tool_refs": {str}, "document_refs": {str, int}}
+_FURTHER_CHECKS: Final[dict[str, Callable[[PropertySpec, Any], str | None]]] = {
     "url": _check_url,
-    "recording_ref": _check_text,
-    "credential_ref": _check_text,
     "number": _check_number,
-    "boolean": _check_boolean,
     "options": _check_option,
     "multi_options": _check_option_list,
-    "fixed_collection": _check_rows,
-    "json": _check_json,
-    "tool_refs": _check_tool_refs,
-    "document_refs": _check_document_refs,
 }

@@ -1,4 +1,4 @@
-"""Global Node: who the agent is, said once for all steps."""
+"""Global Node: the prompt that all steps share."""
 
 from offhook.workflows.nodes.common import AT_MOST_ONE, UNCONNECTED, name_property, prompt_property
 from offhook.workflows.nodes.spec import NodeExample, NodeKind, NodeSpec
@@ -7,7 +7,7 @@ KIND = NodeKind(
     spec=NodeSpec(
         name="globalNode",
         display_name="Global Node",
-        description="Who the agent is and how it speaks; stands before the prompt of every step that wants it.",
+        description="The agent's persona and manner. Added before the prompt of each step that uses it.",
         llm_hint="At most one; nothing is connected to it.",
         category="global_node",
         icon="Globe",

@@ -123,10 +123,6 @@ class FieldProblem:
     message: str
 
 
-def no_further_check(data: Mapping[str, Any]) -> Iterator[FieldProblem]:
-    yield from ()
-
-
 @dataclass(frozen=True, slots=True)
 class NodeKind:
     """A kind of node: what it declares, and what its declaration cannot say.
@@ -142,7 +138,7 @@ class NodeKind:
     secrets: tuple[str, ...] = ()
     is_offered: bool = True
     instances: InstanceLimits = field(default_factory=InstanceLimits)
-    check: Callable[[Mapping[str, Any]], Iterator[FieldProblem]] = no_further_check
+    check: Callable[[Mapping[str, Any]], Iterator[FieldProblem]] | None = None
 
     @property
     def name(self) -> str:

@@ -53,7 +53,7 @@ def _delay_properties() -> list[PropertySpec]:
             "delayed_start",
             "boolean",
             "Wait before greeting",
-            "Whether the agent listens first, so that somebody who answers can say hello.",
+            "Whether the agent listens first, so that the person who answers can say hello.",
             default=False,
         ),
         define_property(

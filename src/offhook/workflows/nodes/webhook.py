@@ -33,7 +33,7 @@ KIND = NodeKind(
         icon="Link2",
         properties=[
             name_property("Webhook"),
-            define_property("enabled", "boolean", "Enabled", "Whether the address is told.", default=True),
+            define_property("enabled", "boolean", "Enabled", "Whether this webhook is sent.", default=True),
             define_property(
                 "http_method",
                 "options",

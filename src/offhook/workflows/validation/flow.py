@@ -30,12 +30,10 @@ def flow_warnings(graph: WorkflowGraph, tools: Mapping[str, ToolFacts]) -> Itera
             looping.update(component)
             first = next(node for node in steps if node.id in component)
             names = ", ".join(f"“{graph.nodes[member].name}”" for member in forward if member in component)
-            yield _node_warning(
-                first, "loop_without_exit", f"A conversation that comes to {names:.200} can never leave it"
-            )
+            yield _node_warning(first, "loop_without_exit", f"A conversation that reaches {names:.200} can never leave")
     for node in steps:
         if node.id in stuck - looping:
-            yield _node_warning(node, "node_without_end", f"No way leads from “{node.name}” to an End Call")
+            yield _node_warning(node, "node_without_end", f"“{node.name}” never reaches an End Call")
 
 
 def _ends_call(node: Node, tools: Mapping[str, ToolFacts]) -> bool:

@@ -1,9 +1,7 @@
 """A validation issue, and the report of all issues."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
-
-from offhook.kit.json_values import JsonObject
 
 IssueKind = Literal["node", "edge", "workflow"]
 
@@ -18,9 +16,6 @@ class ValidationIssue:
     code: str
     message: str
 
-    def as_dict(self) -> JsonObject:
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class ValidationReport:
@@ -32,10 +27,3 @@ class ValidationReport:
     @property
     def is_valid(self) -> bool:
         return not self.errors
-
-    def as_dict(self) -> JsonObject:
-        return {
-            "is_valid": self.is_valid,
-            "errors": [issue.as_dict() for issue in self.errors],
-            "warnings": [issue.as_dict() for issue in self.warnings],
-        }

@@ -39,13 +39,10 @@ class AnthropicLlm:
         self, choice: ModelChoice, timeouts: LlmTimeouts | None = None, egress: EgressClient | None = None
     ) -> None:
         self._choice = choice
+        self.model_ref = ModelRef("llm", choice.provider, choice.model)
         self._timeouts = timeouts or LlmTimeouts()
         self._egress = egress
         self._refused: set[str] = set()
-
-    @property
-    def model_ref(self) -> ModelRef:
-        return ModelRef("llm", self._choice.provider, self._choice.model)
 
     async def warm_up(self) -> None:
         """Loads the SDK and creates the client before the first caller needs them."""
@@ -60,9 +57,7 @@ class AnthropicLlm:
     async def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
         client = await self._sdk_client()
         answer = AnthropicAnswer()
-        events = stream_with_timeouts(
-            partial(self._open_stream, client, request), _close_stream, self._timeouts, _model_error
-        )
+        events = stream_with_timeouts(partial(self._open_stream, client, request), self._timeouts, _model_error)
         async with aclosing(events):
             async for event in events:
                 for seen in _read_event(answer, event):
@@ -92,10 +87,6 @@ class AnthropicLlm:
                 self._refused.add(part)
 
 
-async def _close_stream(stream: Any) -> None:
-    await stream.close()
-
-
 def _read_event(answer: AnthropicAnswer, event: Any) -> list[TextDelta | LlmUsage]:
     try:
         return answer.read_event(event)
@@ -111,7 +102,7 @@ def _model_error(error: Exception) -> ModelError | None:
     if isinstance(error, anthropic.APIConnectionError | httpx2.TransportError):
         return llm_errors.connection_error(error)
     if isinstance(error, anthropic.APIStatusError):
-        kind = _kind(error)
+        kind = _error_object(error).get("type")
         if kind == _OVERLOADED:
             return llm_errors.overloaded_error(_error_message(error))
         if error.status_code < 400:  # an error event in a stream that had begun
@@ -126,10 +117,6 @@ def _error_object(error: Any) -> dict[str, Any]:
     body = error.body if isinstance(error.body, dict) else {}
     found = body.get("error")
     return found if isinstance(found, dict) else {}
-
-
-def _kind(error: Any) -> str | None:
-    return _error_object(error).get("type")
 
 
 def _error_message(error: Any) -> str:

@@ -70,7 +70,7 @@ def without_refused_parts(
 
 def refused_part(sent: Mapping[str, Any], message: str) -> str | None:
     """Returns the optional part that caused a 400; None when the request cannot do without it."""
-    told = message.lower()
+    text = message.lower()
     present = {
         "temperature": "extra_body" in sent,
         "thinking": "thinking" in sent,
@@ -79,7 +79,7 @@ def refused_part(sent: Mapping[str, Any], message: str) -> str | None:
     }
     words = {**{name: name for name in present}, "format": "output_config.format"}
     for name, is_present in present.items():
-        if is_present and (words[name] in told or (name == "format" and "schema" in told)):
+        if is_present and (words[name] in text or (name == "format" and "schema" in text)):
             return name
     return None
 
@@ -159,7 +159,10 @@ class AnthropicAnswer:
     def read_event(self, event: Any) -> list[TextDelta | LlmUsage]:
         """Handles one event; ignores thinking and pings."""
         if event.type == "message_start":
-            return [_prompt_usage(event.message.usage)]
+            usage = event.message.usage
+            # the vendor counts cache reads and writes separately from the other prompt tokens
+            cached, written = int(usage.cache_read_input_tokens or 0), int(usage.cache_creation_input_tokens or 0)
+            return [LlmUsage(int(usage.input_tokens or 0) + cached + written, 0, cached)]
         if event.type == "content_block_start" and event.content_block.type == "tool_use":
             self._calls[event.index] = _PartialCall(event.content_block.id, event.content_block.name)
         elif event.type == "content_block_delta":
@@ -188,10 +191,3 @@ class AnthropicAnswer:
             if not isinstance(arguments, dict):
                 raise llm_errors.malformed_call_error(call.name, call.arguments)
             yield ToolCalled(ToolCall(call.id, call.name, arguments))
-
-
-def _prompt_usage(usage: Any) -> LlmUsage:
-    """Adds up prompt tokens: the vendor counts cache reads and writes separately."""
-    cached = int(usage.cache_read_input_tokens or 0)
-    written = int(usage.cache_creation_input_tokens or 0)
-    return LlmUsage(int(usage.input_tokens or 0) + cached + written, 0, cached)

@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from offhook.models.ports import ModelError, ModelRef, SttEvent
+from offhook.models.ports import ModelError, SttEvent
 from offhook.models.speech.errors import VendorErrors
-from offhook.models.speech.formats import WireFormat, line_format, short_language
-from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttTranscript
+from offhook.models.speech.formats import WireFormat, short_language
+from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttSession, SttTranscript, SttWire
 from offhook.models.speech.vendor_socket import VendorAddress
-from offhook.models.vendors import ModelChoice
 
 ENGLISH: Final = "universal-streaming-english"
 MULTILINGUAL: Final = "universal-streaming-multilingual"
@@ -34,24 +33,18 @@ CLOSE_CODES: Final = {
 }
 
 
-class AssemblyAiWire:
-    """Implements SttWire."""
+class AssemblyAiWire(SttWire):
+    """AssemblyAI's address of a recognition, which holds all its options."""
 
+    vendor = "assemblyai"
     chunk_s = 0.06
     # above an unpublished multiple: "Audio Transmission Rate Exceeded"; twice is safe
     replay_speed = 2.0
     idle_message = json.dumps({"type": "KeepAlive"})
-
-    def __init__(self, choice: ModelChoice) -> None:
-        self._choice = choice
-        self.model_ref = ModelRef("stt", "assemblyai", choice.model)
-        self.errors = VendorErrors("stt", choice.api_key, close_codes=CLOSE_CODES)
-
-    def format_for(self, sample_rate: int) -> WireFormat:
-        return line_format(sample_rate)
+    close_codes = CLOSE_CODES
 
     def connection_address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> VendorAddress:
-        model = self._choice.model
+        model = self.choice.model
         if model == ENGLISH and short_language(language) != "en":
             model = MULTILINGUAL
         options = {
@@ -62,27 +55,21 @@ class AssemblyAiWire:
         }
         if terms:
             options["keyterms_prompt"] = json.dumps(list(terms))
-        url = (self._choice.base_url or BASE_URL).rstrip("/") + f"/v3/ws?{urlencode(options)}"
-        return VendorAddress(url, {"Authorization": self._choice.api_key})
+        url = (self.choice.base_url or BASE_URL).rstrip("/") + f"/v3/ws?{urlencode(options)}"
+        return VendorAddress(url, {"Authorization": self.choice.api_key})
 
     def create_session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "AssemblyAiSession":
         return AssemblyAiSession(self.errors)
 
 
-class AssemblyAiSession:
-    """Implements SttSession."""
+class AssemblyAiSession(SttSession):
+    """One recognition; ends each turn once."""
 
     waits_for_ready = True
 
     def __init__(self, errors: VendorErrors) -> None:
-        self._errors = errors
+        super().__init__(errors)
         self._ended_turn = -1
-
-    def opening_messages(self) -> Sequence[str]:
-        return ()
-
-    def encode_audio(self, payload: bytes) -> bytes:
-        return payload
 
     def key_term_messages(self, terms: Sequence[str]) -> Sequence[str]:
         return (json.dumps({"type": "UpdateConfiguration", "keyterms_prompt": list(terms)}),)
@@ -113,4 +100,4 @@ class AssemblyAiSession:
 
     def _error(self, message: Mapping[str, Any]) -> ModelError:
         code = int(message.get("error_code") or 0)
-        return self._errors.closed_error(code if code in CLOSE_CODES else 3005, str(message["error"]))
+        return self.errors.closed_error(code if code in CLOSE_CODES else 3005, str(message["error"]))

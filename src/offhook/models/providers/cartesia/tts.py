@@ -8,36 +8,26 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from offhook.models.ports import ModelError, ModelRef
-from offhook.models.speech.errors import VendorErrors
+from offhook.models.ports import ModelError
 from offhook.models.speech.formats import WireFormat, short_language
-from offhook.models.speech.tts import TtsAudio, TtsDone, TtsFailed, TtsMessage
+from offhook.models.speech.tts import TtsAudio, TtsDone, TtsFailed, TtsMessage, TtsWire
 from offhook.models.speech.vendor_socket import VendorAddress
-from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "wss://api.cartesia.ai"
 VERSION: Final = "2026-03-01"
 
 
-class CartesiaWire:
-    """Implements TtsWire."""
+class CartesiaWire(TtsWire):
+    """Cartesia's messages. No idle message: the vendor closes after five idle minutes, we close after two."""
 
-    # the vendor closes after five idle minutes, we close after two
-    idle_message = None
-    uses_per_minute = None
-    needs_drain = False
-
-    def __init__(self, choice: ModelChoice) -> None:
-        self._choice = choice
-        self.model_ref = ModelRef("tts", "cartesia", choice.model)
-        self.errors = VendorErrors("tts", choice.api_key)
+    vendor = "cartesia"
 
     def connection_address(self, audio: WireFormat) -> VendorAddress:
-        url = (self._choice.base_url or BASE_URL).rstrip("/") + f"/tts/websocket?cartesia_version={VERSION}"
-        return VendorAddress(url, {"X-API-Key": self._choice.api_key, "Cartesia-Version": VERSION})
+        url = (self.choice.base_url or BASE_URL).rstrip("/") + f"/tts/websocket?cartesia_version={VERSION}"
+        return VendorAddress(url, {"X-API-Key": self.choice.api_key, "Cartesia-Version": VERSION})
 
     def speak_messages(self, text: str, context: str, audio: WireFormat) -> Sequence[str]:
-        choice = self._choice
+        choice = self.choice
         body: dict[str, Any] = {
             "model_id": choice.model,
             "transcript": text,

@@ -10,37 +10,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from offhook.models.ports import ModelRef, SttEvent
+from offhook.models.ports import SttEvent
 from offhook.models.speech.errors import VendorErrors, parse_error_body
-from offhook.models.speech.formats import WireFormat, line_format
-from offhook.models.speech.stt import SttFailed, SttMessage, SttTranscript
+from offhook.models.speech.formats import WireFormat
+from offhook.models.speech.stt import SttFailed, SttMessage, SttSession, SttTranscript, SttWire
 from offhook.models.speech.vendor_socket import VendorAddress
-from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "wss://api.deepgram.com"
 ENDPOINTING_MS: Final = 300
 UTTERANCE_END_MS: Final = 1000
+# 1008 DATA-0000: undecodable audio; 1011 NET-0000, NET-0001: the vendor's fault or no audio in time
+CLOSE_CODES: Final = {1011: "cut_off"}
 
 
-class DeepgramSttWire:
-    """Implements SttWire."""
+class DeepgramSttWire(SttWire):
+    """Deepgram's address of a recognition, which holds all its options."""
 
+    vendor = "deepgram"
     chunk_s = 0.02
-    replay_speed = None
     idle_message = json.dumps({"type": "KeepAlive"})
-
-    def __init__(self, choice: ModelChoice) -> None:
-        self._choice = choice
-        self.model_ref = ModelRef("stt", "deepgram", choice.model)
-        # 1008 DATA-0000: undecodable audio; 1011 NET-0000, NET-0001: the vendor's fault or no audio in time
-        self.errors = VendorErrors("stt", choice.api_key, close_codes={1011: "cut_off"})
-
-    def format_for(self, sample_rate: int) -> WireFormat:
-        return line_format(sample_rate)
+    close_codes = CLOSE_CODES
 
     def connection_address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> VendorAddress:
         options: list[tuple[str, str]] = [
-            ("model", self._choice.model),
+            ("model", self.choice.model),
             ("language", language),
             ("encoding", "mulaw" if audio.encoding == "mulaw" else "linear16"),
             ("sample_rate", str(audio.sample_rate)),
@@ -50,32 +43,21 @@ class DeepgramSttWire:
             ("endpointing", str(ENDPOINTING_MS)),
             ("utterance_end_ms", str(UTTERANCE_END_MS)),
         ]
-        name = "keyterm" if self._choice.model.startswith("nova-3") else "keywords"
+        name = "keyterm" if self.choice.model.startswith("nova-3") else "keywords"
         options += [(name, term) for term in terms]
-        url = (self._choice.base_url or BASE_URL).rstrip("/") + f"/v1/listen?{urlencode(options)}"
-        return VendorAddress(url, {"Authorization": f"Token {self._choice.api_key}"})
+        url = (self.choice.base_url or BASE_URL).rstrip("/") + f"/v1/listen?{urlencode(options)}"
+        return VendorAddress(url, {"Authorization": f"Token {self.choice.api_key}"})
 
     def create_session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "DeepgramSession":
         return DeepgramSession(self.errors)
 
 
-class DeepgramSession:
-    """Implements SttSession. Key terms are part of the address: they change with the next connection."""
-
-    waits_for_ready = False
+class DeepgramSession(SttSession):
+    """Key terms are part of the address: they change with the next connection."""
 
     def __init__(self, errors: VendorErrors) -> None:
-        self._errors = errors
+        super().__init__(errors)
         self._owes_endpoint = False
-
-    def opening_messages(self) -> Sequence[str]:
-        return ()
-
-    def encode_audio(self, payload: bytes) -> bytes:
-        return payload
-
-    def key_term_messages(self, terms: Sequence[str]) -> None:
-        return None
 
     def closing_messages(self) -> Sequence[str]:
         return (json.dumps({"type": "CloseStream"}),)
@@ -89,7 +71,7 @@ class DeepgramSession:
             return (SttTranscript(SttEvent("final", "", is_endpoint=True), end_s=0.0),)
         if kind == "Error":
             word, text = parse_error_body(json.dumps(dict(message)))
-            return (SttFailed(self._errors.make_error("server_error", text or word)),)
+            return (SttFailed(self.errors.make_error("server_error", text or word)),)
         return ()
 
     def _parse_results(self, message: Mapping[str, Any]) -> Sequence[SttMessage]:

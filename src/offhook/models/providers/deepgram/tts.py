@@ -9,32 +9,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from offhook.models.ports import ModelRef
-from offhook.models.speech.errors import VendorErrors, parse_error_body
+from offhook.models.speech.errors import parse_error_body
 from offhook.models.speech.formats import WireFormat, short_language
-from offhook.models.speech.tts import TtsDone, TtsFailed, TtsMessage, TtsStopped
+from offhook.models.speech.tts import TtsDone, TtsFailed, TtsMessage, TtsStopped, TtsWire
 from offhook.models.speech.vendor_socket import VendorAddress
-from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "wss://api.deepgram.com"
 # The vendor answers the 21st Flush within a minute with a warning and no audio.
 MAX_FLUSHES_PER_MINUTE: Final = 18
 
 
-class DeepgramTtsWire:
-    """Implements TtsWire. A vendor's model combines model, voice and language: ``aura-2-thalia-en``."""
+class DeepgramTtsWire(TtsWire):
+    """A vendor's model combines model, voice and language: ``aura-2-thalia-en``."""
 
-    idle_message = None
+    vendor = "deepgram"
     uses_per_minute = MAX_FLUSHES_PER_MINUTE
     needs_drain = True
 
-    def __init__(self, choice: ModelChoice) -> None:
-        self._choice = choice
-        self.model_ref = ModelRef("tts", "deepgram", choice.model)
-        self.errors = VendorErrors("tts", choice.api_key)
-
     def connection_address(self, audio: WireFormat) -> VendorAddress:
-        choice = self._choice
+        choice = self.choice
         is_whole = choice.voice_id.startswith("aura")
         options = {
             "model": choice.voice_id

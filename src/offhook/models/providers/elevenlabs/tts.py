@@ -11,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from offhook.models.ports import ModelError, ModelRef
-from offhook.models.speech.errors import VendorErrors, is_about_money
+from offhook.models.ports import ModelError
+from offhook.models.speech.errors import is_about_money
 from offhook.models.speech.formats import WireFormat, short_language
-from offhook.models.speech.tts import TtsAudio, TtsDone, TtsFailed, TtsMessage
+from offhook.models.speech.tts import TtsAudio, TtsDone, TtsFailed, TtsMessage, TtsWire
 from offhook.models.speech.vendor_socket import VendorAddress
-from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "wss://api.elevenlabs.io"
 # only these models take a language; the others refuse it
@@ -36,20 +35,15 @@ _ERROR_NAMES: Final = {
 }
 
 
-class ElevenLabsWire:
-    """Implements TtsWire."""
+class ElevenLabsWire(TtsWire):
+    """ElevenLabs' messages: a context for each sentence."""
 
+    vendor = "elevenlabs"
     idle_message = json.dumps({"text": ""})
-    uses_per_minute = None
     needs_drain = True
 
-    def __init__(self, choice: ModelChoice) -> None:
-        self._choice = choice
-        self.model_ref = ModelRef("tts", "elevenlabs", choice.model)
-        self.errors = VendorErrors("tts", choice.api_key)
-
     def connection_address(self, audio: WireFormat) -> VendorAddress:
-        choice = self._choice
+        choice = self.choice
         options = {
             "model_id": choice.model,
             "output_format": "ulaw_8000" if audio.encoding == "mulaw" else f"pcm_{audio.sample_rate}",
@@ -63,7 +57,7 @@ class ElevenLabsWire:
         return VendorAddress((choice.base_url or BASE_URL).rstrip("/") + path, {"xi-api-key": choice.api_key})
 
     def speak_messages(self, text: str, context: str, audio: WireFormat) -> Sequence[str]:
-        settings = {} if self._choice.speed == 1 else {"voice_settings": {"speed": self._choice.speed}}
+        settings = {} if self.choice.speed == 1 else {"voice_settings": {"speed": self.choice.speed}}
         return (
             json.dumps({"text": " ", "context_id": context, **settings}),
             json.dumps({"text": f"{text} ", "context_id": context, "flush": True}),

@@ -40,13 +40,10 @@ class GoogleLlm:
         self, choice: ModelChoice, timeouts: LlmTimeouts | None = None, egress: EgressClient | None = None
     ) -> None:
         self._choice = choice
+        self.model_ref = ModelRef("llm", choice.provider, choice.model)
         self._timeouts = timeouts or LlmTimeouts()
         self._egress = egress
         self._signatures = ThoughtSignatures()
-
-    @property
-    def model_ref(self) -> ModelRef:
-        return ModelRef("llm", self._choice.provider, self._choice.model)
 
     async def warm_up(self) -> None:
         """Loads the SDK and creates the client before the first caller needs them."""
@@ -61,9 +58,7 @@ class GoogleLlm:
     async def stream(self, request: LlmRequest) -> AsyncIterator[LlmEvent]:
         client = await self._sdk_client()
         answer = GoogleAnswer(self._signatures)
-        chunks = stream_with_timeouts(
-            partial(self._open_stream, client, request), _close_stream, self._timeouts, _model_error
-        )
+        chunks = stream_with_timeouts(partial(self._open_stream, client, request), self._timeouts, _model_error)
         async with aclosing(chunks):
             async for chunk in chunks:
                 for event in _read_chunk(answer, chunk):
@@ -102,10 +97,9 @@ class _GeminiStream:
             yield chunk
             chunk = await anext(self.chunks, None)
 
-
-async def _close_stream(stream: _GeminiStream) -> None:
-    for response in stream.responses:
-        await response.aclose()
+    async def close(self) -> None:
+        for response in self.responses:
+            await response.aclose()
 
 
 def _read_chunk(answer: GoogleAnswer, chunk: Any) -> list[LlmEvent]:

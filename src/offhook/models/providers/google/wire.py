@@ -178,10 +178,10 @@ def retry_delay_s(details: Any) -> float | None:
     """Parses ``{"error": {"details": [{"retryDelay": "7s"}]}}`` → 7.0; None when the vendor gave none."""
     error = details.get("error") if isinstance(details, Mapping) else None
     for item in (error.get("details") if isinstance(error, Mapping) else None) or ():
-        told = item.get("retryDelay") if isinstance(item, Mapping) else None
-        if isinstance(told, str):
+        delay = item.get("retryDelay") if isinstance(item, Mapping) else None
+        if isinstance(delay, str):
             try:
-                return float(told.removesuffix("s"))
+                return float(delay.removesuffix("s"))
             except ValueError:
                 return None
     return None

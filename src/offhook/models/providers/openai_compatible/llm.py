@@ -27,7 +27,9 @@ class _StreamedAnswer:
         """Handles a chunk and returns its text. The SDK does not validate it: some servers send odd shapes."""
         try:
             if (usage := getattr(chunk, "usage", None)) is not None:
-                self.usage = _parse_usage(usage)
+                details = getattr(usage, "prompt_tokens_details", None)
+                cached = int(getattr(details, "cached_tokens", None) or 0)
+                self.usage = LlmUsage(int(usage.prompt_tokens or 0), int(usage.completion_tokens or 0), cached)
             return [text for choice in chunk.choices or () for text in self._read_choice(choice)]
         except (AttributeError, TypeError, ValueError) as error:
             raise llm_errors.malformed_answer_error(error) from error
@@ -64,13 +66,10 @@ class OpenAiCompatibleLlm:
         default_url: str | None = None,
     ) -> None:
         self._choice = choice
+        self.model_ref = ModelRef("llm", choice.provider, choice.model)
         self._timeouts = timeouts or LlmTimeouts()
         self._egress = egress
         self._base_url = choice.base_url or default_url
-
-    @property
-    def model_ref(self) -> ModelRef:
-        return ModelRef("llm", self._choice.provider, self._choice.model)
 
     async def warm_up(self) -> None:
         """Loads the SDK and creates the client before the first caller needs them."""
@@ -89,9 +88,7 @@ class OpenAiCompatibleLlm:
             request = replace(request, max_tokens=self._choice.max_tokens)
         endpoint = await self._get_endpoint()
         answer = _StreamedAnswer(ToolCallParts())
-        chunks = stream_with_timeouts(
-            partial(self._open_stream, endpoint, request), _close_stream, self._timeouts, _model_error
-        )
+        chunks = stream_with_timeouts(partial(self._open_stream, endpoint, request), self._timeouts, _model_error)
         async with aclosing(chunks):
             async for chunk in chunks:
                 for delta in answer.read_chunk(chunk):
@@ -126,16 +123,6 @@ class OpenAiCompatibleLlm:
             else:
                 endpoint.refused[model] = refused
                 return stream
-
-
-async def _close_stream(stream: Any) -> None:
-    await stream.close()
-
-
-def _parse_usage(usage: Any) -> LlmUsage:
-    details = getattr(usage, "prompt_tokens_details", None)
-    cached = int(getattr(details, "cached_tokens", None) or 0)
-    return LlmUsage(int(usage.prompt_tokens or 0), int(usage.completion_tokens or 0), cached)
 
 
 def _model_error(error: Exception) -> ModelError | None:

@@ -9,12 +9,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from offhook.models.ports import ModelError, ModelRef, SttEvent
+from offhook.models.ports import ModelError, SttEvent
 from offhook.models.speech.errors import VendorErrors
 from offhook.models.speech.formats import MULAW_8000, WireFormat, short_language
-from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttTranscript
+from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttSession, SttTranscript, SttWire
 from offhook.models.speech.vendor_socket import VendorAddress
-from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "https://api.openai.com/v1"
 PAUSE_MS: Final = 400
@@ -27,30 +26,24 @@ _CODES: Final = {
 }
 
 
-class OpenAiRealtimeWire:
-    """Implements SttWire. The vendor takes only mu-law at 8 kHz or PCM at 24 kHz."""
+class OpenAiRealtimeWire(SttWire):
+    """The vendor takes only mu-law at 8 kHz or PCM at 24 kHz."""
 
+    vendor = "openai"
     chunk_s = 0.04
-    replay_speed = None
-    idle_message = None
-
-    def __init__(self, choice: ModelChoice) -> None:
-        self._choice = choice
-        self.model_ref = ModelRef("stt", "openai", choice.model)
-        self.errors = VendorErrors("stt", choice.api_key)
 
     def format_for(self, sample_rate: int) -> WireFormat:
         return MULAW_8000 if sample_rate == MULAW_8000.sample_rate else WireFormat("pcm", 24000)
 
     def connection_address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> VendorAddress:
-        base = (self._choice.base_url or BASE_URL).rstrip("/").replace("http", "ws", 1)
+        base = (self.choice.base_url or BASE_URL).rstrip("/").replace("http", "ws", 1)
         return VendorAddress(
-            f"{base}/realtime?intent=transcription", {"Authorization": f"Bearer {self._choice.api_key}"}
+            f"{base}/realtime?intent=transcription", {"Authorization": f"Bearer {self.choice.api_key}"}
         )
 
     def create_session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "OpenAiRealtimeSession":
         is_mulaw = audio.encoding == "mulaw"
-        transcription = {"model": self._choice.model, "language": short_language(language)}
+        transcription = {"model": self.choice.model, "language": short_language(language)}
         return OpenAiRealtimeSession(
             self.errors,
             {
@@ -65,13 +58,13 @@ def prompt_of(terms: Sequence[str]) -> dict[str, str]:
     return {"prompt": "Words that may occur: " + ", ".join(terms)} if terms else {}
 
 
-class OpenAiRealtimeSession:
-    """Implements SttSession."""
+class OpenAiRealtimeSession(SttSession):
+    """One recognition; returns items in the order of their audio."""
 
     waits_for_ready = True
 
     def __init__(self, errors: VendorErrors, audio_input: dict[str, Any]) -> None:
-        self._errors = errors
+        super().__init__(errors)
         self._input = audio_input
         # by item, in audio order: text so far, its end, completeness
         self._partials: dict[str, str] = {}
@@ -87,9 +80,6 @@ class OpenAiRealtimeSession:
     def key_term_messages(self, terms: Sequence[str]) -> Sequence[str]:
         self._input["transcription"].update({"prompt": "", **prompt_of(terms)})
         return (self._session_update({"transcription": self._input["transcription"]}),)
-
-    def closing_messages(self) -> Sequence[str]:
-        return ()
 
     def parse_message(self, message: Mapping[str, Any]) -> Sequence[SttMessage]:
         kind = message["type"].rpartition("input_audio_")[2]
@@ -131,4 +121,4 @@ class OpenAiRealtimeSession:
     def _error(self, error: Mapping[str, Any]) -> ModelError:
         is_theirs = error.get("type") == "server_error"
         name = _CODES.get(str(error.get("code")), "server_error" if is_theirs else "bad_request")
-        return self._errors.make_error(name, error.get("message") or "no reason given")
+        return self.errors.make_error(name, error.get("message") or "no reason given")

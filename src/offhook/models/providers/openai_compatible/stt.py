@@ -6,10 +6,10 @@ Such servers do not stream: our own voice detection cuts the utterances, and sil
 import asyncio
 import contextlib
 import json
-import struct
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
+from offhook.kit.audio import encode_wav
 from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
 from offhook.models.providers.openai_compatible.http_requests import post_request
 from offhook.models.speech.errors import VendorErrors
@@ -138,9 +138,3 @@ class UtteranceSttStream:
                 return
             if text:
                 self._events.put_nowait(SttEvent("final", text))
-
-
-def encode_wav(pcm: bytes, sample_rate: int) -> bytes:
-    """Returns PCM16 mono as a WAV file."""
-    chunk = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, sample_rate, sample_rate * 2, 2, 16)
-    return b"RIFF" + struct.pack("<I", 36 + len(pcm)) + b"WAVE" + chunk + b"data" + struct.pack("<I", len(pcm)) + pcm

@@ -62,9 +62,9 @@ def without_refused_parts(
 
 def refused_part(sent: Mapping[str, Any], param: str | None, message: str) -> str | None:
     """Returns the part that caused a 400; None when the request cannot do without it."""
-    told = f"{param or ''} {message}".lower()
+    text = f"{param or ''} {message}".lower()
     for name in ("stream_options", "temperature", "max_tokens", "max_completion_tokens"):
-        if name in sent and name in told:
+        if name in sent and name in text:
             return name
     form = sent.get("response_format")
     return str(form["type"]) if form is not None else None

@@ -11,31 +11,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from offhook.models.ports import ModelRef
-from offhook.models.speech.errors import VendorErrors, is_about_limits, is_about_money
+from offhook.models.speech.errors import is_about_limits, is_about_money
 from offhook.models.speech.formats import WireFormat, short_language
-from offhook.models.speech.tts import TtsAudio, TtsDone, TtsFailed, TtsMessage
+from offhook.models.speech.tts import TtsAudio, TtsDone, TtsFailed, TtsMessage, TtsWire
 from offhook.models.speech.vendor_socket import VendorAddress
-from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "wss://users-ws.rime.ai"
 _LANGUAGES: Final = {"en": "eng", "es": "spa", "fr": "fra", "de": "ger", "hi": "hin", "pt": "por", "ja": "jpn"}
 
 
-class RimeWire:
-    """Implements TtsWire."""
+class RimeWire(TtsWire):
+    """Rime's messages: a context for each sentence."""
 
-    idle_message = None
-    uses_per_minute = None
-    needs_drain = False
-
-    def __init__(self, choice: ModelChoice) -> None:
-        self._choice = choice
-        self.model_ref = ModelRef("tts", "rime", choice.model)
-        self.errors = VendorErrors("tts", choice.api_key)
+    vendor = "rime"
 
     def connection_address(self, audio: WireFormat) -> VendorAddress:
-        choice = self._choice
+        choice = self.choice
         short = short_language(choice.language)
         options = {
             "speaker": choice.voice_id,

@@ -7,12 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from offhook.models.ports import ModelRef, SttEvent
+from offhook.models.ports import SttEvent
 from offhook.models.speech.errors import VendorErrors
-from offhook.models.speech.formats import WireFormat, line_format, short_language
-from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttTranscript
+from offhook.models.speech.formats import WireFormat, short_language
+from offhook.models.speech.stt import SttFailed, SttMessage, SttReady, SttSession, SttTranscript, SttWire
 from offhook.models.speech.vendor_socket import VendorAddress
-from offhook.models.vendors import ModelChoice
 
 BASE_URL: Final = "wss://eu2.rt.speechmatics.com"
 MAX_DELAY_S: Final = 0.7
@@ -47,29 +46,21 @@ CLOSE_CODES: Final = {
 }
 
 
-class SpeechmaticsWire:
-    """Implements SttWire."""
+class SpeechmaticsWire(SttWire):
+    """Speechmatics' address, and the first message of a recognition."""
 
+    vendor = "speechmatics"
     chunk_s = 0.04
-    replay_speed = None
-    idle_message = None
-
-    def __init__(self, choice: ModelChoice) -> None:
-        self._choice = choice
-        self.model_ref = ModelRef("stt", "speechmatics", choice.model)
-        self.errors = VendorErrors("stt", choice.api_key, close_codes=CLOSE_CODES)
-
-    def format_for(self, sample_rate: int) -> WireFormat:
-        return line_format(sample_rate)
+    close_codes = CLOSE_CODES
 
     def connection_address(self, audio: WireFormat, language: str, terms: Sequence[str]) -> VendorAddress:
-        url = (self._choice.base_url or BASE_URL).rstrip("/") + "/v2"
-        return VendorAddress(url, {"Authorization": f"Bearer {self._choice.api_key}"})
+        url = (self.choice.base_url or BASE_URL).rstrip("/") + "/v2"
+        return VendorAddress(url, {"Authorization": f"Bearer {self.choice.api_key}"})
 
     def create_session(self, audio: WireFormat, language: str, terms: Sequence[str]) -> "SpeechmaticsSession":
         config: dict[str, Any] = {
             "language": short_language(language),
-            "operating_point": self._choice.model,
+            "operating_point": self.choice.model,
             "enable_partials": True,
             "max_delay": MAX_DELAY_S,
             "conversation_config": {"end_of_utterance_silence_trigger": PAUSE_ENDS_TURN_S},
@@ -85,13 +76,13 @@ class SpeechmaticsWire:
         return SpeechmaticsSession(self.errors, json.dumps(start))
 
 
-class SpeechmaticsSession:
-    """Implements SttSession. StartRecognition fixes the vocabulary: it changes with the next connection."""
+class SpeechmaticsSession(SttSession):
+    """StartRecognition fixes the vocabulary: it changes with the next connection."""
 
     waits_for_ready = True
 
     def __init__(self, errors: VendorErrors, start: str) -> None:
-        self._errors = errors
+        super().__init__(errors)
         self._start = start
         self._sent = 0
 
@@ -101,9 +92,6 @@ class SpeechmaticsSession:
     def encode_audio(self, payload: bytes) -> bytes:
         self._sent += 1
         return payload
-
-    def key_term_messages(self, terms: Sequence[str]) -> None:
-        return None
 
     def closing_messages(self) -> Sequence[str]:
         return (json.dumps({"message": "EndOfStream", "last_seq_no": self._sent}),)
@@ -121,7 +109,7 @@ class SpeechmaticsSession:
             return (SttTranscript(SttEvent("final", "", is_endpoint=True), end_s=0.0),)
         if kind == "Error":
             name = _ERROR_NAMES.get(str(message["type"]), "server_error")
-            return (SttFailed(self._errors.make_error(name, f"{message['type']}: {message.get('reason', '')}")),)
+            return (SttFailed(self.errors.make_error(name, f"{message['type']}: {message.get('reason', '')}")),)
         return ()
 
     def _parse_final(self, message: Mapping[str, Any]) -> SttMessage:

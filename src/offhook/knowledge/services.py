@@ -1,0 +1,21 @@
+"""The services of the knowledge base, built once per process by ``register`` and passed to requests by one dependency."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
+
+from offhook.knowledge.search import PassageSearch
+from offhook.knowledge.uploads import DocumentIntake
+from offhook.root import use_service
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeServices:
+    """The services that the endpoints of the knowledge base use."""
+
+    intake: DocumentIntake
+    search: PassageSearch
+
+
+Services = Annotated[KnowledgeServices, Depends(use_service(KnowledgeServices))]

@@ -1,0 +1,22 @@
+"""The services of organizations, built once per process by ``register`` and passed to requests by one dependency."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
+
+from offhook.orgs.sign_in.authentication import Authenticator
+from offhook.orgs.sign_in.sign_in_service import SignIn
+from offhook.root import use_service
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizationServices:
+    """The services that check credentials and sign people in."""
+
+    authenticator: Authenticator
+    sign_in: SignIn
+
+
+find_services = use_service(OrganizationServices)
+Services = Annotated[OrganizationServices, Depends(find_services)]

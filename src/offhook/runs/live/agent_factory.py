@@ -1,0 +1,38 @@
+"""Builds the agents of calls and text chats from the services of the domains below."""
+
+from dataclasses import dataclass
+
+from offhook.kit.json_values import JsonObject
+from offhook.knowledge import PassageLookup
+from offhook.models.ports import ModelSource
+from offhook.recordings import RecordingLibrary
+from offhook.runs.live.call_knowledge import CallKnowledge
+from offhook.runs.live.call_sounds import CallSounds
+from offhook.runs.live.tool_registry import ToolRegistry
+from offhook.runs.tables import Run
+from offhook.voice.call_context import CallAgent
+from offhook.voice.config import CallConfig
+from offhook.workflows.graph import WorkflowGraph
+
+
+@dataclass(slots=True)
+class AgentFactory:
+    """Builds one agent per conversation; ``models`` has the models that it talks with."""
+
+    tools: ToolRegistry
+    recordings: RecordingLibrary
+    passages: PassageLookup
+    models: ModelSource
+
+    async def build_agent(
+        self, run: Run, graph: WorkflowGraph, configurations: JsonObject, context: JsonObject
+    ) -> CallAgent:
+        """Builds the agent of a run. ``context`` is live: it grows as the agent learns values."""
+        return CallAgent(
+            graph=graph,
+            config=CallConfig.from_configurations(configurations),
+            toolbox=await self.tools.toolbox_for_run(run, graph, context),
+            context=context,
+            sounds=CallSounds(self.recordings, run.organization_id),
+            knowledge=CallKnowledge(self.passages, run.organization_id),
+        )
