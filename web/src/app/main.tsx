@@ -10,9 +10,10 @@ import { createRoot } from "react-dom/client";
 import { keepFocus } from "../lib/focus/keep-focus";
 import { preventFileDrop } from "../lib/ui/prevent-file-drop";
 import { queryClient } from "./query-client";
-import { router } from "./router";
+import { makeRouter } from "./router";
 import { theme } from "./theme";
 
+const router = makeRouter();
 const root = document.getElementById("root");
 if (root !== null) {
   keepFocus();

@@ -7,6 +7,7 @@ import {
   lazyRouteComponent,
   Outlet,
   redirect,
+  type RouterHistory,
 } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 import { InvitationPage, SignInPage } from "../features/auth";
@@ -144,35 +145,40 @@ const settingsSection = createRoute({
   component: lazyRouteComponent(() => import("../features/settings"), "SettingsSection"),
 });
 
-export const router = createRouter({
-  routeTree: root.addChildren([
-    signIn,
-    invitation,
-    signedIn.addChildren([
-      agents,
-      agent,
-      run,
-      runs,
-      campaigns,
-      newCampaign,
-      campaign,
-      overview,
-      usage,
-      knowledge,
-      phone,
-      superuser,
-      settings.addChildren([settingsSection]),
-      notFoundRoute,
-    ]),
+const routeTree = root.addChildren([
+  signIn,
+  invitation,
+  signedIn.addChildren([
+    agents,
+    agent,
+    run,
+    runs,
+    campaigns,
+    newCampaign,
+    campaign,
+    overview,
+    usage,
+    knowledge,
+    phone,
+    superuser,
+    settings.addChildren([settingsSection]),
+    notFoundRoute,
   ]),
-  defaultPreload: "intent",
-  defaultErrorComponent: ErrorScreen,
-  scrollRestoration: true,
-});
+]);
+
+/** `history` is the browser's unless given. */
+export const makeRouter = (history?: RouterHistory) =>
+  createRouter({
+    routeTree,
+    ...(history === undefined ? {} : { history }),
+    defaultPreload: "intent",
+    defaultErrorComponent: ErrorScreen,
+    scrollRestoration: true,
+  });
 
 declare module "@tanstack/react-router" {
   interface Register {
-    router: typeof router;
+    router: ReturnType<typeof makeRouter>;
   }
 
   interface StaticDataRouteOption {

@@ -31,7 +31,7 @@ export interface Definition {
 
 export const NOTHING: Definition = { nodes: [], edges: [] };
 
-/** Reads a stored definition, which may be any unfinished draft. Ids that are missing or used twice are made anew. */
+/** Reads a stored definition, which may be any unfinished draft. Ids that are missing or used twice are replaced. */
 export function parse(stored: unknown): Definition {
   const raw = object(stored);
   const taken = new Set<string>();

@@ -16,13 +16,23 @@ export interface ValidationIssues {
   warnings: number;
 }
 
+/** Sentences of the page for issues that the API words for its clients. */
+const MESSAGES: Partial<Record<string, string>> = {
+  prompt_required: "Enter a prompt.",
+  field_required: "This field is required.",
+  incoming_required: "Connect another step to this one.",
+  outgoing_required: "Connect this step to another one.",
+  incoming_not_allowed: "No transition can lead to this step.",
+  outgoing_not_allowed: "No transition can lead away from this step.",
+};
+
 export const NO_ISSUES: ValidationIssues = groupIssues([], []);
 
 /** Errors first. What is said of no step or edge of its own stands only in `all`. */
 export function groupIssues(errors: readonly ApiIssue[], warnings: readonly ApiIssue[]): ValidationIssues {
   const all = [
-    ...errors.map((issue) => ({ ...issue, isError: true })),
-    ...warnings.map((issue) => ({ ...issue, isError: false })),
+    ...errors.map((issue) => ({ ...issue, message: issueMessage(issue), isError: true })),
+    ...warnings.map((issue) => ({ ...issue, message: issueMessage(issue), isError: false })),
   ];
   const group = (kind: ApiIssue["kind"]) => {
     const groups = new Map<string, ValidationIssue[]>();
@@ -33,6 +43,11 @@ export function groupIssues(errors: readonly ApiIssue[], warnings: readonly ApiI
     return groups;
   };
   return { all, byNode: group("node"), byEdge: group("edge"), errors: errors.length, warnings: warnings.length };
+}
+
+/** A required recording has a better sentence than other required fields. */
+function issueMessage({ code, message }: ApiIssue): string {
+  return code === "field_required" && message !== "Field required" ? message : (MESSAGES[code] ?? message);
 }
 
 /** The sentence at a field: `name` as the specification has it, or a row of a collection such as `headers.0.key`. */

@@ -1,7 +1,6 @@
 /** The page of one agent: the editor, with a dock for forms, tries, settings and versions; and its conversations. */
 
 import { Center, Loader, SegmentedControl, Skeleton } from "@mantine/core";
-import { useDocumentTitle } from "@mantine/hooks";
 import { useParams } from "@tanstack/react-router";
 import { Suspense, lazy, useDeferredValue, useState } from "react";
 import { Problem } from "../../components/feedback/problem";
@@ -9,6 +8,7 @@ import { Builder, Header, useAgent, useEditor, useNodeTypes } from "../../featur
 import { useOrganizationContext, permissionsOf } from "../../lib/organization/organization-context";
 import { ApiError } from "../../lib/api/errors";
 import type { Agent } from "../../lib/api/types";
+import { usePageTitle } from "../../lib/ui/use-page-title";
 import { AgentDock } from "./agent-dock";
 import classes from "./agent-screen.module.css";
 import { NotFound } from "./not-found";
@@ -22,6 +22,7 @@ const RunsPanel = lazy(() =>
 export function AgentScreen() {
   const { agentId } = useParams({ from: "/signed-in/agents/$agentId" });
   const agent = useAgent(agentId);
+  usePageTitle(agent.data?.name ?? "Agent");
   const specs = useNodeTypes();
   const organization = useOrganizationContext();
   const isThere = !agent.isPending && !specs.isPending && !organization.isPending;
@@ -62,7 +63,6 @@ function AgentView({ agent, specs, canEdit }: AgentViewProps) {
   const editor = useEditor(agent, canEdit, specs);
   const testPanel = useTestPanel(agent.id, editor.flush);
   const [view, setView] = useState("build");
-  useDocumentTitle(`${agent.name} · Offhook`);
   const header = (
     <Header>
       <SegmentedControl

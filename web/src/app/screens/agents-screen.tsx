@@ -1,9 +1,9 @@
 /** The page at /. */
 
-import { useDocumentTitle } from "@mantine/hooks";
 import { AgentsPage } from "../../features/agents";
+import { usePageTitle } from "../../lib/ui/use-page-title";
 
 export function AgentsScreen() {
-  useDocumentTitle("Agents · Offhook");
+  usePageTitle("Agents");
   return <AgentsPage />;
 }

@@ -1,10 +1,12 @@
-/** In place of a page that failed: what can be done, and what happened, for whoever looks after the server. */
+/** Shown in place of a page that failed: what to do, and the message for the operator. */
 
 import { Button, Center, Group, Stack, Text, Title } from "@mantine/core";
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import { messageOf } from "../../lib/api/errors";
+import { usePageTitle } from "../../lib/ui/use-page-title";
 
 export function ErrorScreen({ error }: ErrorComponentProps) {
+  usePageTitle("Page failed to load");
   return (
     <Center mih="70vh" px="md">
       <Stack align="center" gap="xs" role="alert">

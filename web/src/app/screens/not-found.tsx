@@ -1,9 +1,11 @@
-/** An address that leads nowhere. */
+/** Shown for an address without a page. */
 
 import { Button, Center, Stack, Text, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { usePageTitle } from "../../lib/ui/use-page-title";
 
 export function NotFound() {
+  usePageTitle("Page not found");
   return (
     <Center mih="70vh" px="md">
       <Stack align="center" gap="xs">

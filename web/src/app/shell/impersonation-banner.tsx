@@ -1,4 +1,4 @@
-/** Above every page while a superuser acts as somebody else, so that nobody forgets whose data it is. */
+/** Shown above every page while a superuser impersonates a user, as a reminder of whose data it is. */
 
 import { Button, Text } from "@mantine/core";
 import { Eye } from "lucide-react";

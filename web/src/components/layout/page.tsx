@@ -1,13 +1,15 @@
 /** The head of a page, and what a page shows while it loads, when it failed, and when it is empty. */
 
 import { Group, Skeleton, Stack, Text, Title } from "@mantine/core";
-import { useDocumentTitle } from "@mantine/hooks";
 import type { ReactNode } from "react";
 import classes from "./page.module.css";
+import { usePageTitle } from "../../lib/ui/use-page-title";
 import { Problem } from "../feedback/problem";
 
 interface PageProps {
   title: string;
+  /** Names the browser tab where `title` stands on several pages. */
+  tabTitle?: string;
   about?: ReactNode;
   /** Buttons, on the right. */
   actions?: ReactNode;
@@ -16,8 +18,8 @@ interface PageProps {
   children: ReactNode;
 }
 
-export function Page({ title, about, actions, back, children }: PageProps) {
-  useDocumentTitle(`${title} · Offhook`);
+export function Page({ title, tabTitle = title, about, actions, back, children }: PageProps) {
+  usePageTitle(tabTitle);
   return (
     <Stack gap="lg">
       <div>

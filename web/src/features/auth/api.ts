@@ -63,7 +63,7 @@ export function useOrganizations() {
   });
 }
 
-/** Begins anew in another organization: nothing of the first one stays in the page. */
+/** Switches to another organization and drops the cached data of the first. */
 export function useSwitch() {
   return useMutation({
     mutationFn: (organization_id: number) => unwrap(api.POST("/api/v1/auth/switch", { body: { organization_id } })),

@@ -1,7 +1,6 @@
-/** Joining an organization by the link that somebody passed on. */
+/** Accepts an invitation to an organization. */
 
 import { Alert, Anchor, Button, Center, Paper, Skeleton, Stack, Text, TextInput, Title } from "@mantine/core";
-import { useDocumentTitle } from "@mantine/hooks";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { SubmitEvent } from "react";
 import { FormProblem } from "../../components/forms/dialog";
@@ -11,11 +10,12 @@ import { Problem } from "../../components/feedback/problem";
 import { useAccount } from "../../lib/organization/organization-context";
 import { formatDateTime, humanize } from "../../lib/format/format";
 import { useForm } from "../../lib/ui/use-form";
+import { usePageTitle } from "../../lib/ui/use-page-title";
 import type { Schema } from "../../lib/api/types";
 import { useAcceptInvitation, useInvitation } from "./api";
 
 export function InvitationPage() {
-  useDocumentTitle("Invitation · Offhook");
+  usePageTitle("Invitation");
   const { token = "" } = useSearch({ from: "/invitation" });
   const invitation = useInvitation(token);
   return (

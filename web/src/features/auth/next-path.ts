@@ -1,4 +1,4 @@
-/** Where to go after signing in: an address of ours, never somebody else's. */
+/** The path to open after signing in, which is always on this site. */
 
 export function nextPath(next: string | undefined): string {
   return next !== undefined && /^\/(?![/\\])/.test(next) && !next.startsWith("/sign-in") ? next : "/";

@@ -1,4 +1,4 @@
-/** The door: a one-time link, or e-mail and password, or a new account. */
+/** Signs in with a one-time link or with email and password, or creates an account. */
 
 import { Alert, Anchor, Box, Button, Center, Loader, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -8,11 +8,13 @@ import { Logo } from "../../components/layout/logo";
 import { Password } from "../../components/forms/password";
 import { Problem } from "../../components/feedback/problem";
 import { useForm } from "../../lib/ui/use-form";
+import { usePageTitle } from "../../lib/ui/use-page-title";
 import { useToken, hasExpired } from "../../lib/api/session";
 import { useLink, useSignIn, useSignUp } from "./api";
 import { nextPath } from "./next-path";
 
 export function SignInPage() {
+  usePageTitle("Sign in");
   const { token, next } = useSearch({ from: "/sign-in" });
   const link = useLink(token);
   const session = useToken();
@@ -20,7 +22,7 @@ export function SignInPage() {
   const isLinkPending = token !== undefined && link.isPending;
 
   useEffect(() => {
-    // A link signs in anew even where somebody is signed in already, so it goes first.
+    // A link replaces the current session, so it goes first.
     if (session !== null && (token === undefined || link.isSuccess))
       void navigate({ to: nextPath(next), replace: true });
   }, [session, token, link.isSuccess, next, navigate]);

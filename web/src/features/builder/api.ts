@@ -31,7 +31,7 @@ export function useAgent(id: number) {
   return useQuery({ queryKey: ["agent", id], queryFn: () => fetchAgent(id) });
 }
 
-/** Stores the document as the draft. Throws `Conflict` when somebody else has changed the agent since `revision`. */
+/** Stores the document as the draft. Throws `Conflict` when another user has changed the agent since `revision`. */
 export async function saveDocument(id: number, document: Document, revision: number): Promise<Agent> {
   try {
     return await unwrap(
@@ -51,6 +51,9 @@ export async function saveDocument(id: number, document: Document, revision: num
   }
 }
 
+/** The API calls them nodes, as its clients do; the page calls them steps. */
+const STEP_NAMES: Partial<Record<string, string>> = { agentNode: "Agent Step", globalNode: "Global Prompt" };
+
 export function useNodeTypes() {
   return useQuery({
     queryKey: ["node-types"],
@@ -59,7 +62,14 @@ export function useNodeTypes() {
       const answer = await unwrap(api.GET("/api/v1/node-types"));
       const limits = answer.instance_limits;
       return new Map<string, NodeSpec>(
-        answer.node_types.map((spec) => [spec.name, { ...spec, max_instances: limits[spec.name]?.max_instances }]),
+        answer.node_types.map((spec) => [
+          spec.name,
+          {
+            ...spec,
+            display_name: STEP_NAMES[spec.name] ?? spec.display_name,
+            max_instances: limits[spec.name]?.max_instances,
+          },
+        ]),
       );
     },
   });

@@ -40,7 +40,7 @@ function Form({ account, stored, carriers, onClose }: AccountFormProps & { store
   const fields = carrier?.fields ?? [];
   const secrets = fields.filter(isSecret).map((field) => field.name);
   const [name, setName] = useState(account?.name ?? carrier?.display_name ?? "");
-  // A secret comes as its mask: its field stays empty, and the stored one stays until somebody types another.
+  // The server sends a mask for a secret: its field stays empty, and the stored one is kept until the user types another.
   const [values, setValues] = useState<Values>(() =>
     Object.fromEntries(Object.entries(stored).filter(([field]) => !secrets.includes(field))),
   );

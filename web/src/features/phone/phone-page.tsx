@@ -1,4 +1,4 @@
-/** How agents reach the telephone network: accounts at carriers, numbers, and calls that nobody could take. */
+/** The phone page: carrier accounts, numbers, and rejected calls. */
 
 import { Button } from "@mantine/core";
 import { useState } from "react";

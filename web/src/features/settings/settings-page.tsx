@@ -9,8 +9,10 @@ import { GROUPS, SECTIONS } from "./sections";
 import classes from "./settings.module.css";
 
 export function SettingsPage() {
+  const { section: key } = useParams({ strict: false });
+  const section = SECTIONS.find((candidate) => candidate.key === key);
   return (
-    <Page title="Settings">
+    <Page title="Settings" tabTitle={section === undefined ? "Settings" : `${section.title} settings`}>
       <div className={classes.columns}>
         <SectionList />
         <div className={classes.section}>

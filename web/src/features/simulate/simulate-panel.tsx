@@ -1,4 +1,4 @@
-/** Let the agent call somebody who does not exist, and watch. */
+/** Runs a simulated call to a made-up person and shows it live. */
 
 import { Button, Group, Loader, Text, UnstyledButton } from "@mantine/core";
 import { Link } from "@tanstack/react-router";

@@ -26,7 +26,7 @@ export function useSimulation(agentId: number, prepare: () => Promise<unknown>):
     mutationFn: async (person: SimulatedPerson) => {
       await prepare();
       // Without an account of its own the sandbox answers by itself, unless calls go out by a real carrier: these people have no
-      // real telephone, and nobody's number may be dialled in their place.
+      // real telephone, and no real number may be dialed instead.
       const { configurations } = await unwrap(api.GET("/api/v1/organizations/telephony-configs"));
       const sandbox = configurations.find((item) => item.provider === "sandbox" && !item.inactive);
       const isReal = sandbox === undefined && configurations.some((item) => item.is_default_outbound);

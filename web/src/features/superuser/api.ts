@@ -55,7 +55,7 @@ export function useAddCredit(organizationId: number) {
   });
 }
 
-/** Goes on as somebody else for an hour; nothing of one's own stays in the page. */
+/** Impersonates a user for an hour and drops the superuser's own cached data. */
 export function useImpersonate() {
   return useMutation({
     mutationFn: (body: Schema<"ImpersonateRequest">) => unwrap(api.POST("/api/v1/superuser/impersonate", { body })),

@@ -1,4 +1,4 @@
-/** Saves what was changed, a moment after the last change, one request at a time, and stops where somebody else has saved. */
+/** Saves changes a moment after the last one, one request at a time, and stops when another user has saved. */
 
 export type Saving =
   | { name: "saved" }
@@ -107,7 +107,7 @@ export class Autosave<T> {
       this.revision = await this.options.send(value, this.revision);
       this.show({ name: this.hasNewer ? "waiting" : "saved" });
     } catch (error) {
-      // What came meanwhile is newer than what failed.
+      // Changes made since are newer than what failed.
       this.pending ??= { value };
       this.show(error instanceof Conflict ? { name: "conflict", revision: error.revision } : { name: "failed", error });
       if (this.options.isPassing?.(error) === true)

@@ -36,7 +36,7 @@ export function redo<T>(history: History<T>): History<T> {
   return { past: [...history.past, history.present], present: after, future, last: null };
 }
 
-/** Applies a change that nobody made, such as an address from the server, to every moment. */
+/** Applies a change that the user did not make, such as an address from the server, to every moment. */
 export function mapHistory<T>(history: History<T>, apply: (value: T) => T): History<T> {
   return {
     ...history,

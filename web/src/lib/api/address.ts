@@ -1,6 +1,6 @@
 /**
  * Addresses that the API hands out name the server's public host, which may be another name than the one this page
- * came by (a tunnel for carriers, a development proxy). The page's own origin is the one that surely works here.
+ * came by (a tunnel for carriers, a development proxy). The page's own origin is the one that works here.
  */
 
 /** The same file on this page's origin, as a path with its query. */

@@ -4677,6 +4677,11 @@ export interface components {
              * @description A message for people; an object or a list where the error has parts
              */
             detail: string | Record<string, never> | unknown[];
+            /**
+             * Field
+             * @description The field that is wrong, dotted; only where the error is about one
+             */
+            field?: string;
         };
         /**
          * EventList
@@ -4783,6 +4788,11 @@ export interface components {
             code: string;
             /** Detail */
             detail: components["schemas"]["ValidationError"][] | string | Record<string, never>;
+            /**
+             * Field
+             * @description The field that is wrong, dotted; only where the error is about one
+             */
+            field?: string;
         };
         /** HangUpResponse */
         HangUpResponse: {

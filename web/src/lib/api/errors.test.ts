@@ -100,10 +100,11 @@ describe("a form", () => {
     ]);
   });
 
-  it("finds the place of a refused model in its sentence, in the organization's form and in an agent's", () => {
+  it("shows a refused model at its field, in the organization's form and in an agent's", () => {
     const unknown = errorFrom(422, {
       detail: "models.llm.model 'gpt-99' is not one of openai's: gpt-4.1.",
       code: "unknown_model",
+      field: "models.llm.model",
     });
     expect(fieldErrors(unknown, ["services.llm.model"])).toEqual({
       "services.llm.model": "Model 'gpt-99' is not one of openai's: gpt-4.1.",
@@ -115,9 +116,13 @@ describe("a form", () => {
       null,
       {},
     ]);
-    const lacking = errorFrom(422, { detail: "OpenAI needs an api_key (models.llm).", code: "key_missing" });
+    const lacking = errorFrom(422, {
+      detail: "OpenAI requires an API key.",
+      code: "key_missing",
+      field: "models.llm.api_key",
+    });
     expect(fieldErrors(lacking, ["services.llm.api_key"])).toEqual({
-      "services.llm.api_key": "OpenAI needs an API key.",
+      "services.llm.api_key": "OpenAI requires an API key.",
     });
     const sent = errorFrom(422, {
       detail: [

@@ -32,13 +32,19 @@ export class ApiError extends Error {
   /** The first wrong rows of a file, and how many there are in all. */
   rows: RowError[] = [];
   totalRows = 0;
+  /** The path of the one field that is wrong. */
+  field: string | null = null;
 }
 
 /** The error in an answer with a status ≥ 400, whatever its body is. */
 export function errorFrom(status: number, body: unknown): ApiError {
-  const { detail, code } = (isObject(body) ? body : {}) as { detail?: unknown; code?: unknown };
+  const { detail, code, field } = isObject(body) ? body : {};
   const name = typeof code === "string" ? code : "error";
-  if (typeof detail === "string" && detail !== "") return new ApiError(status, name, detail);
+  if (typeof detail === "string" && detail !== "") {
+    const error = new ApiError(status, name, detail);
+    error.field = typeof field === "string" ? field : null;
+    return error;
+  }
   if (Array.isArray(detail)) {
     const fields = detail.map(fieldProblem).filter((problem) => problem !== null);
     return new ApiError(status, "invalid", sentencesOf(fields) || fallback(status), [], fields);
@@ -100,22 +106,13 @@ const FIELD_OF: Record<string, string> = {
 /** The wrong fields of a refused request, whichever way the refusal names them. */
 export function problemsOf(error: unknown, labels: FieldLabels = {}): readonly FieldProblem[] {
   if (!(error instanceof ApiError)) return [];
-  const path = FIELD_OF[error.code];
-  const model = error.fields.length === 0 ? modelProblem(error, labels) : null;
-  if (model !== null) return [model];
-  return path === undefined || error.fields.length > 0 ? error.fields : [{ path, type: "", message: error.message }];
-}
-
-/** A refused choice of models names its place in its sentence: `models.llm.model 'x' is not one of …`. */
-function modelProblem({ code, message }: ApiError, labels: FieldLabels): FieldProblem | null {
-  const wrong = code === "unknown_model" ? /^(models\.\w+\.\w+) (.*)$/s.exec(message) : null;
-  if (wrong?.[1] !== undefined)
-    return { path: wrong[1], type: "", message: `${labelOf(wrong[1], labels)} ${wrong[2] ?? ""}` };
-  const [, vendor, service] =
-    (code === "key_missing" ? /^(.*) needs an api_key \((models\.\w+)\)/.exec(message) : null) ?? [];
-  return vendor === undefined || service === undefined
-    ? null
-    : { path: `${service}.api_key`, type: "", message: `${vendor} needs an API key` };
+  const path = error.field ?? FIELD_OF[error.code];
+  if (path === undefined || error.fields.length > 0) return error.fields;
+  // Sentences about a choice of models begin with the path of their field.
+  const message = error.message.startsWith(`${path} `)
+    ? `${labelOf(path, labels)}${error.message.slice(path.length)}`
+    : error.message;
+  return [{ path, type: "", message }];
 }
 
 /**

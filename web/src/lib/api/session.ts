@@ -5,7 +5,7 @@ import { useSyncExternalStore } from "react";
 const KEY = "offhook.token";
 /** The superuser's own token while KEY holds a borrowed one. */
 const OWN_KEY = "offhook.own-token";
-/** Says to the sign-in page that nobody asked to be signed out. */
+/** Set when a session expired, so that the sign-in page can say so. */
 const EXPIRED_KEY = "offhook.expired";
 
 const listeners = new Set<() => void>();
@@ -43,7 +43,7 @@ export function hasExpired(): boolean {
   return sessionStorage.getItem(EXPIRED_KEY) !== null;
 }
 
-/** Acts with somebody else's token until `giveBack`. */
+/** Uses another user's token until `stopImpersonation`. */
 export function startImpersonation(value: string): void {
   const own = currentToken();
   if (own !== null) localStorage.setItem(OWN_KEY, own);

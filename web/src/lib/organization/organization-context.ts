@@ -21,7 +21,7 @@ export function permissionsOf(role: Role | undefined): Permissions {
   return { write: rank >= 1, admin: rank >= 2, own: rank >= 3 };
 }
 
-/** The organization, the role, preferences and limits of whoever is signed in. */
+/** The organization, the role, preferences and limits of the signed-in user. */
 export function useOrganizationContext() {
   const token = useToken();
   return useQuery({

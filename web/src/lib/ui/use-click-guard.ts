@@ -5,7 +5,7 @@ import { useEffect, useRef } from "react";
 const DOUBLE_MS = 600;
 
 /** Does what it is given, unless it did the same a moment ago. Whenever `isFresh` turns true that is forgotten: a form that
- * was refused, or opened anew, may be sent at once. */
+ * was rejected, or opened again, can be sent at once. */
 export function useClickGuard(isFresh = true): (act: () => void, what?: string) => void {
   const last = useRef({ at: -DOUBLE_MS, what: "" });
   useEffect(() => {

@@ -34,7 +34,7 @@ export function useConnections(setMenu: (place: MenuPlace) => void) {
     },
     [flow, setMenu],
   );
-  // Every one of these that is another function than before would draw all steps and edges anew, at each move of one step.
+  // A new function here would redraw all steps and edges at each move of one step.
   const join = useCallback(({ source, target }: Connection) => actions.connect(source, target), [actions]);
   const lead = useCallback(
     (edge: CanvasEdge, to: Connection) =>

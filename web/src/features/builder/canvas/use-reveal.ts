@@ -49,7 +49,7 @@ export function useReveal(): void {
       cancelAnimationFrame(frame);
       leave?.();
     };
-    // Only a new wish moves the canvas, not what is written meanwhile.
+    // Only a new request moves the canvas, not edits in between.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [revealed, flow, store]);
   useEffect(() => {

@@ -5,7 +5,7 @@ import { changeLabels } from "./change-labels";
 
 const spec = {
   name: "agentNode",
-  display_name: "Agent Node",
+  display_name: "Agent Step",
   properties: [
     { name: "tool_uuids", display_name: "Tools" },
     { name: "say_type", display_name: "Kind of sentence", options: [{ value: "audio", label: "Recording" }] },
@@ -30,7 +30,7 @@ const said = (...of: ReturnType<typeof change>) => [
 it("calls fields, settings and what they stand for as their forms do", () => {
   expect(said(...change("node", "Ask", "tool_uuids", ["ea81"]))).toEqual(["Ask", "Tools", "Look up order"]);
   expect(said(...change("node", "Ask", "say_type", "audio"))).toEqual(["Ask", "Kind of sentence", "Recording"]);
-  expect(said(...change("node", "Ask", "type", "agentNode"))).toEqual(["Ask", "Type", "Agent Node"]);
+  expect(said(...change("node", "Ask", "type", "agentNode"))).toEqual(["Ask", "Type", "Agent Step"]);
   expect(said(...change("edge", "A → B", "digits", "1"))).toEqual(["A → B", "Keys", "1"]);
   expect(said(...change("setting", "max_call_duration", "value", 60))[0]).toBe("Maximum call duration");
   expect(said(...change("setting", "voicemail_detection", "action", "hang_up"))).toEqual([

@@ -1,4 +1,4 @@
-/** Three hints for whoever opens an agent for the first time. They wait beside the thing that they are about. */
+/** Three hints for users who open an agent for the first time, each beside what it explains. */
 
 import { Button, CloseButton, Group, Text } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";

@@ -52,6 +52,7 @@ describe("why a draft was not saved", () => {
     const refused = errorFrom(422, {
       detail: "models.llm.model 'x' is not one of openai's: y.",
       code: "unknown_model",
+      field: "models.llm.model",
     });
     expect(savingProblem(refused, GRAPH, SPECS)).toBe("Settings, language model: Model 'x' is not one of openai's: y.");
   });

@@ -1,4 +1,4 @@
-/** The keys of the editor. They are silent while somebody writes in a field. */
+/** The editor's keyboard shortcuts, which are off while the user types in a field. */
 
 import { useHotkeys } from "@mantine/hooks";
 import { useEffect } from "react";

@@ -1,6 +1,6 @@
 import { screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
-import { expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { renderPart } from "../../../testing/render";
 import { FakeServer } from "../../../testing/server";
 import { type Contacts, ContactsStep } from "./contacts-step";
@@ -11,6 +11,9 @@ interface Upload {
   address: string;
   body: File;
 }
+
+const NativeTransport = globalThis.XMLHttpRequest;
+afterEach(() => void vi.stubGlobal("XMLHttpRequest", NativeTransport));
 
 /** The transport of files, which reports progress as `fetch` cannot: answers each one with this status and body. */
 function stubUploads(status: number, body: unknown = null): Upload[] {

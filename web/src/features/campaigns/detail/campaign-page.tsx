@@ -1,4 +1,4 @@
-/** One campaign: what it may do now, how it goes, who has been called and who not, and why. */
+/** The page of one campaign: its actions, progress, and contacts. */
 
 import { Alert, Anchor, Group, Stack, Text } from "@mantine/core";
 import { Link, useParams } from "@tanstack/react-router";
@@ -8,6 +8,7 @@ import { Loaded, Page } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { Problem } from "../../../components/feedback/problem";
 import { formatDateTime, formatMoney, humanize } from "../../../lib/format/format";
+import { usePageTitle } from "../../../lib/ui/use-page-title";
 import { AccountAlert, AccountFact } from "../rules/account-choice";
 import { Actions } from "./actions";
 import { type Campaign, useCampaign, useLiveProgress } from "../api";
@@ -23,6 +24,7 @@ const Timeline = lazy(() => import("./timeline-panel"));
 export function CampaignPage() {
   const { campaignId } = useParams({ from: "/signed-in/campaigns/$campaignId" });
   const campaign = useCampaign(campaignId);
+  usePageTitle(campaign.data?.name ?? "Campaign");
   if (campaign.isError && campaign.data === undefined) {
     return (
       <Page title="Campaign" back={<Back />}>

@@ -127,7 +127,7 @@ export function problemOf(rules: Rules): string | null {
   return null;
 }
 
-/** Hours to the minute, which the grid cannot show, stay as they are until somebody paints others. */
+/** Hours to the minute, which the grid cannot show, are kept until the user paints others. */
 export function changedOf(rules: Rules, campaign: Shown): Body {
   const body = bodyOf(rules);
   const { rules: first, isExact } = rulesOf(campaign);

@@ -3,7 +3,7 @@
 import { Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 
-/** Empty while somebody types. */
+/** Empty while the user types. */
 export function numberOf(value: string | number): number | "" {
   return typeof value === "number" ? value : "";
 }

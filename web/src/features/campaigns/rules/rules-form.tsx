@@ -1,4 +1,4 @@
-/** When to call, how many at once, and what happens when somebody does not answer. */
+/** The form for calling hours, concurrency, and retries. */
 
 import {
   Group,

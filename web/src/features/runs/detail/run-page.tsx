@@ -1,4 +1,4 @@
-/** One conversation afterwards, or while it goes on: what was said, how it sounded, how fast it answered. */
+/** The page of one run, live or finished: its transcript, recording, and latency. */
 
 import { Anchor, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
@@ -15,6 +15,7 @@ import { transcriptOf } from "../../../lib/live/transcript";
 import { formatDateTime, formatDuration, formatMoney, humanize } from "../../../lib/format/format";
 import { turnsOf } from "../../../lib/live/latency";
 import type { RunDetail } from "../../../lib/api/types";
+import { usePageTitle } from "../../../lib/ui/use-page-title";
 import { isLive, useCampaignNames, useRun } from "../api";
 import { EventsPanel } from "./events-panel";
 import { Costs, givenOf, Reviews, Values } from "./facts-panels";
@@ -27,6 +28,7 @@ import { usePlayer } from "../player/use-player";
 /** `startAt`: seconds of the recording that a link leads to. */
 export function RunPage({ agentId, runId, startAt }: { agentId: number; runId: number; startAt: number }) {
   const run = useRun(agentId, runId);
+  usePageTitle(run.data?.name ?? "Run");
   if (run.isPending)
     return <Skeleton h={420} radius={14} role="status" aria-busy="true" aria-label="Loading the run" />;
   if (run.isError && run.data === undefined) {

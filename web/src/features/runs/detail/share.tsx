@@ -1,4 +1,4 @@
-/** Links to a run: its page, for colleagues; its recording and transcript, for whoever has the link. */
+/** Links to a run: its page, for colleagues; its recording and transcript, for anyone with the link. */
 
 import { Button, Menu, Text } from "@mantine/core";
 import { Share2 } from "lucide-react";

@@ -152,7 +152,7 @@ export function CredentialForm({ credential, onClose }: { credential: Credential
   const { name, credential_type: type, allowed_hosts: hosts } = form.values;
   const fields = FIELDS[type];
   const data = Object.fromEntries(fields.map((field) => [field.name, form.values[field.name as keyof Secrets]]));
-  // The stored secret stays until somebody types another one.
+  // The stored secret is kept until the user types another one.
   const isUntouched =
     credential !== null && type === credential.credential_type && Object.values(data).every((value) => value === "");
   const hasOtherHosts = hosts.join() !== before.join();
