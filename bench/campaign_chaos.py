@@ -136,7 +136,7 @@ def is_well(report: dict[str, Any], contacts: int) -> bool:
     reached = report["progress"]
     return (
         reached["completed"] == reached["total_contacts"] == contacts
-        and reached["dialled"] == report["phones_that_rang"]
+        and reached["dialed"] == report["phones_that_rang"]
         and not report["differs"]
         and not report["unexplained"]
         and not report["violations"]

@@ -125,9 +125,9 @@ async def measure(one: Rig, sessions: int) -> dict[str, Any]:
         "first_piece_ms": round(1000 * first),
         "cpu_ms_per_1000": round(1e6 * (cpu_s(server.pid) - cpu) / max(1, read.rows), 1),
         "server_grew_mb": round(grew, 1),
-        "progress": {"dialled": reached.dialled, "answered": reached.answered, "completed": reached.completed},
+        "progress": {"dialled": reached.dialed, "answered": reached.answered, "completed": reached.completed},
         "counts_agree": (read.rows, len(read.contacts), read.outcomes["answered"])
-        == (sessions, reached.dialled, reached.answered),
+        == (sessions, reached.dialed, reached.answered),
     }
 
 

@@ -19,14 +19,14 @@ from offhook.kit import logging
 from offhook.kit.database import migrations
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.kit.http.server import bind_socket
-from offhook.models.ports import ModelSource
 from offhook.orgs import service as orgs
+from offhook.runs import RunServices
 from offhook.settings import Settings
 
 
 async def main(settings: Settings, url: str) -> None:
     root = build_root(settings, url)
-    root.services[ModelSource] = BenchModels(clip(3.0).tobytes())
+    root.get(RunServices).agents.models = BenchModels(clip(3.0).tobytes())
     await migrations.upgrade_database(root.db, lambda line: None)
     async with root.db.transaction() as session:
         first = await orgs.first_start(session, settings)
