@@ -19,7 +19,7 @@ from typing import Any
 
 from sqlalchemy import update
 from tests.calls.carrier_desk import OURS, PUBLIC, THEIRS
-from tests.conftest import create_database
+from tests.databases import create_database
 from tests.telephony.emulator_desk import EMULATORS
 from tests.telephony.platform_desk import Platform, platform_of
 from tests.voice.phone import simple_agent

@@ -5,13 +5,10 @@ import gc
 import os
 import shutil
 import tempfile
-import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, contextmanager
-from functools import cache
 from pathlib import Path
 
-import asyncpg
 import pytest
 import structlog
 from fastapi import FastAPI
@@ -24,13 +21,12 @@ from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 from offhook.root import Root
 from offhook.settings import Settings
 from tests.applications import lend_application
+from tests.databases import IN_MEMORY, DatabasePool, has_memory
 from tests.fakes.clock import ShiftedClock
 
 pytest_plugins = ["tests.fixtures_orgs"]
 
-_IN_MEMORY = Path("/dev/shm")
 _PREFIX = "offhook-tests-"
-_ROOM = 4 << 30
 
 
 def pytest_configure() -> None:
@@ -57,32 +53,6 @@ async def _make_template(url: str) -> None:
     await database.dispose()
 
 
-async def create_database(pg_url: str, name: str, *, template: str) -> str:
-    """A new database beside that of ``pg_url``; its address."""
-    # Copying files takes a third of the work, but waits for two checkpoints: a third of a second on a disk that others use.
-    strategy = "FILE_COPY" if _has_memory() else "WAL_LOG"
-    await _execute(pg_url, f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY {strategy}")
-    return _named(pg_url, name)
-
-
-async def drop_database(pg_url: str, name: str) -> None:
-    await _execute(pg_url, f"DROP DATABASE {name} WITH (FORCE)")
-
-
-async def _execute(pg_url: str, statement: str) -> None:
-    connection = await asyncpg.connect(_named(pg_url, "postgres").replace("+asyncpg", ""))
-    try:
-        await connection.execute(statement)
-    finally:
-        # without waiting for the server's farewell: a quarter of the time that a test's database takes
-        connection.terminate()
-
-
-def _named(url: str, database: str) -> str:
-    head, query = url.split("?")
-    return f"{head.rpartition('/')[0]}/{database}?{query}"
-
-
 @pytest.fixture(scope="session")
 def pg_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """One embedded server a test process; its database ``offhook`` holds the schema and no rows. Do not write to it."""
@@ -94,34 +64,36 @@ def pg_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.stop()
 
 
-@cache
-def _has_memory() -> bool:
-    return _IN_MEMORY.is_dir() and shutil.disk_usage(_IN_MEMORY).free >= _ROOM
-
-
 @contextmanager
 def _quick_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """In memory where there is room: a database is made and dropped for nearly every test."""
-    if not _has_memory():
+    if not has_memory():
         yield tmp_path_factory.mktemp("pg")
         return
-    for left in _IN_MEMORY.glob(f"{_PREFIX}*"):
+    for left in IN_MEMORY.glob(f"{_PREFIX}*"):
         # of a run that was killed
         if not Path(f"/proc/{left.name.split('-')[2]}").exists():
             shutil.rmtree(left, ignore_errors=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=_IN_MEMORY))
+    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=IN_MEMORY))
     try:
         yield folder / "pg"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture(scope="session")
+def database_pool(pg_url: str) -> Iterator[DatabasePool]:
+    pool = DatabasePool(pg_url)
+    yield pool
+    pool.close()
+
+
 @pytest.fixture
-async def database_url(pg_url: str) -> AsyncIterator[str]:
-    """A database of this test's own, with the schema."""
-    name = f"test_{uuid.uuid4().hex}"
-    yield await create_database(pg_url, name, template="offhook")
-    await drop_database(pg_url, name)
+def database_url(database_pool: DatabasePool) -> Iterator[str]:
+    """A database with the schema and no rows, this test's own until it ends."""
+    url = database_pool.lend()
+    yield url
+    database_pool.give_back(url)
 
 
 @pytest.fixture

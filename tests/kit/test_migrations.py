@@ -13,7 +13,7 @@ from sqlalchemy import text
 from offhook.bootstrap import METADATA
 from offhook.kit.database import migrations
 from offhook.kit.database.database import Database
-from tests.conftest import create_database, drop_database
+from tests.databases import create_database, drop_database
 from tests.kit.catalog import read_catalog
 
 
