@@ -1,19 +1,18 @@
 """What a browser test needs: a server of its own, the system's Chromium, and a voice for its microphone."""
 
+import base64
 import os
 import re
 import shutil
 import signal
 import subprocess
 import time
-import wave
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pytest
-from playwright.sync_api import Browser, Playwright
+from playwright.sync_api import Browser, Page, Playwright
 
 from offhook.kit import http
 from offhook.models.providers.builtin.tts import synthesize_speech
@@ -31,6 +30,24 @@ FLAGS = (
     "--disable-sync",
     "--autoplay-policy=no-user-gesture-required",
 )
+# The device is opened as ever, with its permission and its constraints; what it hears is replaced.
+_MICROPHONE = """
+const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+navigator.mediaDevices.getUserMedia = async (constraints) => {
+  (await open(constraints)).getTracks().forEach((track) => track.stop());
+  const context = new AudioContext();
+  const microphone = context.createMediaStreamDestination();
+  window.speak = (encoded, rate) => {
+    const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
+    const buffer = context.createBuffer(1, bytes.length / 2, rate);
+    buffer.getChannelData(0).set(Float32Array.from(new Int16Array(bytes.buffer), (sample) => sample / 32768));
+    const source = new AudioBufferSourceNode(context, { buffer });
+    source.connect(microphone);
+    source.start();
+  };
+  return microphone.stream;
+};
+"""
 _LINK = re.compile(r"(http://\S+?)/sign-in\?token=\S+")
 
 
@@ -82,30 +99,25 @@ def _wait_for_link(process: ForkedProcess, log: Path) -> str:
 
 
 @contextmanager
-def chromium(
-    playwright: Playwright, microphone: Path | None = None, *, allows_microphone: bool = True
-) -> Iterator[Browser]:
-    """Headless Chromium whose microphone plays a WAV file once, from the moment in which a page opens it."""
+def chromium(playwright: Playwright, *, allows_microphone: bool = True) -> Iterator[Browser]:
+    """Headless Chromium whose microphone hears a beep every second, or a :class:`Caller`."""
     flags = [*FLAGS, "--use-fake-device-for-media-stream"]
     if allows_microphone:
         flags.append("--use-fake-ui-for-media-stream")
-    if microphone is not None:
-        flags.append(f"--use-file-for-fake-audio-capture={microphone}%noloop")
     browser = playwright.chromium.launch(executable_path=find_chromium(), args=flags)
     yield browser
     browser.close()
 
 
-def record_caller(path: Path, lines: Sequence[tuple[float, str]]) -> None:
-    """A mono WAV of sentences in the offline voice; each begins at its second."""
-    voices = [
-        (round(at_s * RATE), synthesize_speech(text, voice="en-us+klatt3", sample_rate=RATE)) for at_s, text in lines
-    ]
-    track = np.zeros(max(start + len(voice) for start, voice in voices) + RATE, np.int16)
-    for start, voice in voices:
-        track[start : start + len(voice)] = voice
-    with wave.open(str(path), "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(RATE)
-        file.writeframes(track.tobytes())
+class Caller:
+    """Somebody at the microphone of ``page`` who listens before they speak. Make one before the page is opened."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        page.add_init_script(_MICROPHONE)
+
+    def say(self, text: str) -> None:
+        """Begins to say ``text`` in the offline voice; what was begun before goes on."""
+        voice = synthesize_speech(text, voice="en-us+klatt3", sample_rate=RATE)
+        samples = base64.b64encode(voice.astype("<i2").tobytes()).decode()
+        self._page.evaluate("([samples, rate]) => window.speak(samples, rate)", [samples, RATE])
