@@ -47,18 +47,15 @@ run_pytest() {
 
 SECONDS=0
 
+if [ "$selection" != slow ] && [ $# = 0 ] && [ -x web/node_modules/.bin/vitest ]; then
+  heading "Tests of the web UI"
+  # With no others beside them: they type into forms, and time out where they get a fraction of a core.
+  (cd web && npm test --silent)
+fi
+
 heading "Tests on virtual time"
 # Two more than there are cores: some of them wait, for a database or a process of their own.
 run_pytest -n "$(($(nproc) + 2))" --dist worksteal -m "($selection) and not real_time and not browser" -rs "$@"
-
-# Calls on the wall clock leave the cores idle half of the time.
-web_log=$(mktemp)
-web_tests=
-trap 'rm -f "$web_log"; [ -z "$web_tests" ] || kill "$web_tests" 2>/dev/null || true' EXIT
-if [ "$selection" != slow ] && [ -x web/node_modules/.bin/vitest ]; then
-  (cd web && exec nice -n 19 npm test --silent) >"$web_log" 2>&1 &
-  web_tests=$!
-fi
 
 heading "Tests on the wall clock and in the browser"
 # Only their files: each process would read all the others for 15 seconds.
@@ -67,14 +64,6 @@ for argument in "$@"; do [ ! -e "${argument%%::*}" ] || named=yes; done
 if [ -z "${named:-}" ]; then
   mapfile -t timed < <(grep -rlE 'mark\.(real_time|browser)\b|in_a_browser\(' tests --include='test_*.py')
 fi
-run_pytest -n "$(($(nproc) + 1))" --dist loadfile -m "($selection) and (real_time or browser)" -rs "$@" "${timed[@]}"
-
-if [ -n "$web_tests" ]; then
-  heading "Tests of the web UI"
-  status=0
-  wait "$web_tests" || status=$?
-  cat "$web_log"
-  [ "$status" = 0 ] || exit "$status"
-fi
+run_pytest -n "$(($(nproc) + 2))" --dist loadfile -m "($selection) and (real_time or browser)" -rs "$@" "${timed[@]}"
 
 heading "All of them passed, in $((SECONDS / 60)) min $((SECONDS % 60)) s"

@@ -17,6 +17,7 @@ from offhook.kit.database.database import Database
 from offhook.kit.files.data_folder import DataFolder, ServerInfo
 from offhook.orgs import service as orgs
 from tests.forks import ForkedProcess, forks
+from tests.voice.phone import agent_graph, edge, node
 
 START_S = 60.0
 
@@ -159,3 +160,14 @@ class Command:
 async def offhook(served: Served, *arguments: str) -> tuple[int, str, str]:
     """Run a command beside the server: (exit code, stdout, stderr)."""
     return await begin(served, *arguments).ended()
+
+
+def robot() -> dict[str, Any]:
+    """An agent that understands one command."""
+    return agent_graph(
+        node("start", "startCall", prompt="Ask where to go.", greeting="Where should the robot go?"),
+        node("moving", "endCall", prompt="Confirm.", say="It is on its way. Goodbye."),
+        node("stopped", "endCall", prompt="Confirm.", say="It has stopped. Goodbye."),
+        edge("start", "moving", "Forward", "the caller wants to go forward", examples=["go forward ten meters"]),
+        edge("start", "stopped", "Stop", "the caller wants to stop", examples=["stop at once"]),
+    )

@@ -9,8 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from offhook.kit.database.database import Database
-from tests.calls.served import Served, offhook
-from tests.calls.test_real_time import robot
+from tests.calls.served import Served, offhook, robot
 from tests.campaigns.desk import Desk
 
 pytestmark = [pytest.mark.real_time, pytest.mark.timeout(300)]
