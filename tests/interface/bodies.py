@@ -125,6 +125,7 @@ BODIES: dict[str, Body] = {
         "use_case": "appointments",
         "activity_description": "Books appointments",
     },
+    "create_workflow_from_catalog": lambda world: {"name": f"Another {world.mark}"},
     "end_text_chat": lambda world: {},
     "rewind_text_chat": lambda world: {},
     "create_tool": lambda world: {"name": f"Another {world.mark}", "category": "calculator", "definition": CALCULATOR},

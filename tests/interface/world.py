@@ -69,6 +69,7 @@ class World:
         raw["nodes"].append(trigger(self.trigger))
         workflow = await self.make("/workflow/create/definition", {"name": f"{NAME} {self.mark}", "definition": raw})
         self.ids |= {"workflow_id": workflow["id"], "number": 1, "name": "startCall", "uuid": self.trigger}
+        self.ids |= {"template_id": "reception"}
         await self.make(f"/workflow/{workflow['id']}/publish", {})
 
     async def _runs(self) -> None:

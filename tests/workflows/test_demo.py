@@ -23,7 +23,7 @@ AGENTS = {slug: demo_agent(slug)["definition"] for slug in SLUGS}
 
 @pytest.fixture(params=SLUGS)
 def raw(request: pytest.FixtureRequest) -> dict[str, Any]:
-    found: dict[str, Any] = AGENTS[request.param]
+    found: dict[str, Any] = {**AGENTS[request.param]}
     return found
 
 

@@ -40,6 +40,27 @@ async def find_document(
     return None if row is None else (row[0], row[1])
 
 
+async def find_document_of_bytes(
+    session: AsyncSession, organization_id: int, sha256: str, name: str
+) -> DocumentRow | None:
+    """Returns the newest document of this name and content that is not archived and did not fail."""
+    query = (
+        select(KnowledgeDocument, DocumentContent)
+        .join(DocumentContent, DocumentContent.id == KnowledgeDocument.content_id)
+        .where(
+            KnowledgeDocument.organization_id == organization_id,
+            KnowledgeDocument.name == name,
+            KnowledgeDocument.archived_at.is_(None),
+            DocumentContent.sha256 == sha256,
+            DocumentContent.state != "failed",
+        )
+        .order_by(KnowledgeDocument.number.desc())
+        .limit(1)
+    )
+    row = (await session.execute(query)).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
 async def list_documents(
     session: AsyncSession,
     organization_id: int,

@@ -53,6 +53,14 @@ async def create_document(
     return document, content
 
 
+async def find_or_create_document(
+    session: AsyncSession, caller: Caller, stored: StoredFile, *, name: str, filename: str
+) -> DocumentRow:
+    """Returns the document of this name and these bytes that agents can use, or creates it."""
+    found = await repository.find_document_of_bytes(session, caller.organization_id, stored.sha256, name)
+    return found or await create_document(session, caller, stored, name=name, filename=filename)
+
+
 async def _get_or_add_content(
     session: AsyncSession, organization_id: int, stored: StoredFile
 ) -> tuple[DocumentContent, bool]:

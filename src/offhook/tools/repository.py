@@ -29,6 +29,14 @@ async def find_tool(
     return (await session.execute(query)).scalar_one_or_none()
 
 
+async def find_active_tool(session: AsyncSession, organization_id: int, name: str, category: str) -> Tool | None:
+    """Returns the newest active tool of this name and category."""
+    query = select(Tool).where(
+        Tool.organization_id == organization_id, Tool.name == name, Tool.category == category, Tool.status == "active"
+    )
+    return (await session.scalars(query.order_by(Tool.id.desc()).limit(1))).one_or_none()
+
+
 async def list_tools(
     session: AsyncSession,
     organization_id: int,

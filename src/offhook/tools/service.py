@@ -57,6 +57,14 @@ async def create_tool(
     return tool
 
 
+async def find_or_create_tool(
+    session: AsyncSession, caller: Caller, values: Mapping[str, Any], definition: ToolDefinition
+) -> Tool:
+    """Returns the active tool of this name and category, whatever its configuration is by now, or creates it."""
+    found = await repository.find_active_tool(session, caller.organization_id, str(values["name"]), definition.type)
+    return found or await create_tool(session, caller, values, definition)
+
+
 async def update_tool(
     session: AsyncSession,
     caller: Caller,

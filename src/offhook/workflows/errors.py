@@ -56,6 +56,12 @@ class FolderNameTaken(Conflict):
     code = "folder_name_taken"
 
 
+class TemplateNotFound(NotFound):
+    """Template not found. List the templates to see their ids."""
+
+    code = "template_not_found"
+
+
 class GenerationFailed(DomainError):
     """The language model failed to generate a workflow."""
 

@@ -1,19 +1,15 @@
-"""Three agents that work without an account: appointment booking, order status with a tool, a survey.
+"""Three agents of the catalog that a new organization has: appointment booking, order status with a tool, a survey.
 
-Their definitions are the JSON files in this folder. ``demo_caller`` in a definition holds a simulated caller's answers
-at each node.
+``demo_caller`` in a definition holds a simulated caller's answers at each node.
 """
 
-import json
-from functools import cache
-from importlib.resources import files
 from typing import Final, TypedDict
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, write_audit_entry
 from offhook.workflows import publication, repository, service
+from offhook.workflows.catalog.templates import TemplateDefinition, load_template
 from offhook.workflows.ports import NoTools, ToolCatalog
 
 SLUGS: Final = ("appointment_booking", "order_status", "survey")
@@ -21,15 +17,13 @@ SLUGS: Final = ("appointment_booking", "order_status", "survey")
 
 class DemoAgent(TypedDict):
     name: str
-    definition: JsonObject
+    definition: TemplateDefinition
 
 
-@cache
 def demo_agent(slug: str) -> DemoAgent:
     """Returns one demo agent. It is shared: do not change it."""
-    text = (files(__package__) / f"{slug}.json").read_text("utf-8")
-    agent: DemoAgent = json.loads(text)
-    return agent
+    template = load_template(slug)
+    return {"name": f"{template.card.agent_name} (demo)", "definition": template.definition}
 
 
 async def ensure_demo(

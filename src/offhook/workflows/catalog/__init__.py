@@ -1,0 +1,1 @@
+"""Agents to start from: a catalog of templates with documents and test scenarios."""
