@@ -15,6 +15,8 @@ TAKES_SCREENSHOTS = os.environ.get("OFFHOOK_SCREENSHOTS") == "1"
 SETTINGS = (
     "organization", "members", "audit", "models", "tools", "credentials", "do-not-call", "keys", "webhooks", "account",
 )  # fmt: skip
+FONT_SIZES = {12, 13, 15, 18, 24}
+FONT_WEIGHTS = {400, 600}
 # Where there is something to see once a campaign is over, and the name that its picture has.
 PAGES = {
     "/overview": "overview",
@@ -38,6 +40,13 @@ DIALOGS = {
 _VIOLATIONS = """axe.run({resultTypes: ["violations"]}).then(({violations}) => violations
     .filter(({impact}) => impact === "serious" || impact === "critical")
     .flatMap(({id, nodes}) => nodes.map(({html, failureSummary}) => `${id}: ${html.slice(0, 160)} ${failureSummary}`)))"""
+
+# Elements with words of their own; a graph's zoom is a transform, which leaves the computed size as it is.
+_FONTS = """[...document.querySelectorAll("body *")]
+    .filter((element) => element.checkVisibility() && !element.closest("noscript, script, style")
+        && ([...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== "") || element.value))
+    .map((element) => [getComputedStyle(element), element.outerHTML.slice(0, 160)])
+    .map(([{fontSize, fontWeight}, html]) => [parseFloat(fontSize), Number(fontWeight), html])"""
 
 
 class Form(NamedTuple):
@@ -91,6 +100,17 @@ def serious_faults(page: Page) -> list[str]:
         page.evaluate(AXE.read_text())
     found: list[str] = page.evaluate(_VIOLATIONS)
     return [f"{page.url}: {fault}" for fault in found]
+
+
+def font_faults(page: Page) -> list[str]:
+    """Words in another size or weight than those of the theme (web/src/app/theme.ts)."""
+    found: list[tuple[float, int, str]] = page.evaluate(_FONTS)
+    assert found
+    return [
+        f"{page.url}: {size} px, weight {weight}: {html}"
+        for size, weight, html in found
+        if size not in FONT_SIZES or weight not in FONT_WEIGHTS
+    ]
 
 
 def field(page: Page, label: str) -> Locator:

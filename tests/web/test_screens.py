@@ -23,6 +23,7 @@ from tests.web.looks import (
     complaints,
     field,
     finish_a_campaign,
+    font_faults,
     people,
     picture,
     serious_faults,
@@ -113,7 +114,7 @@ def test_every_page_is_whole(browser: Browser, context: BrowserContext, page: Pa
             expect(seen.get_by_role("navigation", name="Main")).to_have_count(1)
             if name:
                 picture(seen, f"{name}{'' if width == 1280 else '-phone'}")
-            faults += serious_faults(seen)
+            faults += serious_faults(seen) + font_faults(seen)
             if seen.evaluate("document.documentElement.scrollWidth > innerWidth"):
                 faults.append(f"{path}: wider than {width}")
             if width == 1280:

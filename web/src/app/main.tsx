@@ -1,5 +1,6 @@
 /** Starts the page. */
 
+import "@fontsource-variable/figtree/wght.css";
 import "@mantine/core/styles.css";
 import "./global.css";
 import { MantineProvider } from "@mantine/core";

@@ -1,6 +1,6 @@
-/** The look: one calm green, system fonts, soft corners. */
+/** The look: one calm green, Figtree in five sizes and two weights, soft corners. */
 
-import { Badge, createTheme, type MantineColorsTuple, Modal, Table } from "@mantine/core";
+import { Badge, createTheme, type MantineColorsTuple, Modal, Stepper, Table } from "@mantine/core";
 
 const brand: MantineColorsTuple = [
   "#e8f8f5",
@@ -29,21 +29,42 @@ const dark: MantineColorsTuple = [
   "#121617",
 ];
 
+/** All that the page uses; `tests/web/test_screens.py` counts them on every screen. */
+const SIZES = { xs: "0.75rem", sm: "0.8125rem", md: "0.9375rem", lg: "1.125rem", xl: "1.5rem" };
+const WEIGHTS = { regular: "400", medium: "600", bold: "600" };
+
 export const theme = createTheme({
   primaryColor: "brand",
   primaryShade: 7,
   colors: { brand, dark },
   defaultRadius: "md",
-  fontFamily: "Inter, ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif",
+  fontFamily: "'Figtree Variable', ui-sans-serif, system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif",
   fontFamilyMonospace: "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace",
-  headings: { fontWeight: "650" },
+  fontSizes: SIZES,
+  fontWeights: WEIGHTS,
+  headings: {
+    fontWeight: WEIGHTS.bold,
+    sizes: {
+      h1: { fontSize: SIZES.xl, lineHeight: "1.25" },
+      h2: { fontSize: SIZES.lg, lineHeight: "1.3" },
+      h3: { fontSize: SIZES.md, lineHeight: "1.35" },
+      h4: { fontSize: SIZES.sm, lineHeight: "1.4" },
+      h5: { fontSize: SIZES.sm, lineHeight: "1.4" },
+      h6: { fontSize: SIZES.xs, lineHeight: "1.4" },
+    },
+  },
   cursorType: "pointer",
   components: {
-    Badge: Badge.extend({ defaultProps: { variant: "light", tt: "none", fw: 600, miw: "max-content" } }),
+    Badge: Badge.extend({
+      defaultProps: { variant: "light", tt: "none", fw: 600, fz: "xs", miw: "max-content" },
+    }),
+    Stepper: Stepper.extend({
+      styles: { stepDescription: { fontSize: SIZES.xs }, stepIcon: { fontWeight: WEIGHTS.bold } },
+    }),
     Modal: Modal.extend({
       defaultProps: { radius: "lg", closeButtonProps: { "aria-label": "Close" } },
-      styles: { title: { fontSize: 17, fontWeight: 650 } },
+      styles: { title: { fontSize: SIZES.lg, fontWeight: WEIGHTS.bold } },
     }),
-    Table: Table.extend({ defaultProps: { verticalSpacing: "sm", horizontalSpacing: "lg" } }),
+    Table: Table.extend({ defaultProps: { verticalSpacing: 8, horizontalSpacing: "lg" } }),
   },
 });

@@ -10,7 +10,7 @@ export function ErrorScreen({ error }: ErrorComponentProps) {
   return (
     <Center mih="70vh" px="md">
       <Stack align="center" gap="xs" role="alert">
-        <Title order={1} fz={26} ta="center">
+        <Title order={1} fz="xl" ta="center">
           This page failed to load
         </Title>
         <Text c="dimmed" ta="center">

@@ -9,7 +9,7 @@ export function NotFound() {
   return (
     <Center mih="70vh" px="md">
       <Stack align="center" gap="xs">
-        <Title order={1} fz={26}>
+        <Title order={1} fz="xl">
           Page not found
         </Title>
         <Text c="dimmed" ta="center">

@@ -26,7 +26,7 @@ export function Page({ title, tabTitle = title, about, actions, back, children }
         {back}
         <Group justify="space-between" align="flex-end" gap="md" mt={back ? 6 : 0}>
           <div className={classes.words}>
-            <Title order={1} fz={26}>
+            <Title order={1} fz="xl">
               {title}
             </Title>
             {about && (
@@ -55,7 +55,7 @@ interface EmptyProps {
 export function Empty({ title, children, action, isInside = false }: EmptyProps) {
   return (
     <div className={classes.empty} data-inside={isInside || undefined}>
-      <Text fw={650} fz={isInside ? 15 : 18}>
+      <Text fw={600} fz={isInside ? "md" : "lg"}>
         {title}
       </Text>
       <Text c="dimmed" fz="sm" maw={480} ta="center">

@@ -21,7 +21,7 @@ export function AgentsPage() {
     <Stack gap="lg">
       <Group justify="space-between" align="flex-end">
         <div>
-          <Title order={1} fz={28}>
+          <Title order={1} fz="xl">
             Agents
           </Title>
           <Text c="dimmed" mt={4}>
@@ -54,7 +54,7 @@ function AgentCard({ agent }: { agent: AgentItem }) {
     <li>
       <Link to="/agents/$agentId" params={{ agentId: agent.id }} className={classes.card}>
         <Group justify="space-between" wrap="nowrap" align="flex-start">
-          <Text component="h2" fw={650} fz={17} lh={1.3} m={0}>
+          <Text component="h2" fw={600} fz="md" lh={1.3} m={0}>
             {agent.name}
           </Text>
           <Status agent={agent} />
@@ -110,7 +110,7 @@ function Loading() {
 function Empty({ onCreate }: { onCreate: (() => void) | undefined }) {
   return (
     <div className={classes.empty}>
-      <Title order={2} fz={20}>
+      <Title order={2} fz="lg">
         No agents yet
       </Title>
       <Text c="dimmed" maw={440} ta="center">

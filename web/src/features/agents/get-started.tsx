@@ -38,7 +38,7 @@ export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate
     <section className={classes.box} aria-label="Getting started">
       <div className={classes.head}>
         <div>
-          <Title order={2} fz={18}>
+          <Title order={2} fz="lg">
             {hasTalked ? "Next steps" : "Talk to an agent in a minute"}
           </Title>
           <Text fz="sm" c="dimmed">
@@ -96,7 +96,7 @@ function Step({ number, isDone, title, words, children }: StepProps) {
         {isDone ? <Check size={15} strokeWidth={2.6} role="img" aria-label="Done" /> : number}
       </span>
       <div>
-        <Text fw={650} fz="sm">
+        <Text fw={600} fz="sm">
           {title}
         </Text>
         <Text fz="sm" c="dimmed" mb={children ? 10 : 0}>

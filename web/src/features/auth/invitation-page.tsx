@@ -22,7 +22,7 @@ export function InvitationPage() {
     <Center mih="100vh" p="md" component="main">
       <Stack w={440} maw="100%" gap="xl">
         <Center>
-          <Logo size={28} />
+          <Logo size={24} />
         </Center>
         <Paper withBorder p={28} radius="lg" bg="var(--surface)">
           {token === "" && (
@@ -65,7 +65,7 @@ function Accept({ token, invited }: { token: string; invited: Schema<"InvitedRes
     <form onSubmit={submit} noValidate>
       <Stack gap="md">
         <div>
-          <Title order={1} fz={22}>
+          <Title order={1} fz="xl">
             Join {invited.organization_name}
           </Title>
           <Text fz="sm" c="dimmed" mt={4}>

@@ -31,7 +31,7 @@ export function SignInPage() {
     <Center mih="100vh" p="md">
       <Stack w={400} maw="100%" gap="xl">
         <Center>
-          <Logo size={28} />
+          <Logo size={24} />
         </Center>
         <Paper withBorder p={28} radius="lg" bg="var(--surface)">
           {isLinkPending ? (
@@ -94,7 +94,7 @@ function PasswordForm() {
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="md">
-        <Title order={1} fz={22}>
+        <Title order={1} fz="xl">
           {isNew ? "Create an account" : "Sign in"}
         </Title>
         {isNew && <TextInput label="Name" autoComplete="name" {...form.text("name")} />}

@@ -37,7 +37,7 @@ export function SpokenPanel({ chat, agentId, agentName, choice }: SpokenPanelPro
   if (chat.runId === null || (spoken.state.name === "off" && !isRunning)) {
     return (
       <div className={classes.stage}>
-        <Text fw={650} fz={22} ta="center">
+        <Text fw={600} fz="xl" ta="center">
           {chat.isOver ? "The call has ended" : `Talk to ${agentName}`}
         </Text>
         <Text c="dimmed" ta="center" maw={330}>

@@ -53,7 +53,7 @@ export function SearchPanel({ isEmpty }: { isEmpty: boolean }) {
             {search.data.map((hit) => (
               <li key={`${hit.document_id}.${hit.text}`}>
                 <Group gap={8}>
-                  <Text span fz="sm" fw={650}>
+                  <Text span fz="sm" fw={600}>
                     {hit.name}
                   </Text>
                   {hit.page != null && (

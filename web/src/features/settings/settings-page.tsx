@@ -54,7 +54,7 @@ function SectionList() {
       <nav aria-label="Settings" className={classes.list}>
         {GROUPS.map((group) => (
           <div key={group}>
-            <Text fz={12} fw={600} c="dimmed" px={12} pb={4}>
+            <Text fz="xs" fw={600} c="dimmed" px={12} pb={4}>
               {group}
             </Text>
             {shown

@@ -29,7 +29,7 @@ export function SimulatePanel({
     <div className={classes.call}>
       <Group className={classes.head} justify="space-between" wrap="nowrap">
         <div>
-          <Text fw={650} fz="sm">
+          <Text fw={600} fz="sm">
             {person?.name}
           </Text>
           <Text fz="xs" c="dimmed">

@@ -58,7 +58,7 @@ function Keypad({ onPress }: { onPress: (digit: string) => void }) {
               variant="default"
               w={54}
               h={44}
-              fz={17}
+              fz="md"
               aria-label={`Key ${key}`}
               onClick={() => onPress(key)}
             >

@@ -155,7 +155,7 @@ function Ending({ agentId, state, onStart }: { agentId: number; state: CallState
   return (
     <div className={classes.ending} role="status">
       <div>
-        <Text fw={650}>{phase.name === "ended" ? "Call ended" : "Call dropped"}</Text>
+        <Text fw={600}>{phase.name === "ended" ? "Call ended" : "Call dropped"}</Text>
         <Text fz="sm" c="dimmed">
           {phase.name === "ended" ? endWords(phase) : phase.message}
         </Text>

@@ -18,7 +18,7 @@ interface ChartProps {
   show: (value: number) => string;
 }
 
-const TICK = { fill: "var(--muted)", fontSize: 12 };
+const TICK = { fill: "var(--muted)", fontSize: "var(--mantine-font-size-xs)" };
 
 /** `rows` have their place on the axis under `at`; bars stand on each other. */
 export default function Chart({ label, kind, rows, series, show }: ChartProps) {

@@ -200,14 +200,14 @@ function FirstSteps() {
   return (
     <>
       <Group gap={8}>
-        <Text fw={650}>No calls yet. Start here:</Text>
+        <Text fw={600}>No calls yet. Start here:</Text>
       </Group>
       <ul className={classes.steps}>
         {steps.map((step) => (
           <li key={step.title}>
             <Link {...step.link} className={classes.step}>
               <step.icon size={22} strokeWidth={1.7} aria-hidden="true" />
-              <Text span fw={650}>
+              <Text span fw={600}>
                 {step.title}
               </Text>
               <Text span fz="sm" c="dimmed">

@@ -65,7 +65,7 @@ function Chosen() {
   if (nodeIds.length + edgeIds.length > 1) {
     return (
       <Stack className={classes.form} gap="sm">
-        <Text fw={650}>
+        <Text fw={600}>
           {pluralize(nodeIds.length, "step")} and {pluralize(edgeIds.length, "transition")} selected
         </Text>
         {canEdit && (

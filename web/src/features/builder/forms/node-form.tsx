@@ -29,7 +29,7 @@ export function NodeForm({ node }: { node: GraphNode }) {
       <Group gap={10} wrap="nowrap">
         <KindIcon kind={node.type} icon={spec?.icon} size={17} />
         <div>
-          <Text fw={650} lh={1.2}>
+          <Text fw={600} lh={1.2}>
             {spec?.display_name ?? node.type}
           </Text>
           <Text fz="xs" c="dimmed" lh={1.35}>

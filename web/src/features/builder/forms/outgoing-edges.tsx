@@ -23,7 +23,7 @@ export function OutgoingEdges({ node }: { node: GraphNode }) {
     .map((target) => ({ value: target.id, label: nodeName(target) }));
   return (
     <div>
-      <Text fz="sm" fw={500} mb={6}>
+      <Text fz="sm" fw={600} mb={6}>
         Transitions
       </Text>
       <Stack gap={4}>

@@ -53,7 +53,7 @@ export function Tour() {
   return (
     <section className={classes.hint} aria-label="Tour" onKeyDown={(event) => event.key === "Escape" && end()}>
       <Group justify="space-between" wrap="nowrap" align="flex-start" gap={8}>
-        <Text fw={650}>{hint.title}</Text>
+        <Text fw={600}>{hint.title}</Text>
         <CloseButton size="sm" aria-label="Close the tour" onClick={end} />
       </Group>
       <Text fz="sm" c="dimmed" mt={4} aria-live="polite">

@@ -109,7 +109,7 @@ function Row({ version, before, onShow }: { version: Version; before: Version | 
     <li className={classes.row}>
       <Group justify="space-between" wrap="nowrap">
         <Group gap={8}>
-          <Text fw={650}>v{version.version_number}</Text>
+          <Text fw={600}>v{version.version_number}</Text>
           <State status={version.status} />
         </Group>
         <Text fz="xs" c="dimmed">

@@ -48,14 +48,14 @@ export default function TimelinePanel({ campaign, done }: { campaign: Campaign; 
               dataKey="at"
               tickLine={false}
               axisLine={false}
-              tick={{ fill: "var(--muted)", fontSize: 12 }}
+              tick={{ fill: "var(--muted)", fontSize: "var(--mantine-font-size-xs)" }}
               minTickGap={30}
             />
             <YAxis
               allowDecimals={false}
               tickLine={false}
               axisLine={false}
-              tick={{ fill: "var(--muted)", fontSize: 12 }}
+              tick={{ fill: "var(--muted)", fontSize: "var(--mantine-font-size-xs)" }}
               width={44}
             />
             <Tooltip content={<TooltipBox />} cursor={{ fill: "var(--soft)" }} />

@@ -53,7 +53,7 @@ const COST_COLUMNS = [{ title: "Item" }, { title: "Amount", isRight: true }, { t
 export function Costs({ run }: { run: RunDetail }) {
   if (run.cost_lines.length === 0 && run.unpriced.length === 0) return null;
   return (
-    <Panel title="Cost" right={<Text fw={650}>{formatMoney(run.cost_cents)}</Text>}>
+    <Panel title="Cost" right={<Text fw={600}>{formatMoney(run.cost_cents)}</Text>}>
       <DataTable label="Cost lines" columns={COST_COLUMNS} minWidth={300} isTight>
         {run.cost_lines.map((line) => (
           <Table.Tr key={`${line.kind}.${line.provider}.${line.model}.${line.unit}`}>

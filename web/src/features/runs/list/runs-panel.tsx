@@ -50,7 +50,7 @@ function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
   const navigate = useNavigate();
   return (
     <div className={classes.scroll}>
-      <Table verticalSpacing="sm" horizontalSpacing="lg" highlightOnHover>
+      <Table highlightOnHover>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Run</Table.Th>

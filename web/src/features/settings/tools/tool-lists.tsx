@@ -25,7 +25,7 @@ export function Parameters({ form }: { form: Fields }) {
     set(list.map((old, at) => (at === index ? { ...old, ...part } : old)));
   return (
     <Stack gap={8}>
-      <Text fz="sm" fw={500}>
+      <Text fz="sm" fw={600}>
         Arguments that the agent fills in
       </Text>
       {list.map((parameter, index) => (
@@ -76,7 +76,7 @@ export function Destinations({ form }: { form: Fields }) {
     set(list.map((old, at) => (at === index ? { ...old, ...part } : old)));
   return (
     <Stack gap={8}>
-      <Text fz="sm" fw={500}>
+      <Text fz="sm" fw={600}>
         Transfer destinations. Only these numbers are ever dialed.
       </Text>
       {list.map((place, index) => (
