@@ -16,7 +16,10 @@ from offhook_lab import anthropic_server, gemini_server, openai_server
 from offhook_lab.sse import HttpRefusal, Script, SseServer
 
 KEY = "key-of-the-lab"
-QUICK = LlmTimeouts(connect_s=1.0, first_token_s=0.4, between_tokens_s=0.4)
+# Tests that wait for a limit have a short one of their own; on the others no busy machine may come to it.
+PATIENT = LlmTimeouts(connect_s=30.0, first_token_s=30.0, between_tokens_s=30.0)
+SLOW_START = LlmTimeouts(connect_s=30.0, first_token_s=0.3, between_tokens_s=30.0)
+STALLS = LlmTimeouts(connect_s=30.0, first_token_s=30.0, between_tokens_s=0.3)
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class LlmVendor:
         return ModelChoice("llm", self.provider, model or self.model, key, address, is_own_network=True)
 
     @asynccontextmanager
-    async def serving(self, script: Script, timeouts: LlmTimeouts = QUICK) -> AsyncIterator[tuple[SseServer, Any]]:
+    async def serving(self, script: Script, timeouts: LlmTimeouts = PATIENT) -> AsyncIterator[tuple[SseServer, Any]]:
         async with self.serve(script, api_key=KEY) as server:
             llm = self.build(self.choice(server.base_url), timeouts)
             # the SDK is loaded before the clock of a first token runs
@@ -45,7 +48,7 @@ class LlmVendor:
                 await close_http_clients()
 
     def guarded(self, address: str) -> Any:
-        return self.build(self.choice(address), QUICK, EgressClient())
+        return self.build(self.choice(address), PATIENT, EgressClient())
 
 
 OPENAI = LlmVendor(

@@ -21,7 +21,7 @@ from offhook.models.ports import (
     ToolSpec,
 )
 from offhook_lab.sse import FaultKind, HttpRefusal, ScriptedAnswer, StreamFault
-from tests.models.llm_vendors import ANTHROPIC, GOOGLE, OPENAI, VENDORS, LlmVendor
+from tests.models.llm_vendors import ANTHROPIC, GOOGLE, OPENAI, PATIENT, SLOW_START, STALLS, VENDORS, LlmVendor
 
 HELLO = LlmRequest([LlmMessage("system", "Be brief."), LlmMessage("user", "Hello?")])
 WEATHER = ToolSpec(
@@ -55,8 +55,8 @@ def called(events: list[LlmEvent]) -> list[ToolCall]:
     return [event.call for event in events if isinstance(event, ToolCalled)]
 
 
-async def failure(vendor: LlmVendor, *script: Any) -> ModelError:
-    async with vendor.serving(script) as (_, llm):
+async def failure(vendor: LlmVendor, *script: Any, timeouts: LlmTimeouts = PATIENT) -> ModelError:
+    async with vendor.serving(script, timeouts) as (_, llm):
         with pytest.raises(ModelError) as caught:
             await ask(llm)
         return caught.value
@@ -183,7 +183,7 @@ class TestFailures:
         ids=["no headers", "slow refusal", "headers and then nothing"],
     )
     async def test_a_slow_start(self, vendor: LlmVendor, reply: Any) -> None:
-        error = await failure(vendor, reply)
+        error = await failure(vendor, reply, timeouts=SLOW_START)
         assert (error.code, error.retryable) == ("llm_timeout", True)
 
     @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ class TestFailures:
         heard: list[LlmEvent] = []
         # the first delta of one format holds no text
         fault = StreamFault(cast(FaultKind, kind), after=3 if vendor is OPENAI else 2)
-        async with vendor.serving([ScriptedAnswer("One two three four.", fault=fault)]) as (_, llm):
+        async with vendor.serving([ScriptedAnswer("One two three four.", fault=fault)], STALLS) as (_, llm):
             with pytest.raises(ModelError) as caught:
                 await listen(llm, heard)
         assert spoken(heard) == "One two"
@@ -209,8 +209,10 @@ class TestFailures:
         assert caught.value.retryable
 
     async def test_a_steady_answer_may_take_longer_than_one_token(self, vendor: LlmVendor) -> None:
-        async with vendor.serving([ScriptedAnswer("one two three four five six", token_s=0.1)]) as (_, llm):
-            assert spoken(await ask(llm)) == "one two three four five six"
+        steady = LlmTimeouts(connect_s=30.0, first_token_s=1.0, between_tokens_s=1.0)
+        answer = ScriptedAnswer("one two three four five six seven", token_s=0.2)
+        async with vendor.serving([answer], steady) as (_, llm):
+            assert spoken(await ask(llm)) == "one two three four five six seven"
 
     async def test_closing_closes_the_request_at_once(self, vendor: LlmVendor) -> None:
         answer = ScriptedAnswer("one two three four five six seven", token_s=0.2)

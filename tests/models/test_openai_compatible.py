@@ -43,7 +43,10 @@ from offhook_lab.openai_server import (
     serve_openai,
 )
 
-QUICK = LlmTimeouts(connect_s=1.0, first_token_s=0.3, between_tokens_s=0.3)
+# Tests that wait for a limit have a short one of their own; on the others no busy machine may come to it.
+PATIENT = LlmTimeouts(connect_s=30.0, first_token_s=30.0, between_tokens_s=30.0)
+SLOW_START = LlmTimeouts(connect_s=30.0, first_token_s=0.3, between_tokens_s=30.0)
+STALLS = LlmTimeouts(connect_s=30.0, first_token_s=30.0, between_tokens_s=0.3)
 HELLO = LlmRequest([LlmMessage("system", "Be brief."), LlmMessage("user", "Hello?")])
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -68,7 +71,7 @@ def choice(model: str, address: str | None, key: str = "sk-test") -> ModelChoice
 @asynccontextmanager
 async def serving(script: Script, **options: Any) -> AsyncIterator[tuple[OpenAiServer, OpenAiCompatibleLlm]]:
     async with serve_openai(script, api_key="sk-test") as server:
-        llm = OpenAiCompatibleLlm(choice("gpt-4.1", server.base_url), **{"timeouts": QUICK, **options})
+        llm = OpenAiCompatibleLlm(choice("gpt-4.1", server.base_url), **{"timeouts": PATIENT, **options})
         # the SDK is loaded before the clock of a first token runs
         await llm.warm_up()
         try:
@@ -85,8 +88,8 @@ def spoken(events: list[LlmEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, TextDelta))
 
 
-async def failure(*script: Reply, request: LlmRequest = HELLO) -> ModelError:
-    async with serving(script) as (_, llm):
+async def failure(*script: Reply, request: LlmRequest = HELLO, timeouts: LlmTimeouts = PATIENT) -> ModelError:
+    async with serving(script, timeouts=timeouts) as (_, llm):
         with pytest.raises(ModelError) as caught:
             await ask(llm, request)
         return caught.value
@@ -327,7 +330,7 @@ class TestFaults:
         ids=["no headers", "slow refusal", "headers and then nothing"],
     )
     async def test_a_slow_first_token(self, reply: Reply) -> None:
-        error = await failure(reply)
+        error = await failure(reply, timeouts=SLOW_START)
         assert (error.code, error.retryable) == ("llm_timeout", True)
         assert "first token" in str(error)
 
@@ -345,7 +348,7 @@ class TestFaults:
     async def test_what_came_before_a_fault_was_heard(self, kind: str, code: str) -> None:
         heard: list[LlmEvent] = []
         fault = StreamFault(cast(FaultKind, kind), after=3)
-        async with serving([ScriptedAnswer("One two three four.", fault=fault)]) as (_, llm):
+        async with serving([ScriptedAnswer("One two three four.", fault=fault)], timeouts=STALLS) as (_, llm):
             with pytest.raises(ModelError) as caught:
                 await listen(llm, heard)
         assert spoken(heard) == "One two"
@@ -357,8 +360,10 @@ class TestFaults:
         assert (error.code, error.retryable) == ("llm_malformed_tool_call", True)
 
     async def test_a_steady_answer_may_take_longer_than_the_wait_for_one_token(self) -> None:
-        async with serving([ScriptedAnswer("one two three four five six", token_s=0.1)]) as (_, llm):
-            assert spoken(await ask(llm)) == "one two three four five six"
+        steady = LlmTimeouts(connect_s=30.0, first_token_s=1.0, between_tokens_s=1.0)
+        answer = ScriptedAnswer("one two three four five six seven", token_s=0.2)
+        async with serving([answer], timeouts=steady) as (_, llm):
+            assert spoken(await ask(llm)) == "one two three four five six seven"
 
 
 class TestLeaving:
