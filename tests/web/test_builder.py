@@ -303,3 +303,35 @@ def test_a_trigger_shows_its_address_to_copy_also_where_browsers_withhold_the_cl
     page.evaluate("document.execCommand = () => false")
     copy.press("Enter")
     expect(notices.get_by_text("This browser does not allow copying.")).to_be_visible(timeout=SLOW)
+
+
+def test_a_step_that_lands_on_an_edge_is_put_into_it_and_the_panel_makes_room(owner: Page) -> None:
+    page = owner
+    page.goto(f"{base_of(page)}/")
+    page.get_by_role("button", name="New agent").first.click()
+    page.get_by_label("Name").fill("Reception")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Reception")).to_be_visible(timeout=SLOW)
+
+    canvas = page.get_by_role("region", name="Conversation steps")
+    edge = page.locator(".react-flow__edge").bounding_box()
+    place = canvas.bounding_box()
+    assert edge is not None
+    assert place is not None
+    over = {"x": edge["x"] + edge["width"] / 2 - place["x"], "y": edge["y"] + edge["height"] / 2 - place["y"]}
+    page.get_by_role("button", name="Agent Step").drag_to(canvas, target_position=over)
+    expect(page.locator(".react-flow__node")).to_have_count(3)
+    saved(page)
+    stored = ask(page, "GET", f"/workflow/fetch/{page.url.rpartition('/')[2]}")["workflow_definition"]
+    kinds = {node["id"]: node["type"] for node in stored["nodes"]}
+    joined = [(kinds[edge["source"]], kinds[edge["target"]]) for edge in stored["edges"]]
+    assert joined == [("startCall", "agentNode"), ("agentNode", "endCall")]
+
+    page.get_by_role("button", name="Hide side panel").click()
+    wide = canvas.bounding_box()
+    assert wide is not None
+    assert wide["width"] > place["width"] + 300
+    step(page, "Welcome").click()
+    width = page.get_by_role("slider", name="Width of the side panel")
+    width.press("ArrowLeft")
+    expect(width).to_have_attribute("aria-valuenow", "420")

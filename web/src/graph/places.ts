@@ -7,6 +7,8 @@ export const NODE_WIDTH = 236;
 export const NODE_HEIGHT = 96;
 export const GAP_X = 44;
 export const GAP_Y = 84;
+/** Room for what floats over the canvas: the palette on the left, tools above and below. */
+export const FIT_PADDING = { left: "84px", top: "68px", right: "44px", bottom: "64px" } as const;
 
 /** Whether all of the steps can be seen where the view reaches from one point of the canvas to another. */
 export function areInside(nodes: readonly Pick<GraphNode, "position">[], view: { from: Point; until: Point }): boolean {
@@ -16,14 +18,35 @@ export function areInside(nodes: readonly Pick<GraphNode, "position">[], view: {
   );
 }
 
-/** Where a new step stands: below its predecessor, beside whatever is there already. */
-export function freePlace(definition: Definition, expected: Point): Point {
+/** Where steps of this size in all stand: below their predecessor, beside whatever is there already. */
+export function freePlace(
+  definition: Definition,
+  expected: Point,
+  size = { width: NODE_WIDTH, height: NODE_HEIGHT },
+): Point {
   const isTaken = (x: number) =>
     definition.nodes.some(
       ({ position }) =>
-        Math.abs(position.x - x) < NODE_WIDTH + 10 && Math.abs(position.y - expected.y) < NODE_HEIGHT + 10,
+        position.x > x - NODE_WIDTH - 10 &&
+        position.x < x + size.width + 10 &&
+        position.y > expected.y - NODE_HEIGHT - 10 &&
+        position.y < expected.y + size.height + 10,
     );
   let x = expected.x;
   while (isTaken(x)) x += NODE_WIDTH + GAP_X;
   return { x: Math.round(x), y: Math.round(expected.y) };
+}
+
+/** Where a step between two others stands, and how far down what is below has to go for it. */
+export function placeBetween(source: Point, target: Point): { place: Point; shift: number } {
+  const first = source.y + NODE_HEIGHT + GAP_Y;
+  const last = first + NODE_HEIGHT + GAP_Y;
+  const isBelow = target.y > source.y;
+  return {
+    place: {
+      x: Math.round((source.x + target.x) / 2),
+      y: Math.round(isBelow ? Math.max(first, (source.y + target.y) / 2) : first),
+    },
+    shift: isBelow ? Math.max(0, Math.round(last - target.y)) : 0,
+  };
 }

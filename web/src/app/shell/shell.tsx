@@ -15,12 +15,8 @@ import classes from "./shell.module.css";
 
 export function Shell() {
   const [isOpen, menu] = useDisclosure(false);
-  const [isNarrow, setIsNarrow] = useLocalStorage({
-    key: "offhook.narrow",
-    defaultValue: false,
-    getInitialValueInEffect: false,
-  });
   const isWide = useMatches({ select: (matches) => matches.some((match) => match.staticData.isWide === true) });
+  const [isNarrow, setIsNarrow] = useNarrowMenu(isWide);
   useSignInWhenSignedOut();
   return (
     <AppShell
@@ -84,6 +80,14 @@ export function Shell() {
       <Notices />
     </AppShell>
   );
+}
+
+/** Whether the menu shows icons only: by choice, and in the editor unless somebody wants it wide there. */
+function useNarrowMenu(isWide: boolean) {
+  const isInEffect = { getInitialValueInEffect: false };
+  const pages = useLocalStorage({ key: "offhook.narrow", defaultValue: false, ...isInEffect });
+  const editor = useLocalStorage({ key: "offhook.narrow.editor", defaultValue: true, ...isInEffect });
+  return isWide ? editor : pages;
 }
 
 function Home() {

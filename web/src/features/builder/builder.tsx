@@ -1,4 +1,4 @@
-/** The editor's canvas with its palette; the forms stand in the dock beside it. */
+/** The editor's canvas with its palette over it; the forms stand in the dock beside it. */
 
 import { ReactFlowProvider } from "@xyflow/react";
 import { type ReactNode, useMemo } from "react";
@@ -7,6 +7,7 @@ import { Canvas } from "./canvas/canvas";
 import { type Editor, EditorProvider } from "./state/editor";
 import { MarksProvider } from "./state/marks";
 import { Palette } from "./canvas/palette";
+import { DockFrame } from "./panels/dock-frame";
 import { ConflictBar } from "./header/save-state";
 
 interface BuilderProps {
@@ -34,11 +35,11 @@ export function Builder({ editor, liveId, visited, header, dock, over }: Builder
             <ConflictBar />
             {over}
             <div className={classes.columns} hidden={over !== undefined} data-readonly={!editor.canEdit || undefined}>
-              {editor.canEdit && <Palette />}
-              <Canvas />
-              <aside className={classes.dock} aria-label="Side panel">
-                {dock}
-              </aside>
+              <div className={classes.stage}>
+                {editor.canEdit && <Palette />}
+                <Canvas />
+              </div>
+              <DockFrame>{dock}</DockFrame>
             </div>
           </div>
         </ReactFlowProvider>

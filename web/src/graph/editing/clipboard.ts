@@ -1,6 +1,7 @@
 /** Copying steps within an agent and between agents, as text that any clipboard can hold. */
 
 import { type Definition, type Point, type GraphNode, type GraphEdge, object, parse, unusedName } from "../definition";
+import { NODE_HEIGHT, NODE_WIDTH, freePlace } from "../places";
 import { type NodeSpec, canAdd } from "../specs";
 
 const MARK = "offhook/steps";
@@ -33,7 +34,7 @@ export interface Pasted {
   leftOut: number;
 }
 
-/** Puts copied steps into a graph, with new ids, their middle at `at`. */
+/** Puts copied steps into a graph, with new ids, their middle at `at` or, if steps stand there, beside them. */
 export function paste(
   definition: Definition,
   clip: Definition,
@@ -43,6 +44,12 @@ export function paste(
   const taken = new Set(definition.nodes.map((node) => node.id));
   const ids = new Map<string, string>();
   const middle = middleOf(clip.nodes);
+  const { width, height } = boundsOf(clip.nodes);
+  const free = freePlace(
+    definition,
+    { x: at.x - width / 2, y: at.y - height / 2 },
+    { width: width + NODE_WIDTH, height: height + NODE_HEIGHT },
+  );
   const nodes: GraphNode[] = [];
   for (const node of clip.nodes) {
     const spec = specs.get(node.type);
@@ -50,8 +57,8 @@ export function paste(
     const id = unusedName(taken, node.id);
     ids.set(node.id, id);
     const position = {
-      x: Math.round(at.x + node.position.x - middle.x),
-      y: Math.round(at.y + node.position.y - middle.y),
+      x: Math.round(free.x + width / 2 + node.position.x - middle.x),
+      y: Math.round(free.y + height / 2 + node.position.y - middle.y),
     };
     nodes.push({ ...node, id, position, data: withoutTriggerPath(node) });
   }
@@ -77,8 +84,15 @@ function withoutTriggerPath(node: GraphNode): GraphNode["data"] {
 }
 
 export function middleOf(nodes: readonly GraphNode[]): Point {
-  if (nodes.length === 0) return { x: 0, y: 0 };
+  const { x, y, width, height } = boundsOf(nodes);
+  return { x: x + width / 2, y: y + height / 2 };
+}
+
+/** The rectangle of the upper left corners of steps. */
+export function boundsOf(nodes: readonly GraphNode[]) {
+  if (nodes.length === 0) return { x: 0, y: 0, width: 0, height: 0 };
   const xs = nodes.map((node) => node.position.x);
   const ys = nodes.map((node) => node.position.y);
-  return { x: (Math.min(...xs) + Math.max(...xs)) / 2, y: (Math.min(...ys) + Math.max(...ys)) / 2 };
+  const [x, y] = [Math.min(...xs), Math.min(...ys)];
+  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
 }

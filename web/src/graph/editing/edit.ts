@@ -10,6 +10,7 @@ import {
   unusedName,
   edgeLabel,
 } from "../definition";
+import { freePlace, placeBetween } from "../places";
 
 export function addNode(definition: Definition, node: GraphNode): Definition {
   return { ...definition, nodes: [...definition.nodes, node] };
@@ -81,6 +82,21 @@ export function reconnect(definition: Definition, id: string, source: string, ta
     ...definition,
     edges: definition.edges.map((edge) => (edge.id === id ? { ...edge, source, target } : edge)),
   };
+}
+
+/** Puts a step into an edge, which then leads to it; what stands below makes room. */
+export function splice(definition: Definition, edgeId: string, node: GraphNode): Definition {
+  const edge = definition.edges.find((candidate) => candidate.id === edgeId);
+  const source = definition.nodes.find((candidate) => candidate.id === edge?.source);
+  const target = definition.nodes.find((candidate) => candidate.id === edge?.target);
+  if (edge === undefined || source === undefined || target === undefined) return addNode(definition, node);
+  const { place, shift } = placeBetween(source.position, target.position);
+  const lowered = definition.nodes
+    .filter(({ position }) => shift > 0 && position.y >= target.position.y)
+    .map(({ id, position }): [string, Point] => [id, { x: position.x, y: position.y + shift }]);
+  const roomy = moveNodes(definition, new Map(lowered));
+  const added = addNode(roomy, { ...node, position: freePlace(roomy, place) });
+  return connect(reconnect(added, edgeId, edge.source, node.id), node.id, edge.target).definition;
 }
 
 /** What the server adds when it saves: the address of a trigger that had none. The same object when there is nothing. */

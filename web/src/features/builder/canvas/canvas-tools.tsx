@@ -4,6 +4,7 @@ import { ActionIcon, Tooltip } from "@mantine/core";
 import { Panel, useReactFlow } from "@xyflow/react";
 import { Keyboard, LayoutGrid, type LucideIcon, Maximize, Minus, Plus, Redo2, Undo2 } from "lucide-react";
 import { useState } from "react";
+import { FIT_PADDING } from "../../../graph/places";
 import classes from "./canvas.module.css";
 import { useEditorContext } from "../state/editor";
 import { ProblemsList } from "../header/problems-list";
@@ -37,7 +38,7 @@ export function CanvasTools() {
           <Tool
             name="Show all"
             icon={Maximize}
-            onClick={() => void flow.fitView({ duration: 250, padding: 0.18, maxZoom: 1 })}
+            onClick={() => void flow.fitView({ duration: 250, padding: FIT_PADDING, maxZoom: 1 })}
           />
           <Tool name="Keyboard shortcuts" icon={Keyboard} onClick={() => setIsHelping(true)} />
         </div>

@@ -10,12 +10,13 @@ import {
   useReactFlow,
 } from "@xyflow/react";
 import { type DragEvent, type KeyboardEvent, memo, useCallback, useRef, useState } from "react";
-import { NODE_WIDTH } from "../../../graph/places";
+import { FIT_PADDING, NODE_WIDTH } from "../../../graph/places";
 import classes from "./canvas.module.css";
 import { CanvasTools } from "./canvas-tools";
-import { READABLE, useIsFar, useLabels } from "./zoom-detail";
+import { LABELS_FROM, useIsFar, useLabels } from "./zoom-detail";
 import { useEditorContext } from "../state/editor";
 import { CanvasBackground } from "./background";
+import { edgeAt } from "./edge-at";
 import { LabelLayer } from "./label-layer";
 import { KindMenu, type MenuPlace } from "./kind-menu";
 import { NodeCard, type CanvasNode } from "./node-card";
@@ -73,7 +74,10 @@ export function Canvas() {
     if (kind === "" || !canEdit) return;
     event.preventDefault();
     const at = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
-    actions.add(kind, { x: at.x - 118, y: at.y - 30 });
+    const place = { x: at.x - NODE_WIDTH / 2, y: at.y - 30 };
+    const edge = edgeAt(event.clientX, event.clientY);
+    if (edge === undefined) actions.add(kind, place);
+    else actions.insert(kind, edge, place);
   };
 
   const press = (event: KeyboardEvent) => {
@@ -145,7 +149,9 @@ export function Canvas() {
       <KindMenu
         place={menu}
         onClose={() => setMenu(null)}
-        onChoose={(kind, place) => actions.add(kind, { x: place.position.x - 118, y: place.position.y }, place.from)}
+        onChoose={(kind, place) =>
+          actions.add(kind, { x: place.position.x - NODE_WIDTH / 2, y: place.position.y }, place.from)
+        }
       />
     </div>
   );
@@ -163,8 +169,8 @@ function usePanShield() {
 }
 
 function showAtFirst(flow: ReactFlowInstance<CanvasNode, CanvasEdge>) {
-  void flow.fitView({ padding: 0.14, maxZoom: 1 }).then(() => {
-    if (flow.getZoom() >= READABLE) return;
+  void flow.fitView({ padding: FIT_PADDING, maxZoom: 1 }).then(() => {
+    if (flow.getZoom() >= LABELS_FROM) return;
     const start = flow.getNodes().find((node) => node.data.node.type === "startCall") ?? flow.getNodes()[0];
     const box = window.document.querySelector(".react-flow")?.getBoundingClientRect();
     if (start === undefined || box === undefined) return;

@@ -3,6 +3,7 @@
 import { Tooltip, UnstyledButton } from "@mantine/core";
 import { canAdd, mayEnter } from "../../../graph/specs";
 import { KIND_MIME } from "./canvas";
+import { edgeInTheMiddle } from "./edge-at";
 import { useEditorContext } from "../state/editor";
 import { KindIcon } from "./kinds";
 import classes from "./palette.module.css";
@@ -17,13 +18,20 @@ export function Palette() {
       : undefined;
   return (
     <nav className={classes.palette} aria-label="Step types">
-      <p className={classes.title}>Add a step</p>
       {[...specs.values()].map((spec) => {
         const isOff = !canAdd(spec, document.definition);
         return (
           <Tooltip
             key={spec.name}
-            label={isOff ? `Only one ${spec.display_name} is allowed.` : spec.description}
+            label={
+              <>
+                <b>{spec.display_name}</b>
+                <br />
+                {isOff
+                  ? "Only one is allowed."
+                  : `${spec.description} Drag it, or click to add it after the selected step.`}
+              </>
+            }
             position="right"
             multiline
             maw={260}
@@ -38,9 +46,11 @@ export function Palette() {
                 event.dataTransfer.effectAllowed = "copy";
               }}
               onClick={() => {
-                // After the chosen step, where that may lead somewhere; else in the middle.
+                // After the chosen step, where that may lead somewhere; into the chosen edge; else in the middle.
+                const edge = selection.edgeIds.length === 1 ? selection.edgeIds[0] : edgeInTheMiddle();
                 if (chosen !== undefined && mayEnter(spec))
                   actions.add(spec.name, { x: chosen.position.x, y: chosen.position.y + 190 }, chosen.id);
+                else if (chosen === undefined && edge !== undefined) actions.insert(spec.name, edge);
                 else actions.add(spec.name);
               }}
             >
@@ -50,7 +60,6 @@ export function Palette() {
           </Tooltip>
         );
       })}
-      <p className={classes.hint}>Drag a step onto the canvas, or click to add it after the selected step.</p>
     </nav>
   );
 }

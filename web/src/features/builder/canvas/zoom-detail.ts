@@ -3,10 +3,8 @@
 import { useStore } from "@xyflow/react";
 import { useMemo } from "react";
 
-/** Below this zoom labels cannot be read and are not drawn. */
+/** Below this zoom labels cannot be read and are not drawn; a larger graph is shown from its start on. */
 export const LABELS_FROM = 0.45;
-/** Below this zoom a step cannot be read: a larger graph is shown from its start on. */
-export const READABLE = 0.62;
 /** Below this zoom the text of a step is four pixels high at most: lines stand for it. */
 const TEXT_FROM = 0.3;
 

@@ -4,14 +4,16 @@ import { useReactFlow } from "@xyflow/react";
 import { useMemo } from "react";
 import { clipOf, serializeNodes, paste } from "../../../graph/editing/clipboard";
 import type { Point } from "../../../graph/definition";
-import { addNode, connect, moveNodes, remove } from "../../../graph/editing/edit";
-import { NODE_HEIGHT, NODE_WIDTH, freePlace } from "../../../graph/places";
-import { canAdd, canConnect, createNode } from "../../../graph/specs";
+import { addNode, connect, moveNodes, remove, splice } from "../../../graph/editing/edit";
+import { FIT_PADDING, NODE_HEIGHT, NODE_WIDTH, freePlace } from "../../../graph/places";
+import { canAdd, canConnect, createNode, mayEnter, mayLeave } from "../../../graph/specs";
 import { useEditorContext } from "./editor";
 
 export interface CanvasActions {
   /** Adds a step, in the middle of the view without a place; `from` is joined to it. */
   add: (kind: string, at?: Point, from?: string) => void;
+  /** Adds a step within an edge, if its kind can be both left and entered, else like `add`. */
+  insert: (kind: string, edgeId: string, at?: Point) => void;
   connect: (source: string, target: string) => void;
   remove: (nodeIds: readonly string[], edgeIds: readonly string[]) => void;
   copy: () => string;
@@ -31,15 +33,27 @@ export function useCanvasActions(): CanvasActions {
       const at = flow.screenToFlowPosition({ x: box.left + box.width / 2, y: box.top + box.height / 2 });
       return { x: at.x - NODE_WIDTH / 2, y: at.y - NODE_HEIGHT / 2 };
     };
+    const add: CanvasActions["add"] = (kind, at, from) => {
+      const spec = specs.get(kind);
+      if (spec === undefined || !canAdd(spec, definition)) return;
+      const node = createNode(spec, definition, freePlace(definition, at ?? middle()));
+      const added = addNode(definition, node);
+      const isJoined = from !== undefined && canConnect(specs, added, from, node.id);
+      const next = isJoined ? connect(added, from, node.id).definition : added;
+      change((doc) => ({ ...doc, definition: next }));
+      reveal({ nodeIds: [node.id], edgeIds: [] }, "node");
+    };
     return {
-      add: (kind, at, from) => {
+      add,
+      insert: (kind, edgeId, at) => {
         const spec = specs.get(kind);
         if (spec === undefined || !canAdd(spec, definition)) return;
-        const node = createNode(spec, definition, freePlace(definition, at ?? middle()));
-        const added = addNode(definition, node);
-        const isJoined = from !== undefined && canConnect(specs, added, from, node.id);
-        const next = isJoined ? connect(added, from, node.id).definition : added;
-        change((doc) => ({ ...doc, definition: next }));
+        if (!mayEnter(spec) || !mayLeave(spec)) {
+          add(kind, at);
+          return;
+        }
+        const node = createNode(spec, definition, at ?? middle());
+        change((doc) => ({ ...doc, definition: splice(doc.definition, edgeId, node) }));
         reveal({ nodeIds: [node.id], edgeIds: [] }, "node");
       },
       connect: (source, target) => {
@@ -53,13 +67,7 @@ export function useCanvasActions(): CanvasActions {
       paste: (words) => {
         const clip = clipOf(words);
         if (clip === null) return false;
-        const at = middle();
-        const pasted = paste(
-          definition,
-          clip,
-          freePlace(definition, { x: at.x + NODE_WIDTH / 2, y: at.y + NODE_HEIGHT / 2 }),
-          specs,
-        );
+        const pasted = paste(definition, clip, middle(), specs);
         change((doc) => ({ ...doc, definition: pasted.definition }));
         reveal({ nodeIds: pasted.nodeIds, edgeIds: [] }, "node");
         return true;
@@ -75,7 +83,7 @@ export function useCanvasActions(): CanvasActions {
             ]),
         );
         change((doc) => ({ ...doc, definition: moveNodes(doc.definition, arranged(doc.definition, sizes)) }));
-        requestAnimationFrame(() => void flow.fitView({ duration: 300, padding: 0.18, maxZoom: 1 }));
+        requestAnimationFrame(() => void flow.fitView({ duration: 300, padding: FIT_PADDING, maxZoom: 1 }));
       },
     };
   }, [editor, flow]);

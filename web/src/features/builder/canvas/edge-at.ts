@@ -1,0 +1,22 @@
+/** Which edge a step lands on. */
+
+/** How far from its line, in pixels. */
+const REACH = 24;
+const STEPS = [0, -REACH, REACH, -REACH / 2, REACH / 2];
+
+/** The id of the edge that is drawn at or near a place in the window. */
+export function edgeAt(x: number, y: number): string | undefined {
+  for (const dx of STEPS)
+    for (const dy of STEPS)
+      for (const element of window.document.elementsFromPoint(x + dx, y + dy)) {
+        const edge = element.closest(".react-flow__edge");
+        if (edge !== null) return edge.getAttribute("data-id") ?? undefined;
+      }
+  return undefined;
+}
+
+/** The id of the edge in the middle of the canvas, where a step without a place is put. */
+export function edgeInTheMiddle(): string | undefined {
+  const box = window.document.querySelector(".react-flow")?.getBoundingClientRect();
+  return box === undefined ? undefined : edgeAt(box.left + box.width / 2, box.top + box.height / 2);
+}
