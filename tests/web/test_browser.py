@@ -151,6 +151,10 @@ def test_write_with_the_same_agent(page: Page) -> None:
     expect(page.get_by_label("Find a step")).to_be_focused(timeout=15_000)
     page.keyboard.type("booked and that")
     page.keyboard.press("Enter")
+    found = page.locator(".react-flow__node", has_text="booked and that")
+    expect(found).to_be_in_viewport(timeout=15_000)
+    for _ in range(5):
+        page.get_by_role("button", name="Zoom in").click()
     expect(live).not_to_be_in_viewport(timeout=15_000)
     page.get_by_role("radiogroup", name="Side panel").get_by_text("Test").click()
     page.get_by_text("Chat", exact=True).click()
