@@ -318,8 +318,8 @@ def test_a_step_that_lands_on_an_edge_is_put_into_it_and_the_panel_makes_room(ow
     place = canvas.bounding_box()
     assert edge is not None
     assert place is not None
-    over = {"x": edge["x"] + edge["width"] / 2 - place["x"], "y": edge["y"] + edge["height"] / 2 - place["y"]}
-    page.get_by_role("button", name="Agent Step").drag_to(canvas, target_position=over)
+    x, y = edge["x"] + edge["width"] / 2 - place["x"], edge["y"] + edge["height"] / 2 - place["y"]
+    page.get_by_role("button", name="Agent Step").drag_to(canvas, target_position={"x": x, "y": y})
     expect(page.locator(".react-flow__node")).to_have_count(3)
     saved(page)
     stored = ask(page, "GET", f"/workflow/fetch/{page.url.rpartition('/')[2]}")["workflow_definition"]
