@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { summarizeContactFile } from "./contacts-csv";
+import { rewriteContactFile, summarizeContactFile } from "./contacts-csv";
 import { decode, rowsOf, separatorOf } from "./csv-rows";
 
 const problems = (content: string) =>
@@ -62,6 +62,23 @@ describe("a contact file", () => {
     ["PK\0", "1 This is not a CSV"],
   ])("is refused: %j", (content, message) => {
     expect(problems(content)[0]).toContain(message);
+  });
+
+  it("is read with the column and without the rows that its user chose", () => {
+    const content = "Phone,Name\n0044 20 7946 0958,Ann\n+442079460958,Bo\n12,Cy\n";
+    expect(summarizeContactFile(content).phoneChoices).toEqual(["Phone", "Name"]);
+    const mapped = summarizeContactFile(content, { phoneColumn: 0 });
+    expect(mapped).toMatchObject({ problemCount: 2, skippableCount: 2, needsRewrite: true });
+    const choices = { phoneColumn: 0, skipsBadRows: true };
+    expect(summarizeContactFile(content, choices)).toMatchObject({ rowCount: 1, skippedCount: 2, problemCount: 0 });
+    const rewritten = rewriteContactFile(content, choices);
+    expect(rewritten).toBe("phone_number,Name\n+442079460958,Ann\n");
+    expect(summarizeContactFile(rewritten)).toMatchObject({ rowCount: 1, problemCount: 0, needsRewrite: false });
+  });
+
+  it("is not saved by skipping all of its rows, or a broken one", () => {
+    expect(summarizeContactFile("phone_number\n12\n13\n").skippableCount).toBe(0);
+    expect(summarizeContactFile('phone_number,a\n+12015550101,b\n12,"\n').skippableCount).toBe(0);
   });
 
   it("may be written as spreadsheets write", () => {

@@ -8,12 +8,30 @@ export interface RowProblem {
   message: string;
 }
 
+/** How a file is read, as its user chose. */
+export interface ReadingChoices {
+  /** Which column holds the phone numbers, from 0, when none is called so. */
+  phoneColumn?: number | undefined;
+  /** Whether rows with a problem are left out. */
+  skipsBadRows?: boolean | undefined;
+}
+
 export interface ContactFileSummary {
   columns: string[];
   rows: string[][];
+  /** The contacts, without those that are skipped. */
   rowCount: number;
   problems: RowProblem[];
   problemCount: number;
+  /** The names of all columns, when one has to be chosen for the phone numbers. */
+  phoneChoices: string[];
+  /** How many rows with a problem can be left out so that others remain. */
+  skippableCount: number;
+  skippedCount: number;
+  /** How many numbers are written with spaces, dashes or 00 instead of +. */
+  reformattedCount: number;
+  /** Whether {@link rewriteContactFile} has to be sent instead of the file. */
+  needsRewrite: boolean;
 }
 
 const SHOWN_ROWS = 8;
@@ -22,8 +40,23 @@ const E164 = /^\+[1-9]\d{6,14}$/;
 const PHONE = "phone_number";
 
 /** Says what the API would say; `rows` are counted as it counts them. Blank rows are no contacts. */
-export function summarizeContactFile(content: string): ContactFileSummary {
-  const look = new Looking();
+export function summarizeContactFile(content: string, choices: ReadingChoices = {}): ContactFileSummary {
+  return readContacts(content, new Looking(choices));
+}
+
+/** The file as the API takes it: commas, `phone_number`, numbers as +12015550123, and no row that is left out. */
+export function rewriteContactFile(content: string, choices: ReadingChoices): string {
+  const lines: string[] = [];
+  const looking = new Looking(choices, (cells) => lines.push(cells.map(quoteCell).join(",")));
+  readContacts(content, looking);
+  return [looking.columns.map(quoteCell).join(","), ...lines, ""].join("\n");
+}
+
+function quoteCell(cell: string): string {
+  return /[",\r\n]/.test(cell) || cell !== cell.trim() ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+function readContacts(content: string, look: Looking): Looking {
   const text = content.replace(/^\uFEFF/, "");
   if (text.includes("\0")) return look.refused(1, "This is not a CSV file. Save it as CSV (UTF-8).");
   try {
@@ -38,7 +71,13 @@ export function summarizeContactFile(content: string): ContactFileSummary {
   }
   if (look.columns.length === 0)
     return look.refused(1, "The file is empty. It needs a header row and contacts below it.");
-  return look.rowCount === 0 ? look.refused(1, "There are no contacts below the header.") : look;
+  return look.rowCount + look.skippedCount === 0 ? look.refused(1, "There are no contacts below the header.") : look;
+}
+
+/** A number with its country as E.164, however it is grouped; others as they are. */
+function normalizeNumber(number: string): string {
+  const digits = number.replace(/[\s().\-\u2010-\u2015]/g, "").replace(/^00(?=[1-9])/, "+");
+  return E164.test(digits) ? digits : number;
 }
 
 function foundInstead(columns: readonly string[]): string {
@@ -53,47 +92,85 @@ class Looking implements ContactFileSummary {
   rowCount = 0;
   problems: RowProblem[] = [];
   problemCount = 0;
+  phoneChoices: string[] = [];
+  skippedCount = 0;
+  reformattedCount = 0;
+  private badRowCount = 0;
+  private isBroken = false;
   private phone = -1;
   private seen = new Map<string, number>();
 
+  constructor(
+    private readonly choices: ReadingChoices,
+    private readonly keep: (cells: string[]) => void = () => undefined,
+  ) {}
+
+  get skippableCount(): number {
+    return this.isBroken || this.rowCount <= this.badRowCount ? 0 : this.badRowCount;
+  }
+
+  get needsRewrite(): boolean {
+    return this.choices.phoneColumn !== undefined || this.skippedCount > 0 || this.reformattedCount > 0;
+  }
+
   refused(row: number, message: string): this {
+    this.isBroken = true;
     this.add(row, null, message);
     return this;
   }
 
   /** Whether rows can be understood by it. */
   readHeader({ number, cells }: Row): boolean {
-    const columns = cells.map((name) => (name.trim().toLowerCase() === PHONE ? PHONE : name.trim()));
-    while (columns.at(-1) === "") columns.pop();
+    const names = cells.map((name) => (name.trim().toLowerCase() === PHONE ? PHONE : name.trim()));
+    while (names.at(-1) === "") names.pop();
+    const columns = names.map((name, index) => (index === this.choices.phoneColumn ? PHONE : name));
     columns.forEach((name, index) => {
       if (name === "") this.add(number, null, `Column ${index + 1} has no name.`);
       else if (columns.indexOf(name) < index) this.add(number, name, `More than one column is named ${name}.`);
     });
     this.columns = columns;
     this.phone = columns.indexOf(PHONE);
-    if (this.phone === -1) this.add(number, PHONE, `The ${PHONE} column is missing. ${foundInstead(columns)}`);
-    return this.problemCount === 0;
+    if (this.phone === -1) {
+      if (this.problemCount === 0 && names.length > 1) this.phoneChoices = names;
+      this.add(number, PHONE, `The ${PHONE} column is missing. ${foundInstead(columns)}`);
+    }
+    this.isBroken = this.problemCount > 0;
+    return !this.isBroken;
   }
 
   addContact({ number: row, cells }: Row): void {
-    this.rowCount += 1;
-    if (this.rows.length < SHOWN_ROWS) this.rows.push(cells);
-    const width = this.columns.length;
-    if (cells.slice(width).some((cell) => cell.trim() !== "")) {
-      this.add(row, null, `The row has ${cells.length} cells, but there are ${width} columns.`);
-      return;
+    const written = (cells[this.phone] ?? "").trim();
+    const number = normalizeNumber(written);
+    const problem = this.problemOf(cells, number);
+    if (problem !== null) {
+      if (this.choices.skipsBadRows === true) {
+        this.skippedCount += 1;
+        return;
+      }
+      this.badRowCount += 1;
+      this.add(row, problem.column, problem.message);
+    } else {
+      this.seen.set(number, row);
+      if (number !== written) this.reformattedCount += 1;
     }
-    const number = (cells[this.phone] ?? "").trim();
+    this.rowCount += 1;
+    const contact = cells.slice(0, this.columns.length);
+    if (problem === null) contact[this.phone] = number;
+    if (this.rows.length < SHOWN_ROWS) this.rows.push(contact);
+    this.keep(contact);
+  }
+
+  private problemOf(cells: string[], number: string): { column: string | null; message: string } | null {
+    const width = this.columns.length;
+    if (cells.slice(width).some((cell) => cell.trim() !== ""))
+      return { column: null, message: `The row has ${cells.length} cells, but there are ${width} columns.` };
+    if (number === "") return { column: PHONE, message: "The phone number is missing." };
+    if (!E164.test(number)) {
+      const advice = "Use the format +12015550123, with the country code.";
+      return { column: PHONE, message: `“${number.slice(0, 40)}” is not a valid phone number. ${advice}` };
+    }
     const before = this.seen.get(number);
-    if (number === "") this.add(row, PHONE, "The phone number is missing.");
-    else if (!E164.test(number))
-      this.add(
-        row,
-        PHONE,
-        `“${number.slice(0, 40)}” is not a valid phone number. Use the format +12015550123, with the country code and no spaces.`,
-      );
-    else if (before !== undefined) this.add(row, PHONE, `Duplicate of row ${before}.`);
-    else this.seen.set(number, row);
+    return before === undefined ? null : { column: PHONE, message: `Duplicate of row ${before}.` };
   }
 
   private add(row: number, column: string | null, message: string): void {

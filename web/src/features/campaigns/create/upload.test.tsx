@@ -3,7 +3,8 @@ import { useState } from "react";
 import { afterEach, expect, it, vi } from "vitest";
 import { renderPart } from "../../../testing/render";
 import { FakeServer } from "../../../testing/server";
-import { type Contacts, ContactsStep } from "./contacts-step";
+import type { Contacts } from "./contact-file-field";
+import { ContactsStep } from "./contacts-step";
 
 const PLACE = "POST /api/v1/s3/presigned-upload-url";
 
@@ -69,7 +70,7 @@ async function chooseFile(content: string) {
     await screen.findByLabelText("Contact file"),
     new File([content], "people.csv", { type: "text/csv" }),
   );
-  return { server, onContacts };
+  return { user, server, onContacts };
 }
 
 it("sends a file to the place that the API gives it", async () => {
@@ -88,6 +89,24 @@ it("shows the rows that are wrong, and sends nothing", async () => {
   expect(await screen.findByText("Duplicate of row 3.")).toBeTruthy();
   expect(screen.getByRole("alert").textContent).toContain("2 problems in this file. Fix them and choose the file");
   expect([server.sent, uploads]).toEqual([[], []]);
+});
+
+it("sends the rest when rows that are wrong are skipped", async () => {
+  const uploads = stubUploads(200);
+  const { user, onContacts } = await chooseFile("phone_number,name\n12,A\n+1 201-555-0101,B\n+12015550101,C\n");
+  await user.click(await screen.findByRole("button", { name: "Skip 2 rows and keep 1 contact" }));
+  await waitFor(() => expect(onContacts.mock.lastCall?.[0]?.fileKey).toBe("f1"));
+  expect(await uploads[0]?.body.text()).toBe("phone_number,name\n+12015550101,B\n");
+  expect(screen.getByText("2 rows skipped · 1 number reformatted")).toBeTruthy();
+});
+
+it("asks which column holds the phone numbers", async () => {
+  const uploads = stubUploads(200);
+  const { user, onContacts } = await chooseFile('Name;Mobile\n"Ann; B";+12015550101\n');
+  await user.click(await screen.findByRole("combobox", { name: "Phone number column" }));
+  await user.click(await screen.findByRole("option", { name: "Mobile" }));
+  await waitFor(() => expect(onContacts.mock.lastCall?.[0]?.fileKey).toBe("f1"));
+  expect(await uploads[0]?.body.text()).toBe("Name,phone_number\nAnn; B,+12015550101\n");
 });
 
 it("shows why an upload failed", async () => {

@@ -2,22 +2,21 @@
 
 import { Alert, Badge, Button, Group, List, Stack, Text } from "@mantine/core";
 import { Play } from "lucide-react";
-import { FormProblem } from "../../../components/forms/dialog";
+import { useState } from "react";
+import { Confirm } from "../../../components/forms/dialog";
 import { Figure, Figures } from "../../../components/layout/fact";
 import { Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { usePermissions } from "../../../lib/organization/organization-context";
-import { messageOf } from "../../../lib/api/errors";
 import { formatCount, formatDateTime, pluralize } from "../../../lib/format/format";
-import { useClickGuard } from "../../../lib/ui/use-click-guard";
 import type { Schema } from "../../../lib/api/types";
 import { type Campaign, useMove, usePreflight } from "../api";
+import { describeHours } from "../rules/rule-descriptions";
 
 export function PreflightPanel({ campaign }: { campaign: Campaign }) {
   const report = usePreflight(campaign.id, true);
   const permissions = usePermissions();
-  const move = useMove(campaign.id);
-  const guardClick = useClickGuard();
+  const [isAsking, setIsAsking] = useState(false);
   return (
     <Panel
       title="Dry run"
@@ -50,15 +49,13 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
             </Figures>
             <Warnings report={data} />
             <Zones zones={data.contacts_by_zone} />
-            <FormProblem words={move.error ? messageOf(move.error) : null} />
             {permissions.write && (
               <Group>
                 <Button
                   size="md"
                   leftSection={<Play size={17} />}
-                  loading={move.isPending}
                   disabled={data.callable_contacts === 0}
-                  onClick={() => guardClick(() => move.mutate("start"))}
+                  onClick={() => setIsAsking(true)}
                 >
                   Start dialing
                 </Button>
@@ -69,10 +66,49 @@ export function PreflightPanel({ campaign }: { campaign: Campaign }) {
                 )}
               </Group>
             )}
+            <StartDialog campaign={campaign} report={data} isOpen={isAsking} onClose={() => setIsAsking(false)} />
           </Stack>
         )}
       </Loaded>
     </Panel>
+  );
+}
+
+interface StartDialogProps {
+  campaign: Campaign;
+  report: Schema<"PreflightResponse">;
+  isOpen: boolean;
+  onClose: () => void;
+}
+
+/** Asks once, with numbers, before telephones ring. */
+function StartDialog({ campaign, report, isOpen, onClose }: StartDialogProps) {
+  const move = useMove(campaign.id);
+  const now = report.callable_contacts - report.closed_now;
+  return (
+    <Confirm
+      title={`Call ${pluralize(report.callable_contacts, "contact")}?`}
+      isOpen={isOpen}
+      onClose={onClose}
+      onConfirm={() => move.mutate("start", { onSuccess: onClose })}
+      confirm={`Call ${pluralize(report.callable_contacts, "contact")}`}
+      isBusy={move.isPending}
+      error={move.error}
+      isDangerous={false}
+    >
+      <List fz="sm" spacing={4}>
+        <List.Item>
+          {now === 0
+            ? "Nobody is called right now: it is outside calling hours."
+            : `${formatCount(now)} can be called right now, up to ${formatCount(campaign.max_concurrency)} at once.`}
+        </List.Item>
+        {now > 0 && report.closed_now > 0 && (
+          <List.Item>{formatCount(report.closed_now)} wait for their calling hours.</List.Item>
+        )}
+        <List.Item>Calling hours: {describeHours(campaign.calling_hours)}</List.Item>
+        <List.Item>You can pause at any time.</List.Item>
+      </List>
+    </Confirm>
   );
 }
 

@@ -2,7 +2,7 @@
 
 import type { Schema } from "../../../lib/api/types";
 import { isDay } from "./rule-descriptions";
-import { gridOf, openHours, PRESETS, slotsOf, type Week, weekOf } from "./week";
+import { DEFAULT_WEEK, gridOf, openHours, slotsOf, type Week } from "./week";
 
 /** The rules that can be changed later, too. */
 export interface Rules {
@@ -36,10 +36,10 @@ export const LOCAL_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone || "U
 export const FIRST_RULES: Rules = {
   accountId: null,
   maxConcurrency: 5,
-  hasHours: false,
-  week: PRESETS[0]?.week ?? weekOf(() => true),
+  hasHours: true,
+  week: DEFAULT_WEEK,
   timezone: LOCAL_ZONE,
-  inCalleeZone: false,
+  inCalleeZone: true,
   holidays: [],
   countries: [],
   allowsPremium: false,

@@ -17,10 +17,13 @@ export function weekOf(isOpen: (day: number, half: number) => boolean): Week {
   return DAYS.map((_, day) => Array.from({ length: HALF_HOURS }, (_, half) => isOpen(day, half)));
 }
 
+/** When calls go out unless somebody chooses other hours: within what the United States allow, 8 to 21. */
+export const DEFAULT_WEEK = weekOf((_, half) => half >= 18 && half < 40);
+
 export const PRESETS: { name: string; week: Week }[] = [
   { name: "Weekdays 9–17", week: weekOf((day, half) => day < 5 && half >= 18 && half < 34) },
   { name: "Weekdays 9–20", week: weekOf((day, half) => day < 5 && half >= 18 && half < 40) },
-  { name: "Every day 10–19", week: weekOf((_, half) => half >= 20 && half < 38) },
+  { name: "Every day 9–20", week: DEFAULT_WEEK },
   { name: "Clear", week: weekOf(() => false) },
 ];
 

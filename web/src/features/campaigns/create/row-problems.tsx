@@ -1,0 +1,44 @@
+/** What is wrong with a contact file, row by row. */
+
+import { Table, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { DataTable } from "../../../components/tables/data-table";
+import { pluralize } from "../../../lib/format/format";
+import type { RowProblem } from "./contacts-csv";
+
+interface RowProblemsProps {
+  problems: readonly RowProblem[];
+  total: number;
+  /** What can be done about it here. */
+  children?: ReactNode;
+}
+
+export function RowProblems({ problems, total, children }: RowProblemsProps) {
+  return (
+    <div role="alert">
+      <Text px="lg" pb="xs" fz="sm" c="red" fw={600}>
+        {pluralize(total, "problem")} in this file. Fix {total === 1 ? "it" : "them"} and choose the file again
+        {children ? ", or go on here:" : "."}
+      </Text>
+      {children}
+      <DataTable
+        label="Problems in the file"
+        columns={[{ title: "Row", isRight: true, width: 80 }, { title: "Column", width: 160 }, { title: "Problem" }]}
+        minWidth={480}
+      >
+        {problems.map((problem) => (
+          <Table.Tr key={`${problem.row}.${problem.column ?? ""}.${problem.message}`}>
+            <Table.Td ta="right">{problem.row}</Table.Td>
+            <Table.Td>{problem.column ?? "–"}</Table.Td>
+            <Table.Td>{problem.message}</Table.Td>
+          </Table.Tr>
+        ))}
+      </DataTable>
+      {total > problems.length && (
+        <Text px="lg" py="sm" fz="sm" c="dimmed">
+          Showing the first {problems.length}.
+        </Text>
+      )}
+    </div>
+  );
+}
