@@ -113,7 +113,7 @@ class TestEdges:
             .run()
         )
 
-        assert call.agent_said[1] == "Sorry, I didn't catch that. Could you say it again?"
+        assert call.agent_said[1] == "Sorry, I didn't catch that."
 
 
 class TestVariables:

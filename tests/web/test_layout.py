@@ -61,5 +61,5 @@ def test_the_lock_names_no_place_to_download_from() -> None:
 
 
 def test_the_settings_show_what_is_said_without_them() -> None:
-    shown = (SOURCE / "features" / "builder" / "settings" / "settings-spec.ts").read_text()
+    shown = (SOURCE / "features" / "builder" / "settings" / "phrase-spec.ts").read_text()
     assert [phrase for phrase in asdict(CannedPhrases()).values() if f'"{phrase}"' not in shown] == []

@@ -22,7 +22,7 @@ from offhook.telephony.media.sound_files import SoundFileError, read_as_mulaw
 # For scripts, a run without one of these outcomes has failed.
 EXIT_FAILED: Final = 6
 EXIT_CODES: Final = {
-    "answered": 0, "transferred": 0, "completed": 0, "busy": 3, "no_answer": 4, "voicemail": 5,
+    "answered": 0, "transferred": 0, "completed": 0, "not_understood": 0, "busy": 3, "no_answer": 4, "voicemail": 5,
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ _LIVE: Final[dict[str, tuple[str, str]]] = {
     "edge_taken": ("dim", "→ {label}"),
     "agent_said": ("cyan", "Agent:  {text}"),
     "caller_said": ("green", "Caller: {text}"),
+    "caller_not_understood": ("yellow", "Caller: (not understood)"),
     "digits_pressed": ("green", "Caller pressed {digits}"),
     "barged_in": ("yellow", "the caller interrupted"),
     "tool_called": ("magenta", "tool {name} {arguments}"),

@@ -52,12 +52,13 @@ class LlmMessage:
 
 @dataclass(frozen=True, slots=True)
 class EdgeHint:
-    """An edge as rules see it: ``tool`` is the name of the function that takes it."""
+    """An edge as rules see it: ``tool`` is the function that takes it, ``digits`` the keys, where there are keys."""
 
     tool: str
     label: str
     condition: str
     examples: tuple[str, ...] = ()
+    digits: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,7 @@ class TranscriptItem(BaseModel):
     end_s: float
     interrupted: bool
     node_id: str | None
+    understood: bool
 
 
 class Progress(BaseModel):

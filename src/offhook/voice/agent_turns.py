@@ -91,6 +91,11 @@ class AgentTurns:
         if not self.is_closing and not self.is_mute and not self.is_agent_busy:
             self._start_turn(partial(self._run_phrase, phrase))
 
+    def say_sentence(self, sentence: str) -> None:
+        """Says a sentence of the session's own that is made in this moment, unless the agent is busy."""
+        if not self.is_closing and not self.is_mute and not self.is_agent_busy:
+            self._start_turn(partial(self._run_phrase, sentence, is_canned=False))
+
     def say_filler(self) -> None:
         """Says that an answer will take a moment; the turn continues."""
         if self._utterance is not None:
@@ -173,10 +178,13 @@ class AgentTurns:
         self._empty_turns = 0
         return end_reason
 
-    async def _run_phrase(self, phrase: str) -> None:
+    async def _run_phrase(self, phrase: str, *, is_canned: bool = True) -> None:
         utterance = self._begin_utterance(TurnTiming())
         try:
-            utterance.say_canned(phrase)
+            if is_canned:
+                utterance.say_canned(phrase)
+            else:
+                utterance.add_scripted(phrase)
             self._conversation.history.add_canned_text(phrase)
             await utterance.finish()
         except asyncio.CancelledError:

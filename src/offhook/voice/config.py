@@ -18,7 +18,11 @@ class CannedPhrases:
     """Fixed phrases for when no model can be relied on; cached as audio when the first call begins."""
 
     filler: str = "One moment, please."
-    reprompt: str = "Sorry, I didn't catch that. Could you say it again?"
+    reprompt: str = "Sorry, I didn't catch that."
+    reprompt_again: str = "I'm sorry, I still didn't get that. Please say it in a few words."
+    reprompt_choices: str = "I still didn't get that. You can say: {{ choices }}."
+    reprompt_keys: str = "I'm afraid I can't make out the words. You can also press a key: {{ keys }}."
+    not_understood: str = "I'm sorry, I couldn't understand you well enough. Thank you for your patience. Goodbye!"
     apology: str = "I'm sorry, I am having technical trouble. Please call again later. Goodbye."
     idle: str = "Are you still there?"
     idle_goodbye: str = "I can't hear you, so I will end the call now. Goodbye."

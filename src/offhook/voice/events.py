@@ -28,6 +28,7 @@ CALLER_STARTED: Final = "caller_started"  # {} speech began
 CALLER_STOPPED: Final = "caller_stopped"  # {} speech ended
 CALLER_PARTIAL: Final = "caller_partial"  # {text} live only: not stored
 CALLER_SAID: Final = "caller_said"  # {text, start_s, end_s, confidence?}   -> transcript
+CALLER_NOT_UNDERSTOOD: Final = "caller_not_understood"  # {start_s, end_s} words without a transcript  -> transcript
 AGENT_SAID: Final = "agent_said"  # {text, start_s, end_s, interrupted, node_id}  -> transcript; text = what was heard
 AGENT_SPEAKING: Final = "agent_speaking"  # {text} live only: a sentence begins to play
 AGENT_PAUSED: Final = "agent_paused"  # {} the caller makes a sound: the agent pauses and listens

@@ -56,11 +56,11 @@ class CallRecorder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """The outcome of the conversation. ``outcome``: answered, voicemail, no_answer …; ``end_reason``: a stable
+    """The outcome of the conversation. ``outcome``: answered, voicemail, not_understood …; ``end_reason``: a stable
     identifier.
 
-    end_reason is one of: agent_ended, caller_hung_up, idle, max_duration, voicemail, watchdog, media_lost,
-    transferred, server_stopped, error.
+    end_reason is one of: agent_ended, caller_hung_up, idle, not_understood, max_duration, voicemail, watchdog,
+    media_lost, transferred, server_stopped, error.
     """
 
     outcome: str

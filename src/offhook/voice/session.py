@@ -10,6 +10,7 @@ from offhook.voice.call_context import CallAgent, CallContext
 from offhook.voice.config import CallConfig
 from offhook.voice.dialog.conversation import Conversation
 from offhook.voice.dialog.llm_chain import LlmChain
+from offhook.voice.dialog.reprompts import Reprompts
 from offhook.voice.events import TurnTiming
 from offhook.voice.input.digit_collector import DigitCollector
 from offhook.voice.input.listener import CallerListener
@@ -18,7 +19,7 @@ from offhook.voice.output.ambience import AmbientLeg
 from offhook.voice.output.playback import Playback
 from offhook.voice.output.speech import CallSpeaker
 from offhook.voice.ports import CallLeg, CallRecorder, CallResult, RunSink, VadEngine
-from offhook.voice.safety.call_termination import CallTermination
+from offhook.voice.safety.call_termination import NOT_UNDERSTOOD, CallTermination
 from offhook.voice.safety.voicemail_handler import VoicemailHandler
 from offhook.voice.usage_counter import UsageCounter
 from offhook.voice.watchdog import CallWatchdog
@@ -63,6 +64,7 @@ class CallSession:
             emit=line.emit,
             sample_rate=leg.codec.sample_rate,
         )
+        self._reprompts = Reprompts(self._config.phrases)
         self._ended = asyncio.Event()
         self._duration_s = 0.0
         self._end_reason = ""
@@ -149,7 +151,7 @@ class CallSession:
         phrases = self._config.phrases
         canned = [
             phrases.filler, phrases.apology, phrases.reprompt, phrases.idle, phrases.idle_goodbye,
-            phrases.time_warning, phrases.time_over,
+            phrases.time_warning, phrases.time_over, phrases.not_understood,
         ]  # fmt: skip
         beside = [
             asyncio.create_task(watchdog.run()),
@@ -217,9 +219,9 @@ class CallSession:
     def on_turn_ended(self, text: str, started_at: float, stopped_at: float) -> None:
         if self._turns.is_closing:
             return
-        now, t0 = self._line.since_start(), self._line.started_at
-        started, stopped = max(0.0, started_at - t0), max(0.0, stopped_at - t0)
-        self._line.emit(events.CALLER_SAID, {"text": text, "start_s": round(started, 3), "end_s": round(stopped, 3)})
+        now = self._line.since_start()
+        started, stopped = self._spoken_span(started_at, stopped_at)
+        self._line.emit(events.CALLER_SAID, {"text": text, "start_s": started, "end_s": stopped})
         self._voicemail.detector.on_turn_ended(text, self._llm)
         if self._ended.is_set() or self._turns.is_mute:
             return
@@ -229,22 +231,29 @@ class CallSession:
         else:
             self._turns.answer_caller(text, TurnTiming(caller_stopped=stopped, turn_decided=now))
 
-    def on_turn_without_transcript(self, count: int) -> None:
-        if self._turns.is_closing or self._turns.is_agent_busy:
+    def on_turn_without_transcript(self, count: int, started_at: float, stopped_at: float) -> None:
+        if self._turns.is_closing:
             return
-        if count >= self._config.max_unheard_turns:
-            self._turns.tags.append("stt_deaf")
-            self._apologize_and_end("nothing_recognised")
+        started, stopped = self._spoken_span(started_at, stopped_at)
+        self._line.emit(events.CALLER_NOT_UNDERSTOOD, {"start_s": started, "end_s": stopped})
+        if self._turns.is_agent_busy:
+            return
+        is_last = count >= self._config.max_unheard_turns
+        step = "end" if is_last else "retry"
+        self._line.emit(events.WATCHDOG_ACTED, {"step": step, "reason": NOT_UNDERSTOOD, "silent_ms": 0})
+        if is_last:
+            self._turns.end_with_phrase(self._config.phrases.not_understood, NOT_UNDERSTOOD)
         else:
-            self._line.emit(events.WATCHDOG_ACTED, {"step": "retry", "reason": "nothing_recognised", "silent_ms": 0})
-            self._turns.say_phrase(self._config.phrases.reprompt)
+            self._turns.say_sentence(self._reprompts.next_sentence(self._conversation))
+
+    def _spoken_span(self, started_at: float, stopped_at: float) -> tuple[float, float]:
+        """Returns two loop times as seconds since the call began."""
+        started, stopped = (round(max(0.0, at - self._line.started_at), 3) for at in (started_at, stopped_at))
+        return started, stopped
 
     def on_recognition_lost(self) -> None:
         self._turns.tags.append("stt_failed")
-        self._apologize_and_end("recognition_lost")
-
-    def _apologize_and_end(self, reason: str) -> None:
-        self._line.emit(events.WATCHDOG_ACTED, {"step": "apology", "reason": reason, "silent_ms": 0})
+        self._line.emit(events.WATCHDOG_ACTED, {"step": "apology", "reason": "recognition_lost", "silent_ms": 0})
         self._turns.end_with_phrase(self._config.phrases.apology, "error")
 
     # -- keys -----------------------------------------------------------------------------------------------------

@@ -94,6 +94,10 @@ class Phrases(_OpenModel):
 
     filler: Phrase | None = None
     reprompt: Phrase | None = None
+    reprompt_again: Phrase | None = None
+    reprompt_choices: Phrase | None = None
+    reprompt_keys: Phrase | None = None
+    not_understood: Phrase | None = None
     apology: Phrase | None = None
     idle: Phrase | None = None
     idle_goodbye: Phrase | None = None

@@ -140,6 +140,7 @@ class TestOutcomes:
             ("completed", "answered", "answered"),
             ("completed", "transferred", "answered"),
             ("completed", "voicemail", "voicemail"),
+            ("completed", "not_understood", "not_understood"),
             ("failed", "answered", "answered"),
             ("busy", None, "busy"),
             ("no_answer", "no_answer", "no_answer"),

@@ -8,10 +8,11 @@ CANCELED: Final = "canceled"
 FAILED: Final = "failed"
 VOICEMAIL: Final = "voicemail"
 OUTCOMES: Final = (
-    "answered", "no_answer", "busy", "voicemail", "failed", "canceled", "do_not_call", "invalid_number",
+    "answered", "not_understood", "no_answer", "busy", "voicemail", "failed", "canceled", "do_not_call",
+    "invalid_number",
 )  # fmt: skip
-# A redial skips contacts that were reached and contacts that may not be called.
-REDIALABLE: Final = frozenset({"no_answer", "busy", "voicemail", "failed", "canceled"})
+# A redial skips contacts that were talked to and contacts that may not be called.
+REDIALABLE: Final = frozenset({"not_understood", "no_answer", "busy", "voicemail", "failed", "canceled"})
 
 _BY_OUTCOME: Final = {"answered": ANSWERED, "transferred": ANSWERED, "voicemail": VOICEMAIL}
 _BY_STATUS: Final = {"busy": "busy", "no_answer": "no_answer", "canceled": CANCELED}

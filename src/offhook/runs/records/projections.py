@@ -9,6 +9,7 @@ from offhook.kit.json_values import JsonObject
 from offhook.runs.finishing.do_not_call_detection import DO_NOT_CALL_REQUESTED
 from offhook.voice.events import (
     AGENT_SAID,
+    CALLER_NOT_UNDERSTOOD,
     CALLER_SAID,
     NODE_ENTERED,
     TURN_TIMED,
@@ -19,11 +20,13 @@ from offhook.voice.events import (
 # A text chat was rewound and continued: {turn_id, node_id, name, values, nodes_visited, lines, caller_lines}, the state
 # from here on and how many transcript lines remain.
 CHAT_REWOUND: Final = "chat_rewound"
+# Stands for the words of a caller whom the recognizer did not understand.
+NOT_UNDERSTOOD_TEXT: Final = "(not understood)"
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptLine:
-    """An utterance of one side; times are seconds on the run's audio clock."""
+    """An utterance of one side; times are seconds on the run's audio clock. Without ``understood`` it has no words."""
 
     role: str
     text: str
@@ -31,6 +34,7 @@ class TranscriptLine:
     end_s: float
     interrupted: bool = False
     node_id: str | None = None
+    understood: bool = True
 
 
 def nearest_rank_percentile(values: Sequence[float], share: float) -> int | None:
@@ -100,9 +104,10 @@ def build_transcript(events: Iterable[Mapping[str, Any]]) -> list[TranscriptLine
     for event in events:
         if event["type"] == CHAT_REWOUND:
             del lines[event["data"]["lines"] :]
-        role = {CALLER_SAID: "caller", AGENT_SAID: "agent"}.get(event["type"])
+        role = {CALLER_SAID: "caller", CALLER_NOT_UNDERSTOOD: "caller", AGENT_SAID: "agent"}.get(event["type"])
         data = event["data"]
-        text = str(data.get("text") or "").strip()
+        is_understood = event["type"] != CALLER_NOT_UNDERSTOOD
+        text = str(data.get("text") or "").strip() if is_understood else NOT_UNDERSTOOD_TEXT
         if role is None or not text:
             continue
         end_s = _rounded_seconds(data.get("end_s"), event["at_ms"] / 1000)
@@ -114,6 +119,7 @@ def build_transcript(events: Iterable[Mapping[str, Any]]) -> list[TranscriptLine
                 end_s=end_s,
                 interrupted=bool(data.get("interrupted")),
                 node_id=data.get("node_id"),
+                understood=is_understood,
             )
         )
     return sorted(lines, key=lambda line: line.start_s)

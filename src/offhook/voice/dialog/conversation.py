@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NotRequired, TypedDict
 
 from offhook.kit.json_values import JsonObject
@@ -266,7 +266,7 @@ class Conversation:
             tools=[*edge_tools(edges, self.context), *(tool.spec for tool in tools)],
             hint=hint_for(
                 node,
-                edges,
+                edges if self._is_spoken else tuple(replace(edge, digits=None) for edge in edges),
                 tools,
                 self.context,
                 entered=self._entered,

@@ -63,7 +63,13 @@ def hint_for(
         entered=entered,
         say_text=render_template(say_text, context) if say_text else None,
         edges=tuple(
-            EdgeHint(edge.tool_name, edge.label, render_template(edge.condition, context), edge.examples)
+            EdgeHint(
+                edge.tool_name,
+                edge.label,
+                render_template(edge.condition, context),
+                edge.examples,
+                edge.digits,
+            )
             for edge in edges
         ),
         tools=tuple(

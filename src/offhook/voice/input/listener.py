@@ -32,7 +32,7 @@ class CallerTurnHandler(Protocol):
 
     def on_caller_speech(self, state: CallerTurnState) -> None: ...
     def on_turn_ended(self, text: str, started_at: float, stopped_at: float) -> None: ...
-    def on_turn_without_transcript(self, count: int) -> None: ...
+    def on_turn_without_transcript(self, count: int, started_at: float, stopped_at: float) -> None: ...
     def on_recognition_lost(self) -> None: ...
 
 
@@ -265,8 +265,8 @@ class CallerListener:
         self._owner.on_turn_ended(text, started_at, stopped_at)
 
     def _report_unheard_turn(self) -> None:
-        self._unheard_from = None
-        self._turn_started_at = None
+        stopped_at, self._unheard_from = self._unheard_from or self.detector.stopped_at, None
+        started_at, self._turn_started_at = self._turn_started_at or stopped_at, None
         self.unheard_turns += 1
         if self.unheard_turns >= UNHEARD_BEFORE_FAILOVER and self._circuit.next_ref is not None:
             error = ModelError("stt_silent", "The caller spoke and nothing was recognized.", retryable=True)
@@ -276,7 +276,7 @@ class CallerListener:
                 self._reader.cancel()
             stream, self._stream = self._stream, None
             self._reader = asyncio.create_task(self._run_recognition(close_first=stream))
-        self._owner.on_turn_without_transcript(self.unheard_turns)
+        self._owner.on_turn_without_transcript(self.unheard_turns, started_at, stopped_at)
 
 
 def _downsample_to_8k(samples: Samples) -> Samples:

@@ -7,6 +7,8 @@ from offhook.voice.ports import CallLeg, EndCallRequest, HandoverFailed
 
 # A carrier that does not answer the hang-up must not keep the run open.
 HANG_UP_TIMEOUT_S: Final = 5.0
+# End reason and outcome of a call whose caller spoke and was not understood: nobody's failure, and nothing was agreed.
+NOT_UNDERSTOOD: Final = "not_understood"
 
 
 class CallTermination:
@@ -14,12 +16,15 @@ class CallTermination:
 
     def __init__(self, over: EndCallRequest | None, end_reason: str) -> None:
         self._over = over
+        self._end_reason = end_reason
         self._is_chosen = over is not None and over.reason == end_reason
 
     def outcome(self, *, is_voicemail: bool) -> str:
         if self._over is not None and self._is_chosen and self._over.outcome is not None:
             return self._over.outcome
-        return "voicemail" if is_voicemail else "answered"
+        if is_voicemail:
+            return "voicemail"
+        return NOT_UNDERSTOOD if self._end_reason == NOT_UNDERSTOOD else "answered"
 
     @property
     def tags(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import { humanize } from "../../lib/format/format";
 const COLORS: Record<string, string> = {
   answered: "brand",
   transferred: "blue",
+  not_understood: "orange",
   voicemail: "violet",
   in_progress: "brand",
   busy: "yellow",

@@ -84,6 +84,7 @@ export type ContactState = "pending" | "calling" | "done";
 export type Outcome = Schema<"RedialCampaignRequest">["redial_statuses"][number];
 export const OUTCOMES: Outcome[] = [
   "answered",
+  "not_understood",
   "no_answer",
   "busy",
   "voicemail",

@@ -22,6 +22,15 @@ describe("a conversation", () => {
     expect(after(event("caller_partial", { text: "hm" }), event("caller_said", { text: "" })).lines).toEqual([]);
   });
 
+  it("keeps what was not understood as an utterance with its time", () => {
+    const state = after(
+      event("caller_partial", { text: "hm" }),
+      event("caller_not_understood", { start_s: 2.5, end_s: 4 }, 6000),
+    );
+    expect(speech(state.lines)).toEqual(["caller not_understood: Not understood"]);
+    expect(state.lines[0]).toMatchObject({ atMs: 2500 });
+  });
+
   it("joins the agent's sentences to one line and closes it with what was said", () => {
     const speaking = after(
       event("agent_speaking", { text: "Hello." }, 100),

@@ -3,7 +3,7 @@
 import { type CallEvent, number, text } from "./events";
 
 export type Speaker = "agent" | "caller";
-export type LineState = "live" | "final" | "interrupted";
+export type LineState = "live" | "final" | "interrupted" | "not_understood";
 
 export interface SpeechLine {
   kind: "speech";
@@ -50,6 +50,8 @@ export function applyEvent(state: TranscriptState, event: CallEvent): Transcript
       return callerSpeaks(state, event, "live");
     case "caller_said":
       return callerSpeaks(state, event, "final");
+    case "caller_not_understood":
+      return callerNotUnderstood(state, event);
     case "agent_speaking":
       return agentSpeaks(state, event);
     case "agent_said":
@@ -108,6 +110,19 @@ function callerSpeaks(state: TranscriptState, event: CallEvent, lineState: LineS
     speaker: "caller",
     text: words,
     state: lineState,
+    atMs: startMs(event),
+    unheard: "",
+  });
+}
+
+/** Words that the recognizer did not get: the line can be played, and says so. */
+function callerNotUnderstood(state: TranscriptState, event: CallEvent): TranscriptState {
+  const open = openLine(state, "caller");
+  return append(open === undefined ? state : remove(state, open.id), {
+    kind: "speech",
+    speaker: "caller",
+    text: "Not understood",
+    state: "not_understood",
     atMs: startMs(event),
     unheard: "",
   });

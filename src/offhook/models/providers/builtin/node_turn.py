@@ -16,6 +16,7 @@ from offhook.models.providers.builtin import edge_matching, phrases
 from offhook.models.providers.builtin.english.persona import read_prompts
 from offhook.models.providers.builtin.english.utterance import shorten_utterance
 from offhook.models.providers.builtin.meaning import UNKNOWN_MEANING, SentenceMeaning
+from offhook.models.spoken_text import question_of
 
 # Above this confidence an edge takes precedence over a tool whose arguments were given too.
 SURE_SCORE: Final = 0.62
@@ -115,7 +116,7 @@ class NodeTurn:
         return count
 
     def _current_question(self) -> str:
-        return phrases.question_of(self._opening)
+        return question_of(self._opening)
 
 
 def _reversed_until_speech(messages: Sequence[LlmMessage]) -> Iterator[LlmMessage]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from offhook.models.ports import EdgeHint, NodeHint
 from offhook.models.providers.builtin.english.words import word_tokens
+from offhook.models.spoken_text import join_choices, join_keys, pick_examples
 
 _QUOTED: Final = re.compile(r"[\u201c\"\u00ab]([^\u201d\"\u00bb]{3,300})[\u201d\"\u00bb]")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
@@ -100,30 +101,10 @@ def opening_sentence(hint: NodeHint) -> str:
     return f"What would you like? You can say: {offers}." if offers else "How can I help you with that?"
 
 
-def question_of(text: str) -> str:
-    """Returns the last question of a text, or the whole text."""
-    questions = [part.strip() for part in _SENTENCE.findall(text) if part.strip().endswith("?")]
-    return questions[-1] if questions else text.strip()
-
-
 def spoken_choices(edges: Sequence[EdgeHint]) -> str:
     """Lists what a caller can say, by an example of each edge; "" without examples. Labels are never read out."""
-    said = list(dict.fromkeys(_as_spoken(edge.examples[0]) for edge in edges if edge.examples))
-    said = said[: 6 if sum(len(choice.split()) for choice in said[:6]) <= 12 else 4]
+    said = pick_examples(edge.examples for edge in edges)
     return join_choices(said) if len(said) > 1 else ""
-
-
-def join_choices(choices: Sequence[str]) -> str:
-    """Joins choices as one says them: "nine, eleven, or two o'clock"."""
-    if len(choices) <= 1:
-        return "".join(choices)
-    if len(choices) == 2:
-        return f"{choices[0]} or {choices[1]}"
-    return f"{', '.join(choices[:-1])}, or {choices[-1]}"
-
-
-def _as_spoken(example: str) -> str:
-    return re.sub(r"\bi\b", "I", example.lower().strip(" .!?"))
 
 
 REPROMPTS: Final = (
@@ -136,11 +117,16 @@ GIVES_UP: Final = "I'm sorry, I'm having trouble understanding you."
 
 
 def reprompt_sentence(attempt: int, question: str, edges: Sequence[EdgeHint]) -> str:
-    """Returns a repeated question in other words than the time before; ``attempt`` counts from 0."""
+    """Returns a repeated question in other words than the time before; ``attempt`` counts from 0.
+
+    First the question, then what can be said, then the keys, where edges have some.
+    """
     opener = REPROMPTS[attempt % len(REPROMPTS)]
-    offers = spoken_choices(edges)
-    if attempt % 2 and offers:
+    offers, keys = spoken_choices(edges), join_keys((edge.digits, edge.examples) for edge in edges)
+    if attempt % 3 == 1 and offers:
         return f"{opener} You can say: {offers}."
+    if attempt % 3 == 2 and keys:
+        return f"{opener} You can also press a key: {keys}."
     return f"{opener} {question}"
 
 

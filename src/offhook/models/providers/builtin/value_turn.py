@@ -4,7 +4,6 @@ from offhook.models.providers.builtin import (
     arguments,
     edge_matching,
     edge_values,
-    phrases,
 )
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
 from offhook.models.providers.builtin.english import offered_options, spoken_values
@@ -12,6 +11,7 @@ from offhook.models.providers.builtin.english.utterance import CallerUtterance
 from offhook.models.providers.builtin.english.words import word_tokens
 from offhook.models.providers.builtin.node_turn import SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.tool_turn import ToolTurn
+from offhook.models.spoken_text import join_choices
 
 
 class ValueTurn(ToolTurn):
@@ -79,7 +79,7 @@ class ValueTurn(ToolTurn):
             if not within:
                 return RuleReply(f"I'm sorry, nothing is free {time}. {self._opening}")
             if len(within) > 1:
-                names = phrases.join_choices([offered_options.spoken_hour(hour) for hour in within])
+                names = join_choices([offered_options.spoken_hour(hour) for hour in within])
                 return RuleReply(f"{time[:1].upper()}{time[1:]} I have {names}. Which one would you like?")
         return None
 

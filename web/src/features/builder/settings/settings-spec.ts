@@ -1,6 +1,7 @@
 /** The settings of calls, in the words of docs/workflow-definition.md; names are dotted paths in `workflow_configurations`. */
 
 import type { PropertySpec } from "../../../graph/specs";
+import { PHRASES } from "./phrase-spec";
 
 export interface SettingsGroup {
   title: string;
@@ -206,43 +207,7 @@ export const SETTINGS: SettingsGroup[] = [
         "Words that speech recognition should expect, one per line. Use “word = pronunciation” to control how a word is spoken.",
         { editor: "textarea" },
       ),
-      // With what is said where nothing is set: Phrases in voice/config.py, compared by tests/web/test_layout.py.
-      ...(
-        [
-          ["filler", "Filler", "Said when a response takes too long.", "One moment, please."],
-          [
-            "reprompt",
-            "Not understood",
-            "Said when nothing was understood.",
-            "Sorry, I didn't catch that. Could you say it again?",
-          ],
-          [
-            "apology",
-            "Apology",
-            "Said before an error ends the call.",
-            "I'm sorry, I am having technical trouble. Please call again later. Goodbye.",
-          ],
-          ["idle", "Silent caller", "Said when the caller is silent.", "Are you still there?"],
-          [
-            "idle_goodbye",
-            "Silence goodbye",
-            "Said before the agent hangs up.",
-            "I can't hear you, so I will end the call now. Goodbye.",
-          ],
-          [
-            "time_warning",
-            "Time warning",
-            "Said 20 seconds before the maximum call duration.",
-            "Just so you know, we are almost out of time.",
-          ],
-          [
-            "time_over",
-            "Time limit reached",
-            "Said at the maximum call duration.",
-            "I'm sorry, our time is up. Goodbye.",
-          ],
-        ] as const
-      ).map(([name, title, description, standard]) =>
+      ...PHRASES.map(([name, title, description, standard]) =>
         setting(`phrases.${name}`, "string", title, description, { placeholder: standard, editor: "textarea" }),
       ),
     ],

@@ -199,6 +199,7 @@ function Why({ campaignId, contact }: { campaignId: number; contact: Schema<"Con
 
 const COLORS: Record<string, string> = {
   answered: "brand",
+  not_understood: "orange",
   voicemail: "violet",
   no_answer: "yellow",
   busy: "yellow",

@@ -12,7 +12,16 @@ import { countFilters, type RunSearch, toList } from "./search";
 import { ValueFilters } from "./value-filters";
 
 const named = (names: string[]) => names.map((value) => ({ value, label: humanize(value) }));
-const OUTCOMES = named(["answered", "voicemail", "transferred", "no_answer", "busy", "failed", "canceled"]);
+const OUTCOMES = named([
+  "answered",
+  "not_understood",
+  "voicemail",
+  "transferred",
+  "no_answer",
+  "busy",
+  "failed",
+  "canceled",
+]);
 const STATES = named(["initiated", "ringing", "in_progress", "completed", "busy", "no_answer", "failed", "canceled"]);
 const CHANNELS = [
   { value: "browser", label: "Browser" },
