@@ -5822,8 +5822,16 @@ export interface components {
             idle?: string | null;
             /** Idle Goodbye */
             idle_goodbye?: string | null;
+            /** Not Understood */
+            not_understood?: string | null;
             /** Reprompt */
             reprompt?: string | null;
+            /** Reprompt Again */
+            reprompt_again?: string | null;
+            /** Reprompt Choices */
+            reprompt_choices?: string | null;
+            /** Reprompt Keys */
+            reprompt_keys?: string | null;
             /** Time Over */
             time_over?: string | null;
             /** Time Warning */
@@ -6354,7 +6362,7 @@ export interface components {
             /** Name */
             name?: string | null;
             /** Redial Statuses */
-            redial_statuses: ("answered" | "no_answer" | "busy" | "voicemail" | "failed" | "canceled" | "do_not_call" | "invalid_number")[];
+            redial_statuses: ("answered" | "not_understood" | "no_answer" | "busy" | "voicemail" | "failed" | "canceled" | "do_not_call" | "invalid_number")[];
         };
         /**
          * ReferenceDocument
@@ -7536,6 +7544,8 @@ export interface components {
             start_s: number;
             /** Text */
             text: string;
+            /** Understood */
+            understood: boolean;
         };
         /** TranscriptResponse */
         TranscriptResponse: {
@@ -9935,7 +9945,7 @@ export interface operations {
                 /** @description Repeat for any of several */
                 state?: ("pending" | "calling" | "done")[] | null;
                 /** @description Repeat for any of several */
-                outcome?: ("answered" | "no_answer" | "busy" | "voicemail" | "failed" | "canceled" | "do_not_call" | "invalid_number")[] | null;
+                outcome?: ("answered" | "not_understood" | "no_answer" | "busy" | "voicemail" | "failed" | "canceled" | "do_not_call" | "invalid_number")[] | null;
                 page?: number;
                 limit?: number;
             };
