@@ -186,6 +186,7 @@ def test_write_with_the_same_agent(page: Page) -> None:
 
 def test_make_an_agent_from_nothing_and_publish_it(page: Page, home: str) -> None:
     page.get_by_role("button", name="New agent").first.click()
+    page.get_by_text("Simple agent", exact=True).click()
     page.get_by_label("Name").fill("Front desk")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name="Front desk", exact=True)).to_be_visible()

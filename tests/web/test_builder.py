@@ -90,6 +90,7 @@ def faults(page: Page) -> list[str]:
 def test_from_nothing_to_published_with_the_keyboard(owner: Page) -> None:
     page = owner
     page.get_by_role("button", name="New agent").first.click()
+    page.get_by_text("Simple agent", exact=True).click()
     page.get_by_label("Name").fill("Front desk")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Front desk")).to_be_visible(timeout=SLOW)

@@ -56,6 +56,7 @@ def test_a_newcomer_talks_publishes_and_calls_twenty_people(page: Page, base: st
 
     page.goto(base)
     page.get_by_role("button", name="New agent").first.click()
+    page.get_by_text("Simple agent", exact=True).click()
     page.get_by_label("Name").fill("Front desk")
     page.get_by_role("button", name="Create").click()
     page.get_by_role("button", name="Publish", exact=True).click()

@@ -33,3 +33,39 @@ export function useWriteAgent() {
     onSuccess: () => queries.invalidateQueries({ queryKey: ["agents"] }),
   });
 }
+
+export function useTemplates() {
+  return useQuery({
+    queryKey: ["templates"],
+    staleTime: Infinity,
+    queryFn: () => unwrap(api.GET("/api/v1/workflow/templates")),
+  });
+}
+
+/** Creates the agent together with its documents and tools. */
+export function useCreateFromTemplate() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: ({ templateId, name }: { templateId: string; name: string }) =>
+      unwrap(
+        api.POST("/api/v1/workflow/templates/{template_id}/create", {
+          params: { path: { template_id: templateId } },
+          body: { name },
+        }),
+      ),
+    onSuccess: () =>
+      Promise.all(["agents", "documents", "tools"].map((key) => queries.invalidateQueries({ queryKey: [key] }))),
+  });
+}
+
+/** Whether the organization has a language model that can write an agent; the offline one cannot. */
+export function useHasWritingModel(): boolean {
+  const models = useQuery({
+    queryKey: ["models"],
+    staleTime: 60_000,
+    retry: false,
+    queryFn: () => unwrap(api.GET("/api/v1/organizations/model-configurations/v2")),
+  });
+  const provider = models.data?.effective.llm.provider;
+  return provider !== undefined && provider !== "builtin";
+}

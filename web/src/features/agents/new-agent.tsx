@@ -1,30 +1,48 @@
-/** Makes an agent: the smallest one that works, or one that the language model writes from a description. */
+/** Makes an agent: from a template, the smallest one that works, or one that the language model writes. */
 
 import { Button, Group, Modal, SegmentedControl, Stack, Text, TextInput, Textarea } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 import { Problem } from "../../components/feedback/problem";
 import { fieldErrors, formError } from "../../lib/api/errors";
-import { useCreateAgent, useWriteAgent } from "./api";
+import { useCreateAgent, useHasWritingModel, useWriteAgent } from "./api";
+import { TemplateGallery } from "./template-gallery";
 
 const FIELDS = ["use_case", "activity_description", "call_type"] as const;
 const LABELS = { use_case: "Use case", activity_description: "What the agent does" };
 
+type StartingPoint = "template" | "simple" | "described";
+
 export function NewAgent({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  const [kind, setKind] = useState("empty");
+  const [kind, setKind] = useState<StartingPoint>("template");
+  const canDescribe = useHasWritingModel();
+  const isNarrow = useMediaQuery("(max-width: 48em)");
+  const open = useOpen();
   return (
-    <Modal opened={isOpen} onClose={onClose} title="New agent" centered radius="lg" size={500}>
+    <Modal
+      opened={isOpen}
+      onClose={onClose}
+      title="New agent"
+      centered
+      radius="lg"
+      size={kind === "template" ? 900 : 500}
+      fullScreen={isNarrow}
+    >
       <Stack>
-        <SegmentedControl
+        <SegmentedControl<StartingPoint>
           aria-label="Starting point"
           value={kind}
           onChange={setKind}
           data={[
-            { value: "empty", label: "Simple agent" },
-            { value: "described", label: "From a description" },
+            { value: "template", label: "Template" },
+            { value: "simple", label: "Simple agent" },
+            ...(canDescribe ? [{ value: "described" as const, label: "From a description" }] : []),
           ]}
         />
-        {kind === "empty" ? <Small onClose={onClose} /> : <Described onClose={onClose} />}
+        {kind === "template" && <TemplateGallery onCreated={open} />}
+        {kind === "simple" && <Small onClose={onClose} />}
+        {kind === "described" && <Described onClose={onClose} />}
       </Stack>
     </Modal>
   );
@@ -110,7 +128,7 @@ function Described({ onClose }: { onClose: () => void }) {
           onChange={(event) => set("activity_description", event.currentTarget.value)}
         />
         <Text fz="sm" c="dimmed">
-          Your organization's language model drafts the steps. The offline model uses simple rules.
+          Your organization's language model drafts the steps.
         </Text>
         {formError(write.error, FIELDS, LABELS) !== null && <Problem error={write.error} />}
         <Buttons

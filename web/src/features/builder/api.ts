@@ -8,6 +8,8 @@ import { api, unwrap } from "../../lib/api/client";
 import { ApiError } from "../../lib/api/errors";
 import type { Agent } from "../../lib/api/types";
 
+const READING_MS = 2_000;
+
 /** What one save stores, and what undo goes back through. */
 export interface Document {
   definition: Definition;
@@ -79,6 +81,9 @@ export function useValidation(id: number) {
   return useQuery({
     queryKey: ["agent", id, "validation"],
     placeholderData: (before) => before,
+    // A document of a new agent is usually read within seconds; its warning leaves by itself.
+    refetchInterval: ({ state }) =>
+      state.data?.warnings.some(({ code }) => code === "document_processing") ? READING_MS : false,
     queryFn: () =>
       unwrap(api.POST("/api/v1/workflow/{workflow_id}/validate", { params: { path: { workflow_id: id } } })),
   });
