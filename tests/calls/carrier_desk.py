@@ -1,5 +1,7 @@
 """An organization's account at an emulated carrier: its configuration, its number, and where the carrier finds us."""
 
+from sqlalchemy import func
+
 from offhook.root import Root
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.ports import CarrierRegistry
@@ -38,6 +40,7 @@ async def open_account(
             account_reference=spec.account.config.canonical_account(
                 str(carrier.credentials[spec.account.config.account_field])
             ),
+            verified_at=func.now(),
             secrets=root.get(CarrierAccounts).seal_secrets(organization_id, secrets),
         )
         session.add(row)

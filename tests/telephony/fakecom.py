@@ -1,16 +1,19 @@
 """An organization with an account at the fake carrier, and what that carrier sends us."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from httpx2 import AsyncClient, Response
+from sqlalchemy import func
 
 from offhook.root import Root
 from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.telephony.accounts.credentials import CarrierAccounts
+from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.telephony.tables import PhoneNumber, TelephonyConfiguration
 from tests.fakes.carrier import NAME, FakeCarrier
 from tests.fixtures_orgs import OrgFixture
@@ -45,7 +48,10 @@ class Account:
         nonce: str | None = None,
         **more: Any,
     ) -> Response:
-        """A signed request of the carrier to a path under ``/telephony``; ``headers`` are added last."""
+        """A signed request of the carrier to a path under ``/telephony``; ``headers`` are added last. The addresses of
+        runs are completed by the run's secret, as the carrier got them, unless they have a query."""
+        if (run := re.fullmatch(r"/fakecom/events/(\d+)", path)) is not None:
+            path = f"{path}?token={self.root.get(PublicAddress).run_secret(int(run[1]))}"
         raw, headers = self.carrier.signed(f"{BASE}/telephony{path}", body, token or self.token, nonce)
         headers |= more.pop("headers", {})
         return await self.client.post(
@@ -87,6 +93,7 @@ async def make_account(
     token: str = TOKEN,
     reference: str = "acme",
     number: str = OURS,
+    is_verified: bool = True,
 ) -> Account:
     async with root.db.transaction() as session:
         row = TelephonyConfiguration(
@@ -95,6 +102,7 @@ async def make_account(
             provider=NAME,
             config={"account": reference},
             account_reference=reference,
+            verified_at=func.now() if is_verified else None,
             secrets=root.get(CarrierAccounts).seal_secrets(org.id, {"token": token}),
         )
         session.add(row)

@@ -117,6 +117,8 @@ _SET_CALL_IDS: Final = text(
     " AS taken (organization_id, run_id, call_id)"
     " WHERE id IN (SELECT id FROM runs WHERE id = ANY(:run_ids) AND call_id IS NULL ORDER BY id FOR NO KEY UPDATE)"
     " AND id = taken.run_id AND runs.organization_id = taken.organization_id AND runs.call_id IS NULL"
+    " AND NOT EXISTS (SELECT FROM runs AS other WHERE other.call_id = taken.call_id AND other.mode = runs.mode"
+    " AND other.organization_id = runs.organization_id)"
 ).bindparams(
     bindparam("organization_ids", type_=ARRAY(BigInteger)),
     bindparam("run_ids", type_=ARRAY(BigInteger)),

@@ -72,7 +72,16 @@ class Run(Base):
         # Longest or shortest calls first; runs without a duration come last either way.
         Index("ix_runs_org_duration_desc", "organization_id", text("duration DESC NULLS LAST"), text("id DESC")),
         Index("ix_runs_org_duration_asc", "organization_id", "duration", "id"),
-        Index("ix_runs_call_id", "call_id", postgresql_where=text("call_id IS NOT NULL")),
+        # A carrier's call is one run. The organization stands for its accounts: what a carrier calls its calls is
+        # unguessable, and one organization cannot keep another from its own.
+        Index(
+            "uq_runs_call_id",
+            "call_id",
+            "mode",
+            "organization_id",
+            unique=True,
+            postgresql_where=text("call_id IS NOT NULL"),
+        ),
         Index(
             "ix_runs_live",
             "organization_id",

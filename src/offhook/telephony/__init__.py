@@ -111,7 +111,7 @@ def _build_services(
     outbound = OutboundCalls(db, carriers, reports, accounts, address, lost_calls)
     callbacks = CarrierCallbacks(db, root.events, carriers, accounts, address, proofs)
     refusals = CallRefusals(db, carriers, accounts, proofs)
-    numbers = AccountNumbers(db, carriers, accounts, address, hooks)
+    numbers = AccountNumbers(db, carriers, accounts, address, hooks, clock)
     return TelephonyServices(
         outbound=outbound,
         call_requests=CallRequests(db, outbound),
@@ -125,7 +125,7 @@ def _build_services(
         refusals=refusals,
         transfer_results=TransferResults(db, carriers, accounts, proofs, address, clock),
         account_hooks=hooks,
-        configurations=CarrierConfigurations(db, carriers, accounts, address, hooks),
+        configurations=CarrierConfigurations(db, carriers, accounts, address, hooks, clock),
         numbers=numbers,
         managed_numbers=ManagedNumbers(db, carriers, accounts, numbers, hooks, clock),
         lookup=CarrierLookup(db, carriers, accounts),

@@ -119,6 +119,12 @@ class ManagedConfiguration(Conflict):
     code = "managed_configuration"
 
 
+class AccountChanged(Conflict):
+    """This account was changed while the carrier was asked about it. Try again."""
+
+    code = "telephony_configuration_changed"
+
+
 class ProviderChange(DomainError):
     """An account's carrier cannot be changed. Create a new account instead."""
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from sqlalchemy import (
     BigInteger,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     LargeBinary,
     String,
@@ -22,12 +23,15 @@ class TelephonyConfiguration(Base):
     """``config`` holds the plain fields (for sandbox: ``{"mix": {"talks": 0.7, …}}``), ``secrets`` the rest, encrypted.
 
     ``account_reference``: this account's name in the carrier's webhooks. ``is_managed``: the platform's own account,
-    whose credentials are the installation's settings.
+    whose credentials are the installation's settings. ``verified_at``: when the carrier last accepted the credentials of
+    this reference; an account that was never verified claims no number and receives no calls.
     """
 
     __tablename__ = "telephony_configurations"
     __table_args__ = (
         UniqueConstraint("organization_id", "name"),
+        # The target of the foreign key of phone numbers.
+        UniqueConstraint("id", "organization_id", "is_managed", name="uq_telephony_configurations_owner"),
         Index("ix_telephony_configurations_account", "provider", "account_reference"),
         Index(
             "uq_telephony_configurations_managed",
@@ -46,6 +50,7 @@ class TelephonyConfiguration(Base):
     account_reference: Mapped[str | None] = mapped_column(String(200))
     is_default_outbound: Mapped[bool] = mapped_column(server_default=text("false"))
     is_managed: Mapped[bool] = mapped_column(server_default=text("false"))
+    verified_at: Mapped[datetime | None]
     inactive_since: Mapped[datetime | None]
     inactive_reason: Mapped[str | None] = mapped_column(String(500))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
@@ -55,12 +60,23 @@ class TelephonyConfiguration(Base):
 class PhoneNumber(Base):
     """A number of a carrier account. ``address_normalized``: E.164, a SIP URI, or an extension (``address_type``).
 
-    ``is_managed``: bought with the platform's own account. ``existing_number`` forwards to it.
+    ``is_managed``: bought with the platform's own account. ``existing_number`` forwards to it. The foreign key lets a
+    managed account have managed numbers only, and every account only numbers of its own organization.
     """
 
     __tablename__ = "phone_numbers"
     __table_args__ = (
         UniqueConstraint("telephony_configuration_id", "address_normalized"),
+        ForeignKeyConstraint(
+            ["telephony_configuration_id", "organization_id", "is_managed"],
+            [
+                "telephony_configurations.id",
+                "telephony_configurations.organization_id",
+                "telephony_configurations.is_managed",
+            ],
+            name="fk_phone_numbers_account",
+            ondelete="CASCADE",
+        ),
         Index("ix_phone_numbers_address", "address_normalized"),
         Index("ix_phone_numbers_org", "organization_id", "id"),
         Index(
@@ -74,9 +90,7 @@ class PhoneNumber(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
-    telephony_configuration_id: Mapped[int] = mapped_column(
-        ForeignKey("telephony_configurations.id", ondelete="CASCADE")
-    )
+    telephony_configuration_id: Mapped[int]
     address: Mapped[str] = mapped_column(String(255))
     address_normalized: Mapped[str] = mapped_column(String(255))
     address_type: Mapped[str] = mapped_column(String(16))

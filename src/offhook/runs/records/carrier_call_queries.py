@@ -39,6 +39,21 @@ async def call_ids_of_other_runs(
     return {call_id for call_id in found if call_id is not None}
 
 
+async def is_call_of_other_run(session: AsyncSession, run: Run, call_id: str) -> bool:
+    """Returns whether the call is another run's of the same organization and carrier. Until the transaction ends, no
+    other report can bind it."""
+    await lock_call(session, run.mode, call_id)
+    found = await session.scalar(
+        select(Run.id).where(
+            Run.call_id == call_id,
+            Run.mode == run.mode,
+            Run.organization_id == run.organization_id,
+            Run.id != run.id,
+        )
+    )
+    return found is not None
+
+
 async def lock_call(session: AsyncSession, mode: str, call_id: str) -> None:
     """Prevents other transactions from creating a run for this call until this one ends."""
     key = f"offhook.inbound:{mode}:{call_id}"

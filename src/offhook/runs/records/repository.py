@@ -17,12 +17,14 @@ from sqlalchemy import (
     cast,
     column,
     delete,
+    exists,
     func,
     insert,
     select,
     update,
 )
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from offhook.kit.json_values import JsonObject
 from offhook.runs.records.answered_by import ANSWERED, ANSWERED_BY, MACHINE, VOICEMAIL
@@ -77,6 +79,10 @@ _locked = _candidates.order_by(Run.id).with_for_update(of=Run, key_share=True).c
 _is_final = _changes.c.step == len(_STEP)
 _has_no_worker = Run.worker_id.is_(None)
 _elapsed = func.greatest(func.extract("epoch", _changes.c.at - func.coalesce(Run.answered_at, _changes.c.at)), 0)
+_other = aliased(Run)
+_is_claimed = exists().where(
+    _other.call_id == _changes.c.call_id, _other.mode == Run.mode, _other.organization_id == Run.organization_id
+)
 # Fields that the carrier reports, possibly late and in any order.
 _connected = cast(Run.carrier_bill["duration_s"].astext, Numeric(10, 3))
 _APPLY_CHANGES: Final = (
@@ -85,7 +91,8 @@ _APPLY_CHANGES: Final = (
     .values(
         status=_changes.c.status,
         end_reason=func.coalesce(_changes.c.end_reason, Run.end_reason),
-        call_id=func.coalesce(_changes.c.call_id, Run.call_id),
+        # A run keeps the call that it has, and takes none that another run has.
+        call_id=func.coalesce(Run.call_id, case((_is_claimed, None), else_=_changes.c.call_id)),
         started_at=func.coalesce(Run.started_at, _changes.c.at),
         outcome=case(
             (_changes.c.outcome.is_not(None), _changes.c.outcome),

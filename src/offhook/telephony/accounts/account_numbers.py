@@ -8,24 +8,26 @@ from typing import Any, Final
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, write_audit_entry
 from offhook.telephony.accounts import repository
+from offhook.telephony.accounts.account_checks import require_ownership, verify_credentials
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress, PublicAddressMissing
 from offhook.telephony.accounts.service import AccountHooks
 from offhook.telephony.carrier_kit.number_formats import PSTN, normalize_address
 from offhook.telephony.errors import (
-    CarrierUnavailable,
+    AccountChanged,
+    ManagedConfiguration,
     NumberIsManaged,
     NumberNotFound,
-    NumberNotOwned,
     NumberRoutedElsewhere,
     NumberTaken,
 )
-from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, CarrierSpec
-from offhook.telephony.tables import PhoneNumber
+from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry
+from offhook.telephony.tables import PhoneNumber, TelephonyConfiguration
 from offhook.workflows import service as workflows
 
 SYNC_TIMEOUT_S: Final = 8.0
@@ -57,6 +59,14 @@ class NewNumber:
     extra_metadata: JsonObject | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Proof:
+    """What the carrier said of a number. ``is_of_account``: it also accepts the account's credentials."""
+
+    carrier_id: str | None = None
+    is_of_account: bool = False
+
+
 class AccountNumbers:
     """Manages the numbers of an organization's carrier accounts and records every change in the audit log. Raises
     ConfigurationNotFound and NumberNotFound (404) for another organization's."""
@@ -68,7 +78,9 @@ class AccountNumbers:
         accounts: CarrierAccounts,
         address: PublicAddress,
         hooks: AccountHooks,
+        clock: Clock,
     ) -> None:
+        self._clock = clock
         self._db = db
         self._carriers = carriers
         self._accounts = accounts
@@ -90,17 +102,21 @@ class AccountNumbers:
             )
 
     async def add(self, caller: Caller, configuration_id: int, new: NewNumber, *, verify: bool) -> NumberView:
-        """Adds a number. Raises AddressInvalid (422), NumberTaken or NumberRoutedElsewhere (409); with ``verify``
-        also NumberNotOwned (400) and CarrierUnavailable (502)."""
+        """Adds a number of the organization's own account. Raises AddressInvalid (422), ManagedConfiguration,
+        NumberTaken or NumberRoutedElsewhere (409); with ``verify`` or an agent also NumberNotOwned (400),
+        CredentialsRefused (422), CarrierCheckFailed and CarrierUnavailable (502)."""
         address, kind, country = normalize_address(new.address, new.country_code)
         async with self._db.transaction() as session:
             row = await repository.get_configuration(session, caller.organization_id, configuration_id)
+            if row.is_managed:
+                raise ManagedConfiguration
+            await self._require_agent(session, caller, new.inbound_workflow_id)
             account = await self._accounts.open_account(session, row)
-        carrier_id = await self._require_owned(account, address, kind) if verify else None
+        is_claimed = new.inbound_workflow_id is not None
+        proof = await self._prove(row, account, address, kind) if verify or is_claimed else _Proof()
         async with self._db.transaction() as session:
-            row = await repository.get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
-            if new.inbound_workflow_id is not None:
-                await workflows.get_workflow(session, caller.organization_id, new.inbound_workflow_id)
+            row = await self._lock_unchanged(session, row, proof)
+            await self._require_agent(session, caller, new.inbound_workflow_id)
             if await repository.is_routed_elsewhere(session, row, address):
                 raise NumberRoutedElsewhere
             if new.is_default_caller_id:
@@ -117,7 +133,7 @@ class AccountNumbers:
                 is_active=new.is_active,
                 is_default_caller_id=new.is_default_caller_id,
                 extra_metadata=new.extra_metadata or {},
-                carrier_id=carrier_id,
+                carrier_id=proof.carrier_id,
             )
             session.add(number)
             try:
@@ -135,12 +151,25 @@ class AccountNumbers:
         self, caller: Caller, configuration_id: int, number_id: int, changes: Mapping[str, Any]
     ) -> NumberView:
         """Applies ``changes`` of label, country_code, inbound_workflow_id (None clears it), is_active,
-        is_default_caller_id and extra_metadata."""
+        is_default_caller_id and extra_metadata. An agent is given only to a number that the carrier says is the
+        account's. Raises as :meth:`add`."""
         async with self._db.transaction() as session:
-            row = await repository.get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
+            row = await repository.get_configuration(session, caller.organization_id, configuration_id)
             number = await self._get_row(session, caller.organization_id, configuration_id, number_id)
-            if changes.get("inbound_workflow_id") is not None:
-                await workflows.get_workflow(session, caller.organization_id, changes["inbound_workflow_id"])
+            await self._require_agent(session, caller, changes.get("inbound_workflow_id"))
+            account = await self._accounts.open_account(session, row)
+        is_claimed = changes.get("inbound_workflow_id") is not None and not number.is_managed
+        proof = _Proof()
+        if is_claimed:
+            proof = await self._prove(row, account, number.address_normalized, number.address_type)
+        async with self._db.transaction() as session:
+            row = await self._lock_unchanged(session, row, proof)
+            number = await self._get_row(session, caller.organization_id, configuration_id, number_id)
+            if is_claimed and await repository.is_routed_elsewhere(session, row, number.address_normalized):
+                raise NumberRoutedElsewhere
+            if proof.carrier_id is not None:
+                number.carrier_id = proof.carrier_id
+            await self._require_agent(session, caller, changes.get("inbound_workflow_id"))
             if changes.get("is_default_caller_id"):
                 await repository.unset_default_caller(session, caller.organization_id, configuration_id)
             for name, value in changes.items():
@@ -150,7 +179,6 @@ class AccountNumbers:
             await write_audit_entry(
                 session, caller, "phone_number.updated", f"phone_number:{number.id}", {"fields": sorted(changes)}
             )
-            account = await self._accounts.open_account(session, row)
             view = await self._build_view(session, number)
         return await self._sync_route(account, view) if changes.get("inbound_workflow_id") is not None else view
 
@@ -189,23 +217,39 @@ class AccountNumbers:
 
     # helpers
 
+    async def _require_agent(self, session: AsyncSession, caller: Caller, workflow_id: int | None) -> None:
+        """Raises WorkflowNotFound (404) for an agent of another organization."""
+        if workflow_id is not None:
+            await workflows.get_workflow(session, caller.organization_id, workflow_id)
+
     async def _sync_route(self, account: CarrierAccount, view: NumberView) -> NumberView:
         if view.row.address_type != PSTN:
             return view
         sync = await self.route_number(account, view.row.address_normalized)
         return NumberView(view.row, view.inbound_workflow_name, sync)
 
-    async def _require_owned(self, account: CarrierAccount, address: str, kind: str) -> str | None:
-        spec: CarrierSpec | None = self._carriers.find(account.provider)
-        if spec is None or spec.numbers.catalog is None or kind != PSTN:
-            return None
-        try:
-            found = await spec.numbers.catalog.find_owned(account, address)
-        except CarrierFailed as failure:
-            raise CarrierUnavailable(failure.message) from None
-        if found is None:
-            raise NumberNotOwned
-        return found
+    async def _prove(self, row: TelephonyConfiguration, account: CarrierAccount, address: str, kind: str) -> _Proof:
+        """Asks the carrier for the account, unless it was verified before, and for the number. Simulated networks have
+        nothing to prove."""
+        spec = self._carriers.find(account.provider)
+        if spec is None or spec.is_in_process:
+            return _Proof()
+        if row.verified_at is None:
+            await verify_credentials(spec, account, self._address)
+        return _Proof(await require_ownership(spec, account, address, kind), is_of_account=True)
+
+    async def _lock_unchanged(
+        self, session: AsyncSession, seen: TelephonyConfiguration, proof: _Proof
+    ) -> TelephonyConfiguration:
+        """Locks the account. Raises AccountChanged (409) when it has another name at the carrier than the one that was
+        proved."""
+        row = await repository.get_configuration(session, seen.organization_id, seen.id, is_locked=True)
+        if proof.is_of_account:
+            if row.account_reference != seen.account_reference:
+                raise AccountChanged
+            if row.verified_at is None:
+                row.verified_at = self._clock.now()
+        return row
 
     async def _get_row(
         self, session: AsyncSession, organization_id: int, configuration_id: int, number_id: int

@@ -160,9 +160,10 @@ async def list_numbers(configuration_id: Id, org: CurrentOrg, services: Services
     responses=error_responses(400, 502),
 )
 async def create_number(
-    configuration_id: Id, body: PhoneNumberCreate, org: RequireAdmin, services: Services, verify: Verify = False
+    configuration_id: Id, body: PhoneNumberCreate, org: RequireAdmin, services: Services, verify: Verify = True
 ) -> PhoneNumberResponse:
-    """Adds a number. With an agent, the carrier is asked to route its calls here; `provider_sync` reports the result."""
+    """Adds a number of an account of your own. With an agent, the carrier always has to confirm that the account owns
+    it, and is asked to route its calls here; `provider_sync` reports the result."""
     return _render_number(
         await services.numbers.add(org, configuration_id, NewNumber(**body.model_dump()), verify=verify)
     )

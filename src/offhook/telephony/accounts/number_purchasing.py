@@ -311,6 +311,7 @@ class ManagedNumbers:
             name=name,
             provider=provider,
             is_managed=True,
+            verified_at=self._clock.now(),
             account_reference=spec.account.config.canonical_account(str(reference))
             if reference and spec is not None and spec.account.config is not None
             else None,

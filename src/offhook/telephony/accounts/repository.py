@@ -189,7 +189,7 @@ async def unset_primary(session: AsyncSession, organization_id: int) -> None:
 
 async def is_routed_elsewhere(session: AsyncSession, account: TelephonyConfiguration, address: str) -> bool:
     """Returns True if another row has this number at the same account of the carrier, so that a call could go to
-    either.
+    either. An account that the carrier never verified claims nothing: anybody can enter the name of another's.
 
     Deliberately looks at all organizations, without disclosing which one it is.
     """
@@ -202,6 +202,7 @@ async def is_routed_elsewhere(session: AsyncSession, account: TelephonyConfigura
             TelephonyConfiguration.provider == account.provider,
             TelephonyConfiguration.account_reference == account.account_reference,
             TelephonyConfiguration.id != account.id,
+            TelephonyConfiguration.verified_at.is_not(None),
             PhoneNumber.address_normalized == address,
         )
         .limit(1)

@@ -9,22 +9,22 @@ from typing import Any
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, write_audit_entry
 from offhook.telephony.accounts import repository
+from offhook.telephony.accounts.account_checks import verify_credentials
 from offhook.telephony.accounts.config_fields import field_problem, mask_secret, read_fields
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.telephony.errors import (
-    CarrierCheckFailed,
     ConfigurationInvalid,
     ConfigurationNameTaken,
-    CredentialsRefused,
     ManagedConfiguration,
     ProviderChange,
 )
-from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, CarrierSpec
+from offhook.telephony.ports import CarrierAccount, CarrierRegistry, CarrierSpec
 from offhook.telephony.tables import TelephonyConfiguration
 
 # Raises a Conflict (409) while the account, given by organization and id, is in use and cannot be removed.
@@ -74,6 +74,7 @@ class _CheckedFields:
     config: JsonObject
     secrets: dict[str, str] = field(repr=False)
     reference: str | None
+    is_verified: bool = False
 
 
 class CarrierConfigurations:
@@ -87,7 +88,9 @@ class CarrierConfigurations:
         accounts: CarrierAccounts,
         address: PublicAddress,
         hooks: AccountHooks,
+        clock: Clock,
     ) -> None:
+        self._clock = clock
         self._db = db
         self._carriers = carriers
         self._accounts = accounts
@@ -143,6 +146,7 @@ class CarrierConfigurations:
                 config=checked.config,
                 secrets=self._accounts.seal_secrets(caller.organization_id, checked.secrets),
                 account_reference=checked.reference,
+                verified_at=self._clock.now() if checked.is_verified else None,
                 is_default_outbound=is_default,
             )
             if is_default:
@@ -183,6 +187,10 @@ class CarrierConfigurations:
             if checked is not None:
                 row.config = checked.config
                 row.secrets = self._accounts.seal_secrets(caller.organization_id, checked.secrets)
+                if checked.is_verified:
+                    row.verified_at = self._clock.now()
+                elif row.account_reference != checked.reference:
+                    row.verified_at = None
                 row.account_reference = checked.reference
                 row.inactive_since = row.inactive_reason = None
             await self._flush_unique_name(session)
@@ -224,7 +232,7 @@ class CarrierConfigurations:
             row = await repository.get_configuration(session, caller.organization_id, configuration_id)
             account = await self._accounts.open_account(session, row)
         if row.inactive_since is not None:
-            await self._verify_with_carrier(self._get_spec(row.provider), account)
+            await verify_credentials(self._get_spec(row.provider), account, self._address)
         async with self._db.transaction() as session:
             row = await repository.get_configuration(session, caller.organization_id, configuration_id, is_locked=True)
             row.inactive_since = row.inactive_reason = None
@@ -281,27 +289,16 @@ class CarrierConfigurations:
             account = CarrierAccount(organization_id, spec.name, configuration_id, {**config, **secrets})
             config |= {
                 name: value
-                for name, value in (await self._verify_with_carrier(spec, account)).items()
+                for name, value in (await verify_credentials(spec, account, self._address)).items()
                 if name not in secrets
             }
         reference = config.get(spec.account.config.account_field) or secrets.get(spec.account.config.account_field)
         return _CheckedFields(
-            config, secrets, spec.account.config.canonical_account(str(reference)) if reference else None
+            config,
+            secrets,
+            spec.account.config.canonical_account(str(reference)) if reference else None,
+            is_verified=verify,
         )
-
-    async def _verify_with_carrier(self, spec: CarrierSpec, account: CarrierAccount) -> Mapping[str, Any]:
-        if spec.account.check is None:
-            return {}
-        try:
-            return await spec.account.check.check_account(
-                account, self._address.inbound_url if self._address.base else ""
-            )
-        except CarrierFailed as failure:
-            if failure.retryable:
-                raise CarrierCheckFailed(
-                    f"The credentials could not be checked with the carrier: {failure.message}"
-                ) from None
-            raise CredentialsRefused(f"The carrier rejected these credentials: {failure.message}") from None
 
     async def _flush_unique_name(self, session: AsyncSession) -> None:
         try:

@@ -63,7 +63,7 @@ class CallLinks:
     """Our public URLs that a carrier gets for one call or one transfer.
 
     ``callbacks`` is ``https://…/api/v1/telephony/<provider>``. ``secret`` is unguessable and belongs to the run: it
-    goes into the URLs for carriers whose signature covers too little.
+    stands in every URL of the run, because a signature says which account sends it and not which call.
     """
 
     run_id: int
@@ -73,10 +73,9 @@ class CallLinks:
     callbacks: str
     secret: str
 
-    def callback_url(self, kind: str, *, with_secret: bool = True) -> str:
+    def callback_url(self, kind: str) -> str:
         """Returns the URL of the run's ``kind`` of callback, such as ``status-callback`` or ``events``."""
-        address = f"{self.callbacks}/{kind}/{self.run_id}"
-        return f"{address}?token={self.secret}" if with_secret else address
+        return f"{self.callbacks}/{kind}/{self.run_id}?token={self.secret}"
 
 
 @dataclass(frozen=True, slots=True)

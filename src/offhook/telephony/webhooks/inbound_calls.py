@@ -194,7 +194,9 @@ class InboundCalls:
         await carrier_call_queries.lock_call(session, spec.name, call.call_id)
         ids = [row.id for row in proven.rows]
         countries = await repository.number_countries(session, ids)
-        number = await repository.find_called_number(session, ids, candidate_addresses(call.to_number, countries))
+        # A signature proves little where the carrier's key is public: only a verified account receives calls.
+        verified = [row.id for row in proven.rows if row.verified_at is not None]
+        number = await repository.find_called_number(session, verified, candidate_addresses(call.to_number, countries))
         index = ids.index(number.telephony_configuration_id) if number is not None else 0
         row, account = proven.rows[index], proven.accounts[index]
         call = replace(call, from_number=canonical_number(call.from_number, countries))
@@ -330,7 +332,7 @@ class AnswerDocuments:
         spec = self._carriers.find(provider)
         if spec is None or spec.webhooks.answerer is None:
             raise CarrierUnknown
-        run, account, webhook, proof = await self._callbacks.verify_for_run(spec, run_id, callback, needs_secret=True)
+        run, account, webhook, proof = await self._callbacks.verify_for_run(spec, run_id, callback)
         verdict = None
         if spec.webhooks.statuses is not None:
             # Some carriers detect machines before they fetch the document.

@@ -74,16 +74,17 @@ class CarrierCallbacks:
         self._proofs = proofs
 
     async def handle_for_run(self, provider: str, kind: str, run_id: int, callback: CallbackRequest) -> CallbackResult:
-        """Handles a callback for the run that the URL names. Raises RunNotFound (404)."""
+        """Handles a callback for the run that the URL names, with the run's secret: the carrier's signature alone says
+        which account it is, not which call. Raises RunNotFound (404)."""
         spec = self._get_spec(provider)
         run, account, webhook, proof = await self.verify_for_run(spec, run_id, callback)
         return await self._record_report(spec, account, run, self._parse_report(spec, kind, webhook), webhook, proof)
 
     async def verify_for_run(
-        self, spec: CarrierSpec, run_id: int, callback: CallbackRequest, *, needs_secret: bool = False
+        self, spec: CarrierSpec, run_id: int, callback: CallbackRequest
     ) -> tuple[Run, CarrierAccount, CarrierWebhook, WebhookProof]:
-        """Returns the run that a URL names if its own account's carrier signed the request. Raises RunNotFound
-        (404)."""
+        """Returns the run that a URL names if the URL has its secret and its own account's carrier signed the request.
+        Raises RunNotFound (404)."""
         async with self._db.transaction() as session:
             run = await carrier_call_queries.run_for_callback(session, run_id, spec.name)
             if run is None:
@@ -92,11 +93,9 @@ class CarrierCallbacks:
                 account = await self._accounts.account_of_run(session, run)
             except ConfigurationNotFound:
                 raise WebhookRefused from None
-        webhook = callback.webhook
-        if callback.token is not None or needs_secret:
-            if not self._address.is_run_secret(run_id, callback.token or ""):
-                raise WebhookRefused
-            webhook = replace(webhook, has_secret=True)
+        if not self._address.is_run_secret(run_id, callback.token or ""):
+            raise WebhookRefused
+        webhook = replace(callback.webhook, has_secret=True)
         return run, account, webhook, self._proofs.verify_signature(spec, account, webhook)
 
     async def handle_for_account(
@@ -187,12 +186,15 @@ class CarrierCallbacks:
         async with self._db.transaction() as session:
             if not await self._proofs.record_once(session, account, webhook, proof):
                 return DUPLICATE
-            # A carrier's other legs report to the same address; their events do not change the call.
-            is_other_leg = (
-                report is not None and None not in (report.call_id, run.call_id) and report.call_id != run.call_id
-            )
-            if report is None or is_other_leg:
-                return await note_leg_bill(session, run, report)
+            if report is None:
+                return IGNORED
+            if report.call_id is not None and report.call_id != run.call_id:
+                if await carrier_call_queries.is_call_of_other_run(session, run, report.call_id):
+                    log.warning("report_of_other_call", run_id=run.id, provider=account.provider)
+                    return IGNORED
+                if run.call_id is not None:
+                    # A carrier's other legs report to the same address; their events do not change the call.
+                    return await note_leg_bill(session, run, report)
             answer, event = await self._apply_report(session, run, report)
         if event is not None:
             await self._events.publish(event)
