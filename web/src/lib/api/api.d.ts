@@ -1303,7 +1303,8 @@ export interface paths {
         put?: never;
         /**
          * Create Number
-         * @description Adds a number. With an agent, the carrier is asked to route its calls here; `provider_sync` reports the result.
+         * @description Adds a number of an account of your own. With an agent, the carrier always has to confirm that the account owns
+         *     it, and is asked to route its calls here; `provider_sync` reports the result.
          */
         post: operations["create_telephony_phone_number"];
         delete?: never;
