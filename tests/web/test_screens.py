@@ -36,7 +36,7 @@ pytestmark = [*in_a_browser(timeout_s=400), pytest.mark.usefixtures("patience")]
 PASSWORD = "correct horse battery"
 VIEWER = "viewer@example.com"
 # Of first loads: what a browser fetches before the list of agents can be used.
-MOST_SCRIPT = 350_000
+MOST_SCRIPT = 250_000
 WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (390, "dark"))
 
 
