@@ -1,12 +1,11 @@
-"""Speech for load tests: espeak's voice at 8 kHz with a little line noise, trimmed to its start."""
+"""Speech for load tests: the offline voice at 8 kHz with a little line noise, trimmed to its start."""
 
-import subprocess
 from typing import Final
 
 import numpy as np
-import soxr
 
 from offhook.kit.audio import Samples
+from offhook.models.providers.builtin.tts import synthesize_speech
 
 RATE: Final = 8000
 TEXT: Final = (
@@ -17,11 +16,7 @@ TEXT: Final = (
 
 def clip(seconds: float) -> Samples:
     """Returns ``seconds`` of speech that starts at once and ends loud."""
-    wav = subprocess.run(
-        ["espeak-ng", "-v", "en-us", "-s", "165", "--stdout", TEXT], check=True, capture_output=True
-    ).stdout
-    speech = np.frombuffer(wav[44 : 44 + (len(wav) - 44 & ~1)], "<i2")
-    resampled = soxr.resample(speech, 22050, RATE).astype(np.int32)
+    resampled = synthesize_speech(TEXT, voice="en-us", sample_rate=RATE).astype(np.int32)
     begin = int(np.argmax(np.abs(resampled) > 1500))
     cut = resampled[begin : begin + int(seconds * RATE)]
     end = cut.size - int(np.argmax(np.abs(cut[::-1]) > 1500))
