@@ -33,6 +33,8 @@ class Settings(BaseSettings):
     platform_carrier: str | None = None
     platform_carrier_account: SecretStr | None = None
     signup_enabled: bool = True
+    # Record a call of a demo agent with a simulated caller, at the first start.
+    sample_call: bool = True
     secret_key: SecretStr | None = None
     # Storage of documents: a bucket that every machine reaches (s3://bucket/prefix, gs://…, az://…) or the data folder.
     storage_url: str | None = Field(default=None, pattern=r"^(s3|gs|az|azure|file|memory)://")

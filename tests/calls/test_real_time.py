@@ -62,6 +62,23 @@ class TestADemoAgent:
             assert (caller > 300) if line["role"] == "caller" else (agent_side > 300), line
 
 
+class TestTheSampleCall:
+    @pytest.mark.slow
+    async def test_is_recorded_once_after_the_first_start(self, tmp_path: Path) -> None:
+        async with Served(tmp_path / "data", OFFHOOK_SAMPLE_CALL="1") as server:
+            agent = await server.demo_agent("order")
+            async with asyncio.timeout(60):
+                while not (rows := (await server.http.get(f"/workflow/{agent}/runs")).json()["runs"]):
+                    await asyncio.sleep(0.5)
+            run = await server.finished(agent, rows[0]["id"])
+            assert (run["outcome"], run["end_reason"]) == ("answered", "agent_ended")
+            assert run["initial_context"]["sample_call"] is True
+            edges = [event["data"]["edge_id"] for event in run["events"] if event["type"] == "edge_taken"]
+            assert edges == ["greeting-order", "order-goodbye"]
+            _, seconds = both_sides(await server.recording(agent, run["id"], tmp_path / "call.wav"))
+            assert seconds == pytest.approx(run["duration"], abs=1.0)
+
+
 class TestACallerFromAFile:
     @pytest.mark.skipif(not GO_FORWARD.exists(), reason="needs Debian's pocketsphinx-testdata")
     async def test_is_understood(self, served: Served, tmp_path: Path) -> None:

@@ -74,7 +74,10 @@ def running_server(data_dir: Path, settings: Mapping[str, str] | None = None) ->
     ``settings`` are environment variables.
     """
     log = data_dir.parent / "serve.log"
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("OFFHOOK_")} | dict(settings or {})
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("OFFHOOK_")} | {
+        "OFFHOOK_SAMPLE_CALL": "0",
+        **(settings or {}),
+    }
     with log.open("w") as output:
         environment["OFFHOOK_DATA_DIR"] = str(data_dir)
         process = forks().start("serve", "--port", "0", env=environment, stdout=output)

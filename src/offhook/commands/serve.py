@@ -5,9 +5,10 @@ import os
 import sys
 from contextlib import ExitStack
 from socket import socket
-from typing import Annotated
+from typing import Annotated, Final
 from urllib.parse import urlsplit
 
+import structlog
 import typer
 import uvloop
 
@@ -18,7 +19,7 @@ from offhook.commands.database import OwnedDatabase, owned_database
 from offhook.kit.database import migrations
 from offhook.kit.files.data_folder import DataFolder, ServerInfo
 from offhook.kit.http.server import bind_socket
-from offhook.kit.processes.supervised_child import SupervisedProcess
+from offhook.kit.processes.supervised_child import SupervisedProcess, run_once
 from offhook.kit.tasks import TaskTracker
 from offhook.orgs import service as orgs
 from offhook.settings import Settings
@@ -26,6 +27,11 @@ from offhook.workflows.demo import ensure_demo
 
 # Two starts at once: another command's first look at the lock must not stop a server.
 LOCK_WAIT_S = 0.3
+# Of the demo agents, in the order of their creation: order status, whose call is the shortest and uses a tool.
+SAMPLE_DEMO: Final = 1
+# The first page comes first.
+SAMPLE_DELAY_S: Final = 3.0
+log = structlog.get_logger(__name__)
 
 
 def register(app: typer.Typer) -> None:
@@ -61,16 +67,31 @@ async def _run_processes(settings: Settings, database: OwnedDatabase, bound: soc
         await migrations.upgrade_database(root.db, typer.echo)
         async with root.db.transaction() as session:
             first = await orgs.first_start(session, settings)
-            await ensure_demo(session, first.organization_id, created_by=None)
+            demos = await ensure_demo(session, first.organization_id, created_by=None)
         if with_worker:
             command = [sys.executable, "-m", "offhook.cli", "worker"]
             worker = SupervisedProcess(command, environment={"OFFHOOK_DATABASE_URL": database.url})
             beside.start(worker.run(), name="worker")
         beside.start(database.keep_running(), name="database")
-        await run_api(root, bound, lambda: _say_ready(settings, first.link_token))
+
+        def welcome() -> None:
+            _say_ready(settings, first.link_token)
+            if demos and settings.sample_call:
+                beside.start(_record_sample_call(demos[SAMPLE_DEMO], database.url), name="sample_call")
+
+        await run_api(root, bound, welcome)
     finally:
         await beside.close()
         await root.db.dispose()
+
+
+async def _record_sample_call(workflow_id: int, database_url: str) -> None:
+    """Lets a demo agent talk with a simulated caller, in a process of its own. A failure is a line in the log."""
+    await asyncio.sleep(SAMPLE_DELAY_S)
+    command = [sys.executable, "-m", "offhook.cli", "sample", "--workflow", str(workflow_id)]
+    code = await run_once(command, environment={"OFFHOOK_DATABASE_URL": database_url})
+    if code != 0:
+        log.warning("sample_call_failed", code=code)
 
 
 def base_url(settings: Settings) -> str:

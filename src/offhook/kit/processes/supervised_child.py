@@ -74,6 +74,25 @@ class SupervisedProcess:
             process.wait()
 
 
+async def run_once(command: Sequence[str], *, environment: dict[str, str]) -> int:
+    """Runs a program of ours to its end without its output, and returns its exit code; canceled, the program is killed."""
+    process = subprocess.Popen(  # noqa: S603, ASYNC220 - our own program; the main thread's child ends with it
+        list(command),
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=die_with_parent(),  # noqa: PLW1509 - one system call, nothing that locks
+    )
+    try:
+        await _wait_for_exit(process, POLL_INTERVAL_S)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    return process.returncode
+
+
 async def _wait_for_exit(process: subprocess.Popen[bytes], every_s: float) -> None:
     while process.poll() is None:  # noqa: ASYNC110 - uvloop's own watching of children would take the signal from others
         await asyncio.sleep(every_s)

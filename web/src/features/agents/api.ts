@@ -69,3 +69,24 @@ export function useHasWritingModel(): boolean {
   const provider = models.data?.effective.llm.provider;
   return provider !== undefined && provider !== "builtin";
 }
+
+/** The recorded call of a demo agent with a simulated caller, which the first start makes. */
+export function useSampleCall(isWanted: boolean) {
+  return useQuery({
+    queryKey: ["runs", "sample"],
+    enabled: isWanted,
+    retry: false,
+    queryFn: async () => {
+      const filters = JSON.stringify([
+        { field: "context.sample_call", type: "boolean", value: true },
+        { field: "status", type: "select", value: ["completed"] },
+      ]);
+      const { items } = await unwrap(
+        api.GET("/api/v1/organizations/usage/runs", { params: { query: { filters, page: 1, limit: 1 } } }),
+      );
+      return items[0] ?? null;
+    },
+    // It is made in the first minute; a newcomer is here before it is over.
+    refetchInterval: ({ state }) => (state.data === null && state.dataUpdateCount < 12 ? 10_000 : false),
+  });
+}

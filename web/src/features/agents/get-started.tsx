@@ -1,10 +1,11 @@
 /** The first minutes: talk with a finished agent, make it yours, let it call. Shown until all is done, or put away. */
 
-import { Button, CloseButton, Text, Title } from "@mantine/core";
+import { Button, CloseButton, Group, Text, Title } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { Link } from "@tanstack/react-router";
-import { Check } from "lucide-react";
-import type { AgentItem } from "../../lib/api/types";
+import { Check, Headphones } from "lucide-react";
+import type { AgentItem, Run } from "../../lib/api/types";
+import { useSampleCall } from "./api";
 import classes from "./get-started.module.css";
 
 export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate: () => void }) {
@@ -16,7 +17,9 @@ export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate
   // The demonstrations come with the installation; without them, the oldest agent.
   const active = agents.filter((agent) => agent.status === "active");
   const demo = active.find((agent) => agent.name.endsWith("(demo)")) ?? active.at(-1);
-  const hasTalked = agents.some((agent) => agent.total_runs > 0);
+  const runCount = agents.reduce((sum, agent) => sum + agent.total_runs, 0);
+  const sample = useSampleCall(!isAway && runCount <= 1).data ?? null;
+  const hasTalked = runCount > (sample === null ? 0 : 1);
   const hasChanged = agents.some((agent) => agent.has_draft || (agent.published_version_number ?? 0) > 1);
   const hasPublished = agents.some(
     (agent) =>
@@ -54,7 +57,12 @@ export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate
           title="Talk to it"
           words={`Open “${demo.name}” and press Start talking. All you need is a microphone.`}
         >
-          {!hasTalked && open("Talk now")}
+          {!hasTalked && (
+            <Group gap="xs">
+              {open("Talk now")}
+              {sample !== null && <HearFirst sample={sample} />}
+            </Group>
+          )}
         </Step>
         <Step
           number={2}
@@ -78,6 +86,22 @@ export function GetStarted({ agents, onCreate }: { agents: AgentItem[]; onCreate
         </Step>
       </ol>
     </section>
+  );
+}
+
+/** For those without a microphone at hand: the recording of a call that was simulated. */
+function HearFirst({ sample }: { sample: Pick<Run, "id" | "workflow_id"> }) {
+  return (
+    <Button
+      size="sm"
+      variant="default"
+      leftSection={<Headphones size={15} aria-hidden="true" />}
+      renderRoot={(props) => (
+        <Link to="/agents/$agentId/runs/$runId" params={{ agentId: sample.workflow_id, runId: sample.id }} {...props} />
+      )}
+    >
+      Hear it first
+    </Button>
   );
 }
 

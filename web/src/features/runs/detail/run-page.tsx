@@ -20,6 +20,7 @@ import { isLive, useCampaignNames, useRun } from "../api";
 import { EventsPanel } from "./events-panel";
 import { Costs, givenOf, Reviews, Values } from "./facts-panels";
 import { PlayerBar } from "../player/player";
+import { StepTrail } from "../player/step-trail";
 import classes from "../runs.module.css";
 import { channelName } from "../list/runs-panel";
 import { Share } from "./share";
@@ -45,6 +46,7 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
   const transcript = useMemo(() => transcriptOf(run.events), [run.events]);
   const turns = useMemo(() => turnsOf(run.events), [run.events]);
   const isSpoken = run.mode !== "textchat";
+  const isSample = run.initial_context["sample_call"] === true;
   // While it goes on the file grows: it is played once it is whole.
   const address =
     run.recording_url !== null && !isLive(run) ? localPath(run.recording_url, window.location.href) : null;
@@ -52,10 +54,16 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
   const isHeard = address !== null && (player.isPlaying || player.seconds > 0);
   return (
     <Page
-      title={run.name}
+      title={isSample ? "Sample call" : run.name}
       back={<Trail agentId={agentId} agentName={run.workflow_name} />}
       actions={<Share run={run} seconds={address === null ? 0 : player.seconds} />}
     >
+      {isSample && (
+        <Text c="dimmed">
+          A real run of this agent with a simulated caller, recorded on this machine with the offline voices. No person
+          was called.
+        </Text>
+      )}
       <Facts run={run} />
       <div className={classes.columns} data-silent={!isSpoken || undefined}>
         {isSpoken && (
@@ -64,7 +72,10 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
               {address === null ? (
                 <Nothing words={isLive(run) ? "Available when the call ends." : "No recording."} />
               ) : (
-                <PlayerBar player={player} address={address} />
+                <>
+                  <PlayerBar player={player} address={address} />
+                  <StepTrail events={run.events} seconds={player.seconds} onSeek={player.seek} />
+                </>
               )}
             </Panel>
           </div>
