@@ -19,7 +19,7 @@ import numpy as np
 
 from offhook.kit.audio import MULAW_8K, Samples
 from offhook.models.ports import Expectation, SttEvent
-from offhook.models.providers.builtin.grammar import words_of
+from offhook.models.providers.builtin.hearing.grammar import words_of
 from offhook.models.providers.builtin.stt import BuiltinStt
 from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
 from offhook.models.providers.builtin.tts import BuiltinTts

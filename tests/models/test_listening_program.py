@@ -12,7 +12,7 @@ import pytest
 
 from offhook.kit.processes.child_process import is_running
 from offhook.models.ports import ModelError
-from offhook.models.providers.builtin.recognizer_process import FINISH, PRONOUNCE, WORDS, RecognizerProcess
+from offhook.models.providers.builtin.hearing.recognizer_process import FINISH, PRONOUNCE, WORDS, RecognizerProcess
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ async def test_nothing_starts_after_the_end() -> None:
 def test_the_program_dies_with_a_killed_parent() -> None:
     script = (
         "import asyncio, os, signal\n"
-        "from offhook.models.providers.builtin.recognizer_process import RecognizerProcess\n"
+        "from offhook.models.providers.builtin.hearing.recognizer_process import RecognizerProcess\n"
         "async def main():\n"
         "    program = RecognizerProcess()\n"
         "    await program.start()\n"

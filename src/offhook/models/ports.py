@@ -187,11 +187,13 @@ class SttEvent:
 class Expectation:
     """The caller's likely next words: whole phrases, most likely first. Vendors may use them as key terms.
 
-    ``kinds`` names ready-made vocabularies: ``yes_no``, ``digits``, ``days``, ``times``, ``numbers``.
+    ``kinds`` names ready-made vocabularies: ``yes_no``, ``digits``, ``days``, ``times``, ``numbers``. ``sentences`` are
+    what the whole agent is about, whose words are likelier than others: its prompts and the phrases of other steps.
     """
 
     phrases: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
 
 
 class SttStream(Protocol):

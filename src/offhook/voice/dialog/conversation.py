@@ -14,7 +14,7 @@ from offhook.voice.dialog.compaction import HistoryCompactor
 from offhook.voice.dialog.extraction import VariableExtractor
 from offhook.voice.dialog.history import ConversationHistory
 from offhook.voice.dialog.llm_chain import Emit, LlmChain
-from offhook.voice.dialog.prompts import edge_tools, expectation_for, hint_for, system_message
+from offhook.voice.dialog.prompts import agent_sentences, edge_tools, expectation_for, hint_for, system_message
 from offhook.voice.dialog.retrieval import PassageRetriever, render_passages
 from offhook.voice.dialog.tool_call_executor import ToolCallExecutor
 from offhook.voice.errors import EmptyTurn
@@ -93,6 +93,7 @@ class Conversation:
         if graph.start_id is None:
             raise ValueError("the workflow has no start node")
         self.graph = graph
+        self._sentences = agent_sentences(graph) if is_spoken else ()
         self.context = agent.context
         self._llm = llm
         self._toolbox = agent.toolbox
@@ -126,7 +127,7 @@ class Conversation:
         return self.graph.edges_from(self.node.id)
 
     def caller_expectation(self) -> Expectation:
-        return expectation_for(self.node, self.outgoing_edges())
+        return expectation_for(self.node, self.outgoing_edges(), self._sentences)
 
     @property
     def gathered_context(self) -> JsonObject:

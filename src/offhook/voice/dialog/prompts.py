@@ -1,5 +1,6 @@
 """Builds a node's model input: the system message, the tools and the hints for rule-based models."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -97,7 +98,21 @@ _KIND_WORDS = {
 }
 
 
-def expectation_for(node: Node, edges: Sequence[Edge]) -> Expectation:
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+def agent_sentences(graph: WorkflowGraph) -> tuple[str, ...]:
+    """Returns everything that an agent's author wrote, sentence by sentence: what its callers talk about."""
+    texts: list[str] = [graph.global_prompt or ""]
+    for node in graph.nodes.values():
+        texts += [node.prompt, node.say or "", node.greeting or "", str(node.data.get("offline_say") or "")]
+    for edge in (edge for node_id in graph.nodes for edge in graph.edges_from(node_id)):
+        texts += [edge.label, edge.condition, *edge.examples]
+    sentences = (part.strip() for text in texts for part in _SENTENCE_END.split(text))
+    return tuple(dict.fromkeys(sentence for sentence in sentences if sentence))
+
+
+def expectation_for(node: Node, edges: Sequence[Edge], sentences: tuple[str, ...] = ()) -> Expectation:
     """Returns what the caller is likely to say at this node: example phrases, labels and vocabularies.
 
     A node may name its vocabularies itself (``data.expects``: a list of yes_no, digits, days, times, numbers).
@@ -116,4 +131,4 @@ def expectation_for(node: Node, edges: Sequence[Edge]) -> Expectation:
             + [f"{variable.get('name')} {variable.get('prompt')}" for variable in node.extraction_variables]
         ).lower()
         kinds = [kind for kind, words in _KIND_WORDS.items() if any(word in asked for word in words)]
-    return Expectation(phrases=tuple(dict.fromkeys(phrases)), kinds=tuple(kinds))
+    return Expectation(tuple(dict.fromkeys(phrases)), tuple(kinds), sentences)

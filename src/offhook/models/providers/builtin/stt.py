@@ -1,89 +1,27 @@
-"""The offline recognizer: pocketsphinx in its own processes, following a grammar of the caller's likely words."""
+"""The offline recognizer: pocketsphinx in its own processes.
+
+It follows a grammar of the caller's likely words while they speak. An utterance that does not fit is heard again by a
+language model of telephone talk, the agent's words and the commonest English ones.
+"""
 
 import asyncio
 import itertools
 import json
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-import structlog
-
 from offhook.kit.tasks import TaskTracker
 from offhook.models.ports import Expectation, ModelError, ModelRef, SttEvent
-from offhook.models.providers.builtin.grammar import SpeechGrammar, compile_grammar, ipa_to_arpabet, jsgf_without
-from offhook.models.providers.builtin.recognizer_process import (
-    AUDIO,
-    BEGIN,
-    FINISH,
-    FORGET,
-    PRONOUNCE,
-    WORDS,
-    RecognizerProcess,
-)
+from offhook.models.providers.builtin.hearing.grammar import SpeechGrammar, compile_grammar
+from offhook.models.providers.builtin.hearing.hypotheses import choose_hypothesis, is_certain, judge_result
+from offhook.models.providers.builtin.hearing.recognizer_process import AUDIO, BEGIN, FINISH, FORGET
+from offhook.models.providers.builtin.hearing.recognizer_slot import RecognizerSlot
 from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
-
-log = structlog.get_logger(__name__)
 
 PRE_ROLL_S: Final = 0.35
 CHUNK_S: Final = 0.1
 MAX_UTTERANCE_S: Final = 15.0
-# How far the grammar's log score per frame may be below that of free phones: over all frames, and over the frames that
-# it takes for speech. Measured with espeak-ng's voices through a telephone band: 95 of 100 correctly heard sentences
-# are kept, 98 of 100 unexpected ones dropped (bench/stt_offline.py).
-MIN_MARGIN: Final = -26.0
-MIN_SPEECH_MARGIN: Final = -52.0
-# Share of the loud frames that the grammar takes for words: below 0.6 for prose read aloud, above 0.85 for a match.
-MIN_COVERED: Final = 0.75
-
-
-@dataclass(frozen=True, slots=True)
-class _PreparedGrammar:
-    """A grammar as one process of the program knows it."""
-
-    order: dict[str, Any]
-    generation: int
-
-
-class _RecognizerSlot:
-    """One process and the grammars and words that it has learned."""
-
-    def __init__(self, speech: SynthesizerProcess) -> None:
-        self.program = RecognizerProcess()
-        self._speech = speech
-        self._prepared: dict[str, _PreparedGrammar] = {}
-        self._teaching = asyncio.Lock()
-
-    async def prepare_grammar(self, grammar: SpeechGrammar) -> dict[str, Any]:
-        """Returns the ``begin`` parameters for this grammar; teaches words without a known sound first."""
-        await self.program.start()
-        known = self._prepared.get(grammar.name)
-        if known is not None and known.generation == self.program.generation:
-            return known.order
-        async with self._teaching:
-            generation = self.program.generation
-            unknown = await self._teach_words(grammar)
-            order = {
-                "grammar": f"{grammar.name}-{len(unknown)}",
-                "jsgf": jsgf_without(grammar, unknown) if unknown else grammar.jsgf,
-                "words": sorted(grammar.words - unknown),
-            }
-            if len(self._prepared) > 1000:
-                self._prepared.clear()
-            self._prepared[grammar.name] = _PreparedGrammar(order, generation)
-            return order
-
-    async def _teach_words(self, grammar: SpeechGrammar) -> frozenset[str]:
-        unknown: list[str] = await self.program.request_answer(0, WORDS, json.dumps(sorted(grammar.words)).encode())
-        if not unknown:
-            return frozenset()
-        sounds: dict[str, str] = {}
-        with suppress(ModelError):  # without a voice these words stay unknown
-            spoken = await self._speech.word_phonemes(unknown, voice="en-us")
-            sounds = {word: phones for word, ipa in spoken.items() if (phones := ipa_to_arpabet(ipa))}
-        await self.program.request_answer(0, PRONOUNCE, json.dumps(sounds).encode())
-        return frozenset(unknown) - sounds.keys()
 
 
 class BuiltinStt:
@@ -92,7 +30,7 @@ class BuiltinStt:
     has_endpointing = False
 
     def __init__(self, speech: SynthesizerProcess, *, processes: int = 1) -> None:
-        self._listeners = [_RecognizerSlot(speech) for _ in range(processes)]
+        self._listeners = [RecognizerSlot(speech) for _ in range(processes)]
         self._ids = itertools.count(1)
 
     @property
@@ -119,21 +57,27 @@ class BuiltinStt:
 
 
 @dataclass(frozen=True, slots=True)
-class _BeginUtterance:
+class _ExpectedWords:
+    expectation: Expectation
     grammar: SpeechGrammar
+
+
+@dataclass(frozen=True, slots=True)
+class _BeginUtterance:
+    expected: _ExpectedWords
 
 
 class _FinishUtterance:
     pass
 
 
-_Step = SpeechGrammar | _BeginUtterance | bytes | _FinishUtterance
+_Step = _ExpectedWords | _BeginUtterance | bytes | _FinishUtterance
 
 
 class BuiltinSttStream:
     """One caller. Sends speech and a short lead-in to the program; the final comes when the caller pauses."""
 
-    def __init__(self, listener: _RecognizerSlot, caller: int, sample_rate: int) -> None:
+    def __init__(self, listener: RecognizerSlot, caller: int, sample_rate: int) -> None:
         self._listener = listener
         self._caller = caller
         self._rate = sample_rate
@@ -142,7 +86,7 @@ class BuiltinSttStream:
         self._bytes_left = 0
         self._pre_roll_audio = bytearray()
         self._pending: bytearray | None = None
-        self._grammar = compile_grammar(Expectation())
+        self._expected = _ExpectedWords(Expectation(), compile_grammar(Expectation()))
         self._steps: asyncio.Queue[_Step] = asyncio.Queue()
         self._events: asyncio.Queue[SttEvent | ModelError | None] = asyncio.Queue()
         self._is_closed = False
@@ -164,7 +108,7 @@ class BuiltinSttStream:
 
     def speech_started(self) -> None:
         if self._pending is None:
-            self._steps.put_nowait(_BeginUtterance(self._grammar))
+            self._steps.put_nowait(_BeginUtterance(self._expected))
             self._bytes_left = int(MAX_UTTERANCE_S * self._rate) * 2
             self._pending, self._pre_roll_audio = self._pre_roll_audio[-self._pre_roll :], bytearray()
 
@@ -175,8 +119,8 @@ class BuiltinSttStream:
             self._steps.put_nowait(_FinishUtterance())
 
     def set_expectation(self, expectation: Expectation) -> None:
-        self._grammar = compile_grammar(expectation)
-        self._steps.put_nowait(self._grammar)
+        self._expected = _ExpectedWords(expectation, compile_grammar(expectation))
+        self._steps.put_nowait(self._expected)
 
     def _send_audio(self) -> None:
         if self._pending:
@@ -189,25 +133,34 @@ class BuiltinSttStream:
     # -- requests to the program --------------------------------------------------------------------------------------
 
     async def _process_steps(self) -> None:
-        grammar: SpeechGrammar | None = None
+        expected: _ExpectedWords | None = None
         while True:
             step = await self._steps.get()
             try:
                 match step:
-                    case SpeechGrammar():
-                        await self._listener.prepare_grammar(step)
+                    case _ExpectedWords():
+                        await self._listener.prepare_grammar(step.grammar)
+                        await self._listener.prepare_language(step.expectation)
                     case _BeginUtterance():
-                        grammar = step.grammar
-                        order = {**await self._listener.prepare_grammar(grammar), "rate": self._rate}
+                        expected = step.expected
+                        order = {**await self._listener.prepare_grammar(expected.grammar), "rate": self._rate}
                         self._listener.program.send_request(self._caller, BEGIN, json.dumps(order).encode())
                     case bytes():
                         self._listener.program.send_request(self._caller, AUDIO, step)
-                    case _FinishUtterance() if grammar is not None:
-                        found = await self._listener.program.request_answer(self._caller, FINISH)
-                        self._events.put_nowait(judge_result(found, grammar))
+                    case _FinishUtterance() if expected is not None:
+                        self._events.put_nowait(await self._finish_utterance(expected))
             except ModelError as error:
                 self._events.put_nowait(error)
                 return
+
+    async def _finish_utterance(self, expected: _ExpectedWords) -> SttEvent:
+        found: dict[str, Any] = await self._listener.program.request_answer(self._caller, FINISH)
+        event = judge_result(found, expected.grammar)
+        if is_certain(found, event):
+            return event
+        model = await self._listener.prepare_language(expected.expectation)
+        heard = await self._listener.hear_again(self._caller, model)
+        return choose_hypothesis(found, heard, expected.grammar, expected.expectation)
 
     async def events(self) -> AsyncIterator[SttEvent]:
         while (event := await self._events.get()) is not None:
@@ -223,17 +176,3 @@ class BuiltinSttStream:
         self._listener.program.callers -= 1
         self._listener.program.send_request(self._caller, FORGET)
         self._events.put_nowait(None)
-
-
-def judge_result(found: dict[str, Any], grammar: SpeechGrammar) -> SttEvent:
-    """Returns the final of an utterance: a whole sentence of the grammar, or nothing when it was probably another."""
-    if found.get("error"):
-        log.warning("grammar_refused", error=found["error"], grammar=grammar.name)
-    margin, speech_margin = found["margin"], found["speech_margin"]
-    if margin is None:
-        return SttEvent("final", "", 0.0)
-    confidence = round(min(max(1 + speech_margin / 80, 0.0), 1.0), 2)
-    text = grammar.complete_sentence(found["text"])
-    if text is None or margin < MIN_MARGIN or speech_margin < MIN_SPEECH_MARGIN or found["covered"] < MIN_COVERED:
-        return SttEvent("final", "", min(confidence, 0.3))
-    return SttEvent("final", text, confidence)

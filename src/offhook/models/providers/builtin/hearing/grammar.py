@@ -49,7 +49,7 @@ _RULES: Final = {
 _NEEDS: Final = {"digits": ("digit",), "days": ("weekday", "hour"), "times": ("hour",), "numbers": ("tens", "unit")}
 KINDS: Final = ("yes_no", "digits", "days", "times", "numbers")
 ALWAYS_EXPECTED: Final = ("hello", "goodbye", "i want to speak to a person", "can you repeat that")
-# Words that sound alike and mean the same are one word with several sounds (stt_helper.EXTRA_SOUNDS).
+# Words that sound alike and mean the same are one word with several sounds (recognizer/decoders.py).
 _SAME_MEANING: Final = {"yeah": "yes", "yep": "yes", "yup": "yes", "nope": "no", "nah": "no"}
 # Rare; otherwise the end of other speech would turn into a word of thanks.
 _COURTESY: Final = "(/0.98/ <NULL> | /0.01/ please | /0.01/ thank you)"

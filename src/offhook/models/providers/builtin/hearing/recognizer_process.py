@@ -12,18 +12,21 @@ from typing import Any, Final
 
 from offhook.models.ports import ModelError
 
+# -I: not the working directory. The program is a package of its own name, so that it loads nothing else of Offhook.
 COMMAND: Final = (
     sys.executable,
     "-I",
-    str(Path(__file__).resolve().with_name("stt_helper.py")),
-)  # -I: neither our package nor the working directory
+    "-c",
+    "import sys; sys.path.append(sys.argv[1]); from recognizer.program import main; sys.exit(main())",
+    str(Path(__file__).resolve().parents[1]),
+)
 START_TIMEOUT_S: Final = 15.0
 # The program counts as stuck when it answers no request for this long.
 ANSWER_TIMEOUT_S: Final = 6.0
 
-# stt_helper.py documents the wire. It is a program: importing it would load the recognizer into the server.
+# recognizer/program.py documents the wire. It is a program: importing it would load the recognizer into the server.
 HEADER_BYTES: Final = 9
-BEGIN, AUDIO, FINISH, FORGET, WORDS, PRONOUNCE = 1, 2, 3, 4, 5, 6
+BEGIN, AUDIO, FINISH, FORGET, WORDS, PRONOUNCE, COMMON, LEARN, HEAR_AGAIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
 ERROR: Final = 3
 
 

@@ -1,0 +1,134 @@
+"""Measures how many natural openings the offline agent understands by voice.
+
+    python -m bench.ears [--voices N] [--verbose]
+
+Ten openings of each demo agent are spoken by several espeak-ng voices over a telephone band with noise, recognized by the
+real recognizer and answered by the offline agent. Prints for each agent and voice: understood of ten, and how often a step
+was entered that is against what was said.
+"""
+
+import argparse
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import numpy as np
+from tests.models.conversations import Conversation, hold_conversation, judge_conversation
+
+from offhook.kit.audio import MULAW_8K, Samples
+from offhook.knowledge.offline.model import OfflineModel
+from offhook.models.ports import Expectation
+from offhook.models.providers.builtin.llm import BuiltinLlm
+from offhook.models.providers.builtin.stt import BuiltinStt
+from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
+from offhook.models.providers.builtin.tts import BuiltinTts
+from offhook.voice.dialog.prompts import agent_sentences, expectation_for
+from offhook.workflows.demo import demo_agent
+from offhook.workflows.graph import parse_graph
+
+VOICES: Final = ("en-us", "en-gb", "en-gb+klatt4", "en-us+m3", "en-us+f3", "en-us+klatt2")
+RATE: Final = 8000
+NOISE_DB: Final = -20.0
+OPENINGS: Final = Path(__file__).parents[1] / "tests" / "data" / "openings_by_voice.json"
+
+
+@dataclass
+class Score:
+    """What came of the openings of one agent; ``missed`` are said and heard texts."""
+
+    understood: int = 0
+    harmful: int = 0
+    total: int = 0
+    missed: list[str] = field(default_factory=list)
+
+
+def on_the_telephone(speech: Samples, seed: int) -> Samples:
+    """Returns the speech with pauses around it, white noise 20 dB below it, through mu-law at 8 kHz."""
+    loudness = float(np.sqrt(np.mean(speech.astype(np.float64) ** 2)))
+    heard = np.random.default_rng(seed).normal(0, loudness * 10 ** (NOISE_DB / 20), speech.size + RATE * 5 // 6)
+    heard[RATE // 2 : RATE // 2 + speech.size] += speech
+    return MULAW_8K.decode(MULAW_8K.encode(np.clip(heard, -32768, 32767).astype(np.int16)))
+
+
+def opening_expectation(slug: str) -> Expectation:
+    graph = parse_graph(demo_agent(slug)["definition"])
+    start = graph.nodes[graph.start_id or ""]
+    return expectation_for(start, graph.edges_from(start.id), agent_sentences(graph))
+
+
+async def recognize(stt: BuiltinStt, expectation: Expectation, samples: Samples) -> str:
+    """Returns what is heard."""
+    stream = await stt.open_stream(sample_rate=RATE, language="en-US")
+    stream.set_expectation(expectation)
+    frame = RATE // 50
+    for at in range(0, samples.size, frame):
+        if at // frame == 20:
+            stream.speech_started()
+        stream.push_audio(samples[at : at + frame].tobytes())
+    stream.speech_ended()
+    event = await anext(aiter(stream.events()))
+    await stream.close()
+    return event.text
+
+
+async def measure_agent(
+    slug: str, cases: Sequence[dict[str, Any]], voice: str, speech: SynthesizerProcess, stt: BuiltinStt, llm: BuiltinLlm
+) -> Score:
+    score, tts, expectation = Score(), BuiltinTts(speech, voice=voice), opening_expectation(slug)
+    for seed, case in enumerate(cases):
+        samples = on_the_telephone(await tts.synthesize(case["says"], sample_rate=RATE), seed)
+        heard = await recognize(stt, expectation, samples)
+        score.total += 1
+        if heard:
+            expected = Conversation(str(seed), "opening", [heard], case["node"], case["never"])
+            outcome = await hold_conversation(slug, [heard], llm)
+            verdict = judge_conversation(expected, outcome)
+            score.harmful += verdict.is_harmful
+            # to stay at the greeting is right only for a question that was answered
+            if not verdict.faults and not outcome.last_reply.startswith("Sorry"):
+                score.understood += 1
+                continue
+            if verdict.is_harmful:
+                heard = f"{heard} | HARM {verdict.faults}"
+        score.missed.append(f"{case['says']} | {heard}")
+    return score
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--voices", type=int, default=len(VOICES))
+    parser.add_argument("--verbose", action="store_true")
+    given = parser.parse_args()
+    openings: dict[str, list[dict[str, Any]]] = json.loads(OPENINGS.read_text())
+    speech = SynthesizerProcess()
+    stt = BuiltinStt(speech)
+    total = Score()
+    with TemporaryDirectory() as folder:
+        model = OfflineModel(Path(folder))
+        await model.load()
+        llm = BuiltinLlm(model.embed_sentences, max_wait_s=60)
+        print("| agent | voice | understood | harmful |\n|---|---|---|---|")
+        for slug, cases in openings.items():
+            for voice in VOICES[: given.voices]:
+                score = await measure_agent(slug, cases, voice, speech, stt, llm)
+                print(
+                    f"| {slug} | {voice} | {score.understood} of {score.total} | {score.harmful} |",
+                    flush=True,
+                )
+                if given.verbose:
+                    print(*score.missed, sep="\n")
+                total.understood += score.understood
+                total.total += score.total
+                total.harmful += score.harmful
+        print(f"\n{total.understood} of {total.total} understood, {total.harmful} harmful")
+        await model.aclose()
+    await stt.close()
+    await speech.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,1 @@
+"""What the offline recognizer expects, how it is asked, and which of its hypotheses is taken."""

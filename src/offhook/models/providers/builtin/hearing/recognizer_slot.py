@@ -1,0 +1,105 @@
+"""One recognizer process with the grammars, language models and words that it has learned."""
+
+import asyncio
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from offhook.models.ports import Expectation, ModelError
+from offhook.models.providers.builtin.hearing.grammar import SpeechGrammar, ipa_to_arpabet, jsgf_without
+from offhook.models.providers.builtin.hearing.language_model import (
+    CommonWords,
+    LanguageModel,
+    build_language_model,
+    vocabulary,
+)
+from offhook.models.providers.builtin.hearing.recognizer_process import (
+    COMMON,
+    HEAR_AGAIN,
+    LEARN,
+    PRONOUNCE,
+    WORDS,
+    RecognizerProcess,
+)
+from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
+
+# More common words make the recognizer slower and no better: most are never said on the telephone.
+COMMON_WORDS: Final = 800
+MAX_PREPARED: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _PreparedGrammar:
+    """A grammar as one process of the program knows it."""
+
+    order: dict[str, Any]
+    generation: int
+
+
+class RecognizerSlot:
+    """A recognizer process. Everything that it learned is learned again after it was replaced."""
+
+    def __init__(self, speech: SynthesizerProcess) -> None:
+        self.program = RecognizerProcess()
+        self._speech = speech
+        self._prepared: dict[str, _PreparedGrammar] = {}
+        self._teaching = asyncio.Lock()
+        self._common: CommonWords | None = None
+
+    async def prepare_grammar(self, grammar: SpeechGrammar) -> dict[str, Any]:
+        """Returns the ``begin`` parameters for this grammar; teaches words without a known sound first."""
+        await self.program.start()
+        known = self._prepared.get(grammar.name)
+        if known is not None and known.generation == self.program.generation:
+            return known.order
+        async with self._teaching:
+            generation = self.program.generation
+            unknown = await self._teach_words(grammar.words)
+            order = {
+                "grammar": f"{grammar.name}-{len(unknown)}",
+                "jsgf": jsgf_without(grammar, unknown) if unknown else grammar.jsgf,
+                "words": sorted(grammar.words - unknown),
+            }
+            if len(self._prepared) > MAX_PREPARED:
+                self._prepared.clear()
+            self._prepared[grammar.name] = _PreparedGrammar(order, generation)
+            return order
+
+    async def prepare_language(self, expectation: Expectation) -> LanguageModel:
+        """Returns the language model for what is expected, and lets the program learn it."""
+        await self.program.start()
+        async with self._teaching:
+            if self._common is None:
+                found = await self.program.request_answer(0, COMMON, json.dumps(COMMON_WORDS).encode())
+                self._common = CommonWords(found)
+            unknown = await self._teach_words(vocabulary(expectation))
+            model = await asyncio.to_thread(build_language_model, expectation, self._common, unknown)
+            await self._learn(model)
+            return model
+
+    async def hear_again(self, caller: int, model: LanguageModel) -> dict[str, Any]:
+        """Returns ``{text, margin}`` of the caller's last utterance by a language model."""
+        name = json.dumps(model.name).encode()
+        found: dict[str, Any] = await self.program.request_answer(caller, HEAR_AGAIN, name)
+        if found["unknown"]:
+            await self._learn(model)
+            found = await self.program.request_answer(caller, HEAR_AGAIN, name)
+        return found
+
+    async def _learn(self, model: LanguageModel) -> None:
+        order = {"name": model.name, "arpa": model.arpa, "words": model.words}
+        await self.program.request_answer(0, LEARN, json.dumps(order).encode())
+
+    async def _teach_words(self, words: Iterable[str]) -> frozenset[str]:
+        """Returns the words that nobody can pronounce."""
+        unknown: list[str] = await self.program.request_answer(0, WORDS, json.dumps(sorted(words)).encode())
+        if not unknown:
+            return frozenset()
+        sounds: dict[str, str] = {}
+        with suppress(ModelError):  # without a voice these words stay unknown
+            spoken = await self._speech.word_phonemes(unknown, voice="en-us")
+            sounds = {word: phones for word, ipa in spoken.items() if (phones := ipa_to_arpabet(ipa))}
+        await self.program.request_answer(0, PRONOUNCE, json.dumps(sounds).encode())
+        return frozenset(set(unknown) - sounds.keys())
