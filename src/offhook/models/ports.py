@@ -150,6 +150,15 @@ class Llm(Protocol):
         ...
 
 
+@runtime_checkable
+class PreparableLlm(Llm, Protocol):
+    """An Llm whose first answer is slow unless it is told of the call before."""
+
+    def prepare(self, sentences: Sequence[str]) -> None:
+        """Starts to get ready for sentences that callers' words will be compared with; returns at once."""
+        ...
+
+
 class Tts(Protocol):
     @property
     def model_ref(self) -> ModelRef: ...

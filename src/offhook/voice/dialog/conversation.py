@@ -115,6 +115,8 @@ class Conversation:
     # -- position in the graph -------------------------------------------------------------------------------------
 
     def enter_start_node(self) -> None:
+        edges = self.outgoing_edges()
+        self._llm.prepare([text for edge in edges for text in (edge.label, edge.condition, *edge.examples)])
         self._enter_node(self.node)
 
     def _enter_node(self, node: Node) -> None:

@@ -13,6 +13,7 @@ from offhook.models.ports import (
     LlmRequest,
     LlmUsage,
     ModelError,
+    PreparableLlm,
     TextDelta,
     ToolCalled,
 )
@@ -46,6 +47,12 @@ class LlmChain:
         self._circuit = ModelFailover([llm.model_ref for llm in llms], emit)
         self._usage = usage
         self._stall_s = stall_s
+
+    def prepare(self, sentences: Sequence[str]) -> None:
+        """Lets the models load what the first answer needs, while the greeting is spoken; returns at once."""
+        for llm in self._llms:
+            if isinstance(llm, PreparableLlm):
+                llm.prepare(sentences)
 
     async def stream(self, request: LlmRequest) -> AsyncGenerator[LlmEvent, None]:
         """Yields text and tool calls. Raises :class:`AllModelsFailed` when no model is left."""

@@ -37,6 +37,9 @@ class BuiltinLlm:
     def model_ref(self) -> ModelRef:
         return ModelRef("llm", "builtin", "rules")
 
+    def prepare(self, sentences: Sequence[str]) -> None:
+        self._meaning.learn_ahead(sentences)
+
     async def stream(self, request: LlmRequest) -> AsyncGenerator[LlmEvent, None]:
         if request.response_schema is not None:
             hinted = request.hint.variables if request.hint else ()
