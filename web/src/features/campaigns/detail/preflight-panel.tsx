@@ -99,7 +99,7 @@ function StartDialog({ campaign, report, isOpen, onClose }: StartDialogProps) {
       <List fz="sm" spacing={4}>
         <List.Item>
           {now === 0
-            ? "Nobody is called right now: it is outside calling hours."
+            ? "No calls go out right now: it is outside calling hours."
             : `${formatCount(now)} can be called right now, up to ${formatCount(campaign.max_concurrency)} at once.`}
         </List.Item>
         {now > 0 && report.closed_now > 0 && (
