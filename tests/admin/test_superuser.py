@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from httpx2 import AsyncClient
-from sqlalchemy import text, update
+from sqlalchemy import func, text, update
 
 from offhook.campaigns.tables import Campaign
 from offhook.orgs import service
@@ -192,7 +192,7 @@ class TestRuns:
             return answer.json()["total_count"], answer.headers.get("X-Filter-Window")
 
         async with root.db.transaction() as session:
-            await session.execute(update(Run).values(call_id="CAmine"))
+            await session.execute(update(Run).values(call_id=func.concat("CAmine", Run.id)))
         assert await found("call_id", "aMIN") == (3, None)
         assert await found("call_id", "_") == (0, None)
         columns = "organization_id, workflow_id, version_id, version_number, name, mode, direction"
