@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect
+from playwright.sync_api import Browser, Locator, Page, Playwright, expect
 
 from tests.web.browser import Caller, chromium, in_a_browser, running_server
 
@@ -87,21 +87,31 @@ def test_a_link_signs_in_once(browser: Browser, page: Page, link: str) -> None:
     stranger.close()
 
 
+def say_until_heard(caller: Caller, text: str, line: Locator, word: str) -> None:
+    """Says it again when it was not understood, as people do: a busy machine tears gaps into what it hears."""
+    for _ in range(3):
+        caller.say(text)
+        try:
+            expect(line).to_contain_text(word, ignore_case=True, timeout=15_000)
+        except AssertionError:
+            continue
+        return
+    expect(line).to_contain_text(word, ignore_case=True)
+
+
 @pytest.mark.usefixtures("home")
 def test_talk_from_the_list_to_the_recording(page: Page, caller: Caller) -> None:
     open_demo(page)
     page.get_by_role("button", name="Start talking").click()
     transcript = page.get_by_role("log", name="Transcript").first
     asked = transcript.locator("[data-speaker=agent][data-state=final]")
-    answered = transcript.locator("[data-speaker=caller]")
+    answered = transcript.locator("[data-speaker=caller][data-state=final]")
     expect(asked.last).to_contain_text("this is Maya from Riverside Dental", timeout=30_000)
     expect(page.get_by_role("button", name="Mute")).to_be_visible()
-    caller.say("I would like to book an appointment.")
-    expect(answered.first).to_contain_text("appointment", timeout=30_000)
+    say_until_heard(caller, "I would like to book an appointment.", answered.first, "appointment")
     expect(asked.last).to_contain_text("Which day suits you best", timeout=30_000)
     expect(page.get_by_role("list", name="Response time per turn")).to_have_text(re.compile(r"\d m?s$"), timeout=15_000)
-    caller.say("Tuesday.")
-    expect(answered.nth(1)).to_contain_text("tuesday", ignore_case=True, timeout=30_000)
+    say_until_heard(caller, "Tuesday.", answered.nth(1), "tuesday")
     expect(page.locator(".react-flow__node [data-live]")).to_contain_text("What time", timeout=15_000)
     expect(transcript).to_contain_text("On that day I have", timeout=15_000)
     caller.say("Eleven o'clock.")

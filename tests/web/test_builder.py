@@ -306,13 +306,21 @@ def test_a_trigger_shows_its_address_to_copy_also_where_browsers_withhold_the_cl
     expect(notices.get_by_text("This browser does not allow copying.")).to_be_visible(timeout=SLOW)
 
 
+TWO_STEPS = {
+    "nodes": [
+        {"id": "s", "type": "startCall", "position": {"x": 0, "y": 0}, "data": {"name": "Welcome", "prompt": "Greet."}},
+        {"id": "e", "type": "endCall", "position": {"x": 0, "y": 220}, "data": {"name": "Goodbye", "prompt": "End."}},
+    ],
+    "edges": [{"id": "s-e", "source": "s", "target": "e", "data": {"label": "Done", "condition": "Done."}}],
+}
+
+
 def test_a_step_that_lands_on_an_edge_is_put_into_it_and_the_panel_makes_room(owner: Page) -> None:
     page = owner
-    page.goto(f"{base_of(page)}/")
-    page.get_by_role("button", name="New agent").first.click()
-    page.get_by_label("Name").fill("Reception")
-    page.keyboard.press("Enter")
+    agent = ask(page, "POST", "/workflow/create/definition", {"name": "Reception", "definition": TWO_STEPS})
+    page.goto(f"{base_of(page)}/agents/{agent['id']}")
     expect(page.get_by_role("heading", name="Reception")).to_be_visible(timeout=SLOW)
+    expect(page.locator(".react-flow__edge")).to_have_count(1)
 
     canvas = page.get_by_role("region", name="Conversation steps")
     edge = page.locator(".react-flow__edge").bounding_box()
