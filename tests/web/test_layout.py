@@ -53,6 +53,16 @@ def test_every_asset_is_our_own() -> None:
     assert named <= {"http://127.0.0.1", "https://example.com"}
 
 
+def test_sizes_and_weights_of_words_are_those_of_the_theme() -> None:
+    """Also where the sweep over all pages does not look: in dialogs and in states that it does not reach."""
+    own = re.compile(r"font-size: *[\d.]|font-weight: *\d|\bfz=\{?[\"']?\d|\bfontSize: *[\"']?\d")
+    styled = [path for path in [*FILES, *SOURCE.rglob("*.css")] if ".test." not in path.name]
+    assert len(styled) > 100
+    assert [
+        f"{path.name}: {line.strip()}" for path in styled for line in path.read_text().splitlines() if own.search(line)
+    ] == []
+
+
 def test_the_lock_names_no_place_to_download_from() -> None:
     packages = json.loads((WEB / "package-lock.json").read_text())["packages"]
     assert len(packages) > 50

@@ -85,7 +85,7 @@ function Chosen({ template, onBack, onCreated }: ChosenProps) {
           <TemplatePicture template={template} />
         </span>
         <div>
-          <Title order={3} fz={18}>
+          <Title order={3} fz="lg">
             {template.title}
           </Title>
           <Text fz="sm" c="dimmed" mt={4}>
