@@ -59,7 +59,7 @@ export default defineConfig({
           environment: "jsdom",
           setupFiles: ["src/testing/setup.ts"],
           // A loaded machine takes seconds to render a form with its lists for the first time.
-          testTimeout: 60_000,
+          testTimeout: 30_000,
         },
       },
     ],
