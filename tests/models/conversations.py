@@ -2,12 +2,15 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from offhook.knowledge.offline.model import OfflineModel
 from offhook.models.ports import CallModels, Llm
+from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.runs.live.tool_registry import CallToolbox
 from offhook.voice.call_context import CallAgent
 from offhook.voice.config import CallConfig
@@ -20,6 +23,18 @@ from tests.fakes.voice import KeptEvents
 FOLDER: Final = Path(__file__).parents[1] / "data" / "conversations"
 # A Friday: "tomorrow" is a weekend.
 CONTEXT: Final = {"current_weekday": "Friday", "current_time": "2:05 PM"}
+
+
+@asynccontextmanager
+async def offline_agent(folder: Path) -> AsyncIterator[BuiltinLlm]:
+    """The offline agent, comparing by meaning where its model is installed; no answer goes without for being slow."""
+    model = OfflineModel(folder)
+    if not model.is_installed():
+        yield BuiltinLlm()
+        return
+    await model.load()
+    yield BuiltinLlm(model.embed_sentences, max_wait_s=60)
+    await model.aclose()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from offhook.knowledge.offline.model import OfflineModel
 from offhook.models.providers.builtin.llm import BuiltinLlm
-from tests.models.conversations import Conversation, hold_conversation, judge_conversation, load_conversations
+from tests.models.conversations import (
+    Conversation,
+    hold_conversation,
+    judge_conversation,
+    load_conversations,
+    offline_agent,
+)
 
 # Shares of the conversations that are understood, less a point.
 UNDERSTOOD = {"appointment_booking": 0.968, "order_status": 0.921, "survey": 0.972}
@@ -19,13 +24,8 @@ SAMPLE_STEP = 12
 
 @pytest.fixture
 async def llm(tmp_path: Path) -> AsyncIterator[BuiltinLlm]:
-    model = OfflineModel(tmp_path)
-    if not model.is_installed():
-        yield BuiltinLlm()
-        return
-    await model.load()
-    yield BuiltinLlm(model.embed_sentences, max_wait_s=60)
-    await model.aclose()
+    async with offline_agent(tmp_path) as agent:
+        yield agent
 
 
 async def check(llm: BuiltinLlm, slug: str, conversations: list[Conversation], least: float) -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from offhook.knowledge.offline.model import OfflineModel
 from offhook.models.providers.builtin.llm import BuiltinLlm
 from offhook.workflows.catalog.templates import TEMPLATE_IDS, AgentTemplate, list_templates, load_template
 from offhook.workflows.graph import parse_graph
 from offhook.workflows.nodes import KINDS
 from offhook.workflows.ports import ToolFacts
 from offhook.workflows.validation import ValidationReport, validate_definition
+from tests.models.conversations import offline_agent
 from tests.workflows.scenarios import find_faults, play_scenario
 
 TOOLS = {"demo_order_status": ToolFacts("demo_order_status", timeout_s=5)}
@@ -26,14 +26,8 @@ def template(request: pytest.FixtureRequest) -> AgentTemplate:
 
 @pytest.fixture
 async def llm(tmp_path: Path) -> AsyncIterator[BuiltinLlm]:
-    """The offline agent, comparing by meaning where the model is installed."""
-    model = OfflineModel(tmp_path)
-    if not model.is_installed():
-        yield BuiltinLlm()
-        return
-    await model.load()
-    yield BuiltinLlm(model.embed_sentences, max_wait_s=60)
-    await model.aclose()
+    async with offline_agent(tmp_path) as agent:
+        yield agent
 
 
 def test_a_folder_for_each_template() -> None:

@@ -6,38 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from offhook.models.providers.builtin.english.questions import ASKING_WORDS
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 
-_QUESTION_WORDS: Final = frozenset(
-    [
-        "what",
-        "when",
-        "where",
-        "who",
-        "whom",
-        "whose",
-        "how",
-        "which",
-        "why",
-        "is",
-        "are",
-        "was",
-        "were",
-        "do",
-        "does",
-        "did",
-        "can",
-        "could",
-        "may",
-        "might",
-        "will",
-        "would",
-        "should",
-        "must",
-        "has",
-        "have",
-    ]
-)
 _ASKS: Final = re.compile(r"\?|\b(tell me|want to know|like to know|wondering|question|explain)\b", re.IGNORECASE)
 _ENDS: Final = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9“\"])")
 _MAX_SENTENCE_CHARS: Final = 300
@@ -69,7 +40,7 @@ def quote_passage(heard: str, passages: Sequence[str]) -> str | None:
 
 def _is_question(heard: str) -> bool:
     said = word_tokens(heard)
-    return bool(_ASKS.search(heard)) or bool(said and said[0] in _QUESTION_WORDS)
+    return bool(_ASKS.search(heard)) or bool(said and said[0] in ASKING_WORDS)
 
 
 def split_sentences(passage: str) -> Iterator[tuple[str, str]]:

@@ -63,7 +63,8 @@ FILLERS: Final = frozenset(
         "then",
     ]
 )
-_ASKING: Final = frozenset(
+# What a question begins with.
+ASKING_WORDS: Final = frozenset(
     [
         "what",
         "when",
@@ -126,14 +127,14 @@ def asks_question(text: str) -> bool:
         if TAG.match(last) and last != said:
             words = word_tokens(clause.rpartition(",")[0])
             said, clause = " ".join(words), ""
-        while words and words[0] in FILLERS and words[0] not in _ASKING:
+        while words and words[0] in FILLERS and words[0] not in ASKING_WORDS:
             words = words[1:]
         is_open = words[:1] in (["what"], ["who"], ["why"]) and words[1:2] not in (["about"], ["not"], ["if"])
         if "?" not in clause and SAYS_YES.search(said):
             continue
         if not words or (_WISHES.search(said) and not is_open):
             continue
-        begins = words[0] in _ASKING and not (
+        begins = words[0] in ASKING_WORDS and not (
             (words[0] in ("have", "do", "may", "will") and len(words) < 3)
             or words[1:2] == ["not"]
             or words[:2] == ["do", "it"]
