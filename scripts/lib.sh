@@ -1,4 +1,8 @@
 # Shared by the scripts: headings and one clear way to stop.
+
+# Images of Python set it: every process that a script starts would compile all of our modules again.
+unset PYTHONDONTWRITEBYTECODE
+
 heading() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 note() { printf '   %s\n' "$*"; }
 stop() {

@@ -3,7 +3,7 @@
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
@@ -39,6 +39,10 @@ def functions() -> Iterable[tuple[str, Function]]:
                 yield module.name, function
 
 
+def function_names() -> list[str]:
+    return [function.name for _, function in functions()]
+
+
 def module_functions() -> list[str]:
     return [node.name for module in source() for node in module.tree.body if isinstance(node, Function)]
 
@@ -48,15 +52,16 @@ def class_names() -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("names", "limit"),
+    ("read_names", "limit"),
     [
-        ([function.name for _, function in functions()], MAX_ONE_WORD_FUNCTIONS),
-        (module_functions(), MAX_ONE_WORD_MODULE_FUNCTIONS),
-        (class_names(), MAX_ONE_WORD_CLASSES),
+        (function_names, MAX_ONE_WORD_FUNCTIONS),
+        (module_functions, MAX_ONE_WORD_MODULE_FUNCTIONS),
+        (class_names, MAX_ONE_WORD_CLASSES),
     ],
     ids=["functions", "functions of modules", "classes"],
 )
-def test_names_say_a_role_or_an_object(names: list[str], limit: float) -> None:
+def test_names_say_a_role_or_an_object(read_names: Callable[[], list[str]], limit: float) -> None:
+    names = read_names()
     share = one_word_share(names)
     assert share <= limit, f"{share:.1f} % of {len(names)} names have one word, {limit} are allowed"
 

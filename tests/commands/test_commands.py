@@ -1,9 +1,9 @@
 """The short commands: an answer on stdout, or one sentence that names what is wrong."""
 
+import importlib
 import json
 from pathlib import Path
 
-import anthropic  # noqa: F401 - its import takes seconds on a busy machine, of the ten that a check has
 import asyncpg
 import pytest
 from pydantic import SecretStr
@@ -114,6 +114,7 @@ class TestDoctor:
         assert "OFFHOOK_LLM_BASE_URL" in checks["language model"]["detail"]
 
     async def test_a_key_is_shown_to_its_own_vendor_and_to_nobody_else(self) -> None:
+        importlib.import_module("anthropic")  # takes seconds on a busy machine, of the ten that a check has
         async with serve_anthropic([], api_key="sk-ant-good") as server:
             right, wrong = [
                 await doctor.check_models(
