@@ -99,7 +99,8 @@ def database_url(database_pool: DatabasePool) -> Iterator[str]:
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Settings with a data folder of this test's own."""
-    return Settings(data_dir=tmp_path / "data", public_url="http://testserver")
+    # Emulated carriers call as if through a reverse proxy on this machine.
+    return Settings(data_dir=tmp_path / "data", public_url="http://testserver", trusted_proxies="127.0.0.1")
 
 
 @pytest.fixture

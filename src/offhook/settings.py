@@ -26,7 +26,7 @@ class Settings(BaseSettings):
     # Address of the server for a job process's simulated phones; else the one on this data folder, else public_url.
     server_url: str | None = None
     # Trusted senders of X-Forwarded-* headers: addresses and networks, comma-separated.
-    trusted_proxies: str = "127.0.0.1,::1"
+    trusted_proxies: str = ""
     # Other REST addresses of carriers, by name, as JSON: {"twilio": "http://127.0.0.1:9001"} (an emulator's).
     carrier_urls: dict[str, str] = Field(default_factory=dict)
     # The account of quick-connect: a carrier that sells numbers, else the simulated one; its fields as JSON.

@@ -152,7 +152,11 @@ async def platform_of(name: str, database_url: str, data_dir: Path) -> AsyncIter
     async with serve(listens, "127.0.0.1", 0) as media, carrier.running(), AsyncExitStack() as stack:
         prepare(carrier)
         settings = Settings(
-            data_dir=data_dir, public_url=PUBLIC, carrier_urls={name: carrier.base_url}, org_concurrency_limit=1000
+            trusted_proxies="127.0.0.1",
+            data_dir=data_dir,
+            public_url=PUBLIC,
+            carrier_urls={name: carrier.base_url},
+            org_concurrency_limit=1000,
         )
         root = build_root(settings, database_url)
         app = stack.enter_context(lend_application(root))

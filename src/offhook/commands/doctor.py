@@ -70,12 +70,28 @@ def run_checks(settings: Settings) -> list[DoctorCheck]:
     checks = [_check_data_folder(settings), _check_server(settings)]
     if checks[0].status != "failed" or settings.database_url:
         checks += _check_database(settings)
+    checks.append(check_proxies(settings))
     checks += _check_offline_speech()
     checks += [*asyncio.run(check_models(settings)), asyncio.run(_check_local_models(settings))]
     has_page = UI_INDEX.is_file()
     hint = "not built. The API works without it; build it with `make web`."
     checks.append(DoctorCheck("web UI", "ok" if has_page else "warning", "built" if has_page else hint))
     return checks
+
+
+def check_proxies(settings: Settings) -> DoctorCheck:
+    """Says whose word about a client's address is believed."""
+    if settings.trusted_proxies.strip():
+        trusts_all = {"*", "0.0.0.0/0", "::/0"} & {part.strip() for part in settings.trusted_proxies.split(",")}
+        detail = (
+            f"X-Forwarded-* is believed from {settings.trusted_proxies}. They must append to X-Forwarded-For and overwrite "
+            "X-Forwarded-Proto and X-Forwarded-Host."
+        )
+        return DoctorCheck("proxies", "warning" if trusts_all else "ok", detail)
+    if settings.public_url is not None and settings.host in {"127.0.0.1", "::1", "localhost"}:
+        hint = "None is trusted, so that all clients share its address. Set OFFHOOK_TRUSTED_PROXIES to the reverse proxy's."
+        return DoctorCheck("proxies", "warning", hint)
+    return DoctorCheck("proxies", "ok", "none is trusted")
 
 
 def _check_data_folder(settings: Settings) -> DoctorCheck:

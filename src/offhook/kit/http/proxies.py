@@ -25,9 +25,9 @@ class TrustedProxies:
 
 
 def _with_host(scope: Scope) -> Scope:
-    """Applies the last proxy's host, which is the first of several."""
-    host = next((value for name, value in scope["headers"] if name == _FORWARDED_HOST), b"")
-    host = host.partition(b",")[0].strip()
+    """Applies the host that the nearest proxy added: those before it may come from the client."""
+    host = next((value for name, value in reversed(scope["headers"]) if name == _FORWARDED_HOST), b"")
+    host = host.rpartition(b",")[2].strip()
     if not host:
         return scope
     others = [(name, value) for name, value in scope["headers"] if name != b"host"]
