@@ -2,11 +2,17 @@
 
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+MIN_SECRET_KEY_BYTES: Final = 32
+# Never repeated in a message.
+_SECRET_NAMES: Final = frozenset(
+    {"SECRET_KEY", "PLATFORM_CARRIER_ACCOUNT", "LLM_API_KEY", "TTS_API_KEY", "STT_API_KEY"}
+)
 
 
 class SettingsError(Exception):
@@ -77,6 +83,15 @@ class Settings(BaseSettings):
     max_chat_turns: int = Field(default=200, ge=2)
     max_socket_message_bytes: int = Field(default=65536, ge=4096)
 
+    @field_validator("secret_key")
+    @classmethod
+    def _require_long_keys(cls, value: SecretStr | None) -> SecretStr | None:
+        text = value.get_secret_value() if value is not None else ""
+        keys = [key for key in text.split(",") if key.strip()] or [text] * bool(text)
+        if any(len(key.strip().encode()) < MIN_SECRET_KEY_BYTES for key in keys):
+            raise ValueError(f"each key needs at least {MIN_SECRET_KEY_BYTES} bytes; `openssl rand -hex 32` makes one")
+        return value
+
     @classmethod
     def load(cls, **overrides: object) -> "Settings":
         """Read the environment; raise :class:`SettingsError` with one sentence that names the wrong variable."""
@@ -85,4 +100,6 @@ class Settings(BaseSettings):
         except ValidationError as error:
             first = error.errors()[0]
             name = "_".join(str(part) for part in first["loc"]).upper()
-            raise SettingsError(f"OFFHOOK_{name} is {first.get('input')!r}: {first['msg']}.") from None
+            message = first["msg"].removeprefix("Value error, ")
+            shown = "refused" if name in _SECRET_NAMES else repr(first.get("input"))
+            raise SettingsError(f"OFFHOOK_{name} is {shown}: {message}.") from None

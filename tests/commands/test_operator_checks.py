@@ -1,9 +1,23 @@
-"""What the doctor says about proxies."""
+"""What stops a start, and what the doctor says about proxies."""
 
 import pytest
 
 from offhook.commands.doctor import check_proxies
-from offhook.settings import Settings
+from offhook.settings import Settings, SettingsError
+
+LONG = "0123456789abcdef" * 2
+
+
+@pytest.mark.parametrize("secret", ["a", "short secret", LONG[:31], f"{LONG},a", ","])
+def test_a_short_secret_starts_nothing(secret: str) -> None:
+    with pytest.raises(SettingsError, match="OFFHOOK_SECRET_KEY is refused: each key needs at least 32 bytes") as error:
+        Settings.load(secret_key=secret)
+    assert repr(secret) not in str(error.value)
+
+
+@pytest.mark.parametrize("secret", [LONG, f"{LONG}, {LONG}x", f"{LONG},", ""])
+def test_a_long_secret_or_none(secret: str) -> None:
+    assert Settings.load(secret_key=secret).secret_key is not None
 
 
 @pytest.mark.parametrize(
