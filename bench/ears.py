@@ -70,7 +70,7 @@ async def recognize(stt: BuiltinStt, expectation: Expectation, samples: Samples)
             stream.speech_started()
         stream.push_audio(samples[at : at + frame].tobytes())
     stream.speech_ended()
-    event = await anext(aiter(stream.events()))
+    event = await anext(event async for event in stream.events() if event.kind == "final")
     await stream.close()
     return event.text
 

@@ -115,7 +115,7 @@ async def hear(
             await asyncio.sleep(max(0.0, began + index / rate - loop.time()))
     ended = time.perf_counter()
     stream.speech_ended()
-    event = await anext(aiter(stream.events()))
+    event = await anext(event async for event in stream.events() if event.kind == "final")
     took = time.perf_counter() - ended
     await stream.close()
     return event, took

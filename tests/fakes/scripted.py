@@ -153,6 +153,7 @@ class ScriptedStt:
     final_s: float = 0.05
     partials: bool = False
     deaf: bool = False
+    says_it_works: bool = False
     dies_at_s: float | None = None
     error: ModelError = field(default_factory=lambda: ModelError("stt_dead", "The recognizer died.", retryable=False))
     provider: str = "scripted"
@@ -196,6 +197,8 @@ class ScriptedSttStream:
             self._queue.put_nowait(SttEvent("partial", " ".join(self._stt.hearing.spoken)))
 
     def speech_ended(self) -> None:
+        if self._stt.says_it_works:
+            self._queue.put_nowait(SttEvent("working", ""))
         if not self._stt.has_endpointing:
             self._loop.call_later(self._stt.final_s, self._final)
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,12 @@ from offhook.models.providers.builtin.hearing.grammar import compile_grammar
 from offhook.models.providers.builtin.hearing.hypotheses import choose_hypothesis, is_certain, judge_result
 from offhook.models.providers.builtin.hearing.language_model import CommonWords, build_language_model, vocabulary
 from offhook.models.providers.builtin.llm import BuiltinLlm
+from offhook.models.providers.builtin.recognizer.decoders import (
+    CapturedUtterance,
+    PronunciationLexicon,
+    SentenceDecoder,
+)
+from offhook.models.providers.builtin.recognizer.program import MEANS
 from offhook.models.providers.builtin.stt import BuiltinStt
 from offhook.models.providers.builtin.synthesizer_process import SynthesizerProcess
 from offhook.models.providers.builtin.tts import BuiltinTts
@@ -137,6 +144,21 @@ class TestTheRecognizer:
             expectation = Expectation((f"where is umbrella {step}", f"xylophone{'ab'[step % 2]}"), (), ("my umbrella",))
             heard = await recognize(stt, expectation, samples)
             assert "umbrella" in heard
+
+    async def test_gives_up_when_other_callers_have_waited_for_too_long(
+        self, speech: SynthesizerProcess, tmp_path: Path
+    ) -> None:
+        words = tmp_path / "words.dict"
+        words.write_text("canoe K AH N UW\n")
+        samples = await BuiltinTts(speech).synthesize("canoe", sample_rate=16000)
+        spoken = CapturedUtterance(samples.tobytes(), MEANS[False], 1.0, np.ones(300, bool))
+        model = build_language_model(STEP, COMMON, frozenset())
+        heard = []
+        for max_decoding_s in (60, 0):
+            decoder = SentenceDecoder(PronunciationLexicon(words), max_decoding_s)
+            decoder.learn_model("step", model.arpa, ["canoe"])
+            heard.append(decoder.decode_utterance("step", spoken)["text"])
+        assert heard == ["canoe", ""]
 
 
 @pytest.mark.slow

@@ -106,3 +106,33 @@ class TestTheTranscript:
         assert isinstance(end, float)
         assert 4.9 <= start <= 5.3
         assert 6.4 <= end <= 6.8
+
+
+class TestARecognizerThatNeedsLong:
+    def test_is_waited_for_while_it_says_that_it_works(self) -> None:
+        call = slow_hearing(says_it_works=True)
+
+        assert call.sink.of(events.CALLER_NOT_UNDERSTOOD) == []
+        assert call.agent_said[-1] == "For how many?"
+
+    def test_is_not_waited_for_without_an_end(self) -> None:
+        call = slow_hearing(says_it_works=True, final_s=10_000)
+
+        (heard,) = call.sink.of(events.CALLER_NOT_UNDERSTOOD)
+        assert isinstance(heard["end_s"], float)
+        assert heard["end_s"] < 6
+
+    def test_s_late_words_have_the_time_at_which_they_were_said(self) -> None:
+        call = slow_hearing()
+
+        (unheard,) = call.sink.of(events.CALLER_NOT_UNDERSTOOD)
+        (heard,) = call.sink.of(events.CALLER_SAID)
+        assert heard == unheard | {"text": "A table"}
+        assert call.agent_said[-1] == "For how many?"
+
+
+def slow_hearing(*, final_s: float = 4, says_it_works: bool = False) -> Call:
+    hearing = Hearing()
+    stt = ScriptedStt(hearing, final_s=final_s, says_it_works=says_it_works)
+    call = Call(simple_agent(), [says("For how many?")], hearing=hearing, stts=[stt])
+    return call.says("A table", at=3).hangs_up(at=12).run()

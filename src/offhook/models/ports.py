@@ -184,9 +184,12 @@ class LineTts(Tts, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SttEvent:
-    """A recognition event. ``final`` is one utterance's text; ``is_endpoint``: the vendor considers the turn over."""
+    """A recognition event. ``final`` is one utterance's text; ``is_endpoint``: the vendor considers the turn over.
 
-    kind: Literal["partial", "final"]
+    ``working`` has no text: the recognizer needs longer than usual for what was said, and a final follows.
+    """
+
+    kind: Literal["working", "partial", "final"]
     text: str
     confidence: float | None = None
     is_endpoint: bool = False

@@ -25,6 +25,8 @@ REOPEN_PAUSE_S: Final = 0.2
 MIN_UNHEARD_S: Final = 0.35
 # After this many turns without words, the next recognizer is tried.
 UNHEARD_BEFORE_FAILOVER: Final = 2
+# How much longer the caller waits for a recognizer that says it is still working.
+MAX_EXTRA_WAIT_S: Final = 5.0
 
 
 class CallerTurnHandler(Protocol):
@@ -77,6 +79,8 @@ class CallerListener:
         self._state = CallerTurnState()
         self._turn_started_at: float | None = None
         self._unheard_from: float | None = None
+        self._reported_start: float | None = None  # of the last turn without words, until the caller speaks again
+        self._waits_until = 0.0
         self.unheard_turns = 0
         self.seconds = 0.0
         self.last_audio_at = self._loop.time()
@@ -195,12 +199,16 @@ class CallerListener:
 
     def _apply_stt_event(self, event: SttEvent) -> None:
         text = event.text.strip()
+        if event.kind == "working":
+            self._waits_until = self._loop.time() + MAX_EXTRA_WAIT_S
+            return
         if event.kind == "partial":
             self._state.partial = text
             if text:
                 self._emit(events.CALLER_PARTIAL, {"text": f"{self._state.text} {text}".strip()})
         else:
             self._state.partial = ""
+            self._waits_until = 0.0
             if text:
                 self._replay.clear()
             self._state.text = f"{self._state.text} {text}".strip()
@@ -208,7 +216,9 @@ class CallerListener:
         if text:
             self._unheard_from = None
             if self._turn_started_at is None:
-                self._turn_started_at = self._loop.time()
+                # Late words belong to the speech that was given up; others were too quiet for the detector.
+                is_late = self._reported_start is not None
+                self._turn_started_at = self._reported_start if is_late else self._loop.time()
         self.evaluate_turn()
 
     def count_usage(self, usage: UsageCounter) -> None:
@@ -222,6 +232,7 @@ class CallerListener:
     def _speech_started(self) -> None:
         if self._turn_started_at is None:
             self._turn_started_at = self.detector.started_at
+        self._reported_start = None
         self._state.has_endpoint = False
         self._emit(events.CALLER_STARTED, {})
         if self._stream is not None:
@@ -251,7 +262,7 @@ class CallerListener:
             self._owner.on_caller_speech(state)
         if self._unheard_from is None or state.is_speaking or self.has_words:
             return
-        if now - self._unheard_from >= self._config.deaf_after_s:
+        if now - self._unheard_from >= self._config.deaf_after_s and now >= self._waits_until:
             self._report_unheard_turn()
 
     def _end_turn(self, now: float) -> None:
@@ -262,11 +273,13 @@ class CallerListener:
         self._replay.clear()
         self.unheard_turns = 0
         started_at, self._turn_started_at = self._turn_started_at or stopped_at, None
-        self._owner.on_turn_ended(text, started_at, stopped_at)
+        self._reported_start = None
+        self._owner.on_turn_ended(text, started_at, max(started_at, stopped_at))
 
     def _report_unheard_turn(self) -> None:
         stopped_at, self._unheard_from = self._unheard_from or self.detector.stopped_at, None
         started_at, self._turn_started_at = self._turn_started_at or stopped_at, None
+        self._reported_start = started_at
         self.unheard_turns += 1
         if self.unheard_turns >= UNHEARD_BEFORE_FAILOVER and self._circuit.next_ref is not None:
             error = ModelError("stt_silent", "The caller spoke and nothing was recognized.", retryable=True)

@@ -158,6 +158,7 @@ class BuiltinSttStream:
         event = judge_result(found, expected.grammar)
         if is_certain(found, event):
             return event
+        self._events.put_nowait(SttEvent("working", ""))
         model = await self._listener.prepare_language(expected.expectation)
         heard = await self._listener.hear_again(self._caller, model)
         return choose_hypothesis(found, heard, expected.grammar, expected.expectation)

@@ -3,6 +3,7 @@
 import math
 import os
 import tempfile
+import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ MAX_GRAMMARS: Final = 24
 MAX_WORDS: Final = 3000
 MAX_MODELS: Final = 8
 MAX_SENTENCE_WORDS: Final = 6000
+# The server takes a program that answers nothing for 6 s for stuck and ends it.
+MAX_DECODING_S: Final = 4.0
+SLICE_BYTES: Final = 16000  # half a second
 # The base of pocketsphinx's logarithms.
 LOG_BASE: Final = 1.0001
 # Words that nobody wants to find in a transcript because of a mistake.
@@ -174,8 +178,9 @@ class CapturedUtterance:
 class SentenceDecoder:
     """Decodes whole utterances by a language model, after the grammar did not fit. One for all speakers."""
 
-    def __init__(self, lexicon: PronunciationLexicon) -> None:
+    def __init__(self, lexicon: PronunciationLexicon, max_decoding_s: float = MAX_DECODING_S) -> None:
         self._lexicon = lexicon
+        self._max_decoding_s = max_decoding_s
         self._models: OrderedDict[str, None] = OrderedDict()
         self._words: set[str] = set()
         self._decoder = self._new_decoder()
@@ -219,11 +224,11 @@ class SentenceDecoder:
         self._decoder.activate_search(name)
         self._decoder.set_cmn(spoken.mean)
         self._decoder.start_utt()
-        self._decoder.process_raw(spoken.audio, False, False)
+        is_complete = self._decode_in_time(spoken.audio)
         frames = max(1, self._decoder.n_frames())
         self._decoder.end_utt()
         found = self._decoder.hyp()
-        if found is None or not found.hypstr.strip():
+        if not is_complete or found is None or not found.hypstr.strip():
             return NO_SENTENCE
         in_words = frames_in_words(self._decoder, max(frames, spoken.loud.size) + 1)
         return {
@@ -232,6 +237,15 @@ class SentenceDecoder:
             "margin": round((_safe_log(found.best_score) - spoken.free_score) * 1e4 / frames, 2),
             "covered": _share_of_loud(spoken.loud, in_words),
         }
+
+    def _decode_in_time(self, audio: bytes) -> bool:
+        """Returns whether all of ``audio`` was decoded before the other callers have waited for too long."""
+        given_up_at = time.monotonic() + self._max_decoding_s
+        for at in range(0, len(audio), SLICE_BYTES):
+            if time.monotonic() >= given_up_at:
+                return False
+            self._decoder.process_raw(audio[at : at + SLICE_BYTES], False, False)
+        return True
 
 
 def frames_in_words(decoder: Decoder, size: int) -> Mask:
