@@ -7975,6 +7975,11 @@ export interface components {
         };
         /** ValidationError */
         ValidationError: {
+            /**
+             * Limit
+             * @description The limit that the value is past, such as the greatest length; only where there is one
+             */
+            limit?: number;
             /** Location */
             loc: (string | number)[];
             /** Message */
