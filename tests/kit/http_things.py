@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Query, UploadFile, WebSocket
 from httpx2 import AsyncClient
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from sqlalchemy import text
 
 from offhook.errors import Conflict, Unauthorized
@@ -23,6 +23,8 @@ class Thing(BaseModel):
     name: str
     count: int = 0
     data: dict[str, Any] = {}
+    tags: Annotated[list[Annotated[str, Field(max_length=20)]], Field(max_length=3)] = []
+    share: Annotated[float, Field(gt=0, le=0.5)] = 0.5
 
 
 class Root:

@@ -138,6 +138,25 @@ class TestBodies:
         assert response.status_code == 200
         assert response.json()["name"] == body["name"]
 
+    @pytest.mark.parametrize(
+        ("wrong", "problem"),
+        [
+            ({"tags": ["a"] * 4}, ("too_long", 3)),
+            ({"tags": ["a" * 21]}, ("string_too_long", 20)),
+            ({"share": 0}, ("greater_than", 0)),
+            ({"share": 0.6}, ("less_than_equal", 0.5)),
+            ({"share": "half"}, ("float_parsing", None)),
+        ],
+    )
+    async def test_the_limit_that_a_value_is_past_is_a_figure(
+        self, http: AsyncClient, wrong: dict[str, Any], problem: tuple[str, float | None]
+    ) -> None:
+        response = await http.post("/api/v1/things/", json={"name": "x"} | wrong)
+        assert response.status_code == 422
+        (found,) = response.json()["detail"]
+        assert (found["type"], found.get("limit")) == problem
+        assert found.keys() <= {"loc", "msg", "type", "limit"}
+
     async def test_surrogate_pair_is_a_character(self, http: AsyncClient) -> None:
         assert (await post(http, rb'{"name": "\ud83d\ude00"}')).json()["name"] == "\U0001f600"
 

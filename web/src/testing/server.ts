@@ -24,8 +24,8 @@ export class FakeServer {
   }
 
   /** Refuses the body at one field, as the API does. */
-  refuse(route: string, loc: (string | number)[], type: string, msg: string): this {
-    return this.on(route, { status: 422, body: { detail: [{ loc: ["body", ...loc], type, msg }] } });
+  refuse(route: string, loc: (string | number)[], type: string, msg: string, limit?: number): this {
+    return this.on(route, { status: 422, body: { detail: [{ loc: ["body", ...loc], type, msg, limit }] } });
   }
 
   /** Answers when `release` is called. */

@@ -1,6 +1,7 @@
 """Every error is sent as ``{"detail", "code"}`` (and ``field`` where one field is wrong); no client input causes a 500."""
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 import structlog
@@ -92,11 +93,18 @@ async def _domain_error(connection: HTTPConnection, error: Exception) -> Respons
     return await _send_answer(connection, response, error.code)
 
 
+def _limit_of(problem: Mapping[str, Any]) -> dict[str, float]:
+    """``{"limit": 8}`` for a value past a limit, else nothing."""
+    context = problem.get("ctx") or {}
+    figures = (context.get(name) for name in ("min_length", "max_length", "gt", "ge", "lt", "le", "multiple_of"))
+    return next(({"limit": figure} for figure in figures if isinstance(figure, int | float) and isfinite(figure)), {})
+
+
 async def _validation_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    # Without ``input`` and ``ctx``: they repeat passwords and what cannot be encoded.
+    # Without ``input`` and the rest of ``ctx``: they repeat passwords and what cannot be encoded.
     problems = [
-        {"loc": list(e["loc"]), "msg": e["msg"].removeprefix("Value error, "), "type": e["type"]}
+        {"loc": list(e["loc"]), "msg": e["msg"].removeprefix("Value error, "), "type": e["type"], **_limit_of(e)}
         for e in error.errors()
     ]
     if problems and all(p["loc"][:1] == ["path"] and p["type"] in _OUT_OF_RANGE for p in problems):

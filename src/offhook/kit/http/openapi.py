@@ -152,6 +152,11 @@ def _complete_validation_errors(schemas: dict[str, Any]) -> None:
             },
             "msg": {"title": "Message", "type": "string"},
             "type": {"title": "Error Type", "type": "string"},
+            "limit": {
+                "title": "Limit",
+                "description": "The limit that the value is past, such as the greatest length; only where there is one",
+                "type": "number",
+            },
         },
     }
     schemas["HTTPValidationError"] = {

@@ -58,7 +58,7 @@ it("shows every template with its picture and whether it works offline", async (
 
 it("creates an agent from a template, under a name of its own", async () => {
   const { user, server } = await renderDialog();
-  server.refuse(CREATE, ["name"], "string_too_long", "at most 200 characters");
+  server.refuse(CREATE, ["name"], "string_too_long", "at most 200 characters", 200);
   await user.click(await screen.findByRole("button", { name: /Support triage/ }));
   expect(screen.getByText("Adds the document “Troubleshooting guide” to your knowledge base")).toBeTruthy();
   expect(screen.getByText("Adds the tool “Transfer to support”")).toBeTruthy();
@@ -80,7 +80,7 @@ it("goes back to all templates", async () => {
 
 it("sends the name of a small agent", async () => {
   const { user, server } = await renderDialog();
-  server.refuse("POST /api/v1/workflow/create/definition", ["name"], "string_too_long", "at most 200 characters");
+  server.refuse("POST /api/v1/workflow/create/definition", ["name"], "string_too_long", "at most 200 characters", 200);
   await user.click(await screen.findByLabelText("Simple agent"));
   await user.type(await screen.findByRole("textbox", { name: /Name/ }), "Reception");
   await user.click(screen.getByRole("button", { name: "Create" }));
@@ -96,7 +96,7 @@ it("offers a description only where a model can write", async () => {
 
 it("sends what an agent is for, and says at the field what is wrong", async () => {
   const { user, server } = await renderDialog("openai");
-  server.refuse(WRITE, ["activity_description"], "string_too_short", "at least 20 characters");
+  server.refuse(WRITE, ["activity_description"], "string_too_short", "at least 20 characters", 20);
   await user.click(await screen.findByLabelText("From a description"));
   await user.type(screen.getByRole("textbox", { name: /Use case/ }), "Appointments");
   expect(screen.getByRole("button", { name: "Generate" })).toHaveProperty("disabled", true);

@@ -33,7 +33,7 @@ it("sends the name and the password of a new account", async () => {
 
 it("shows at the password what is wrong with it", async () => {
   const { user, server } = await renderPart(<InvitationPage />, { server: invitedServer(), ...PLACE });
-  server.refuse(ACCEPT, ["password"], "string_too_short", "String should have at least 8 characters");
+  server.refuse(ACCEPT, ["password"], "string_too_short", "String should have at least 8 characters", 8);
   await user.type(await screen.findByLabelText(/^Choose a password/), "short");
   await user.click(screen.getByRole("button", { name: "Join" }));
   expect(await screen.findByText("Password must have at least 8 characters.")).toBeTruthy();

@@ -33,7 +33,13 @@ it("says beside the fields why nobody was signed in", async () => {
 
 it("says at the field what is missing in a new account", async () => {
   const { user, server } = await fillIn();
-  server.refuse("POST /api/v1/auth/signup", ["password"], "string_too_short", "String should have at least 20 chars");
+  server.refuse(
+    "POST /api/v1/auth/signup",
+    ["password"],
+    "string_too_short",
+    "String should have at least 20 chars",
+    20,
+  );
   await user.click(screen.getByRole("button", { name: "Create an account" }));
   await user.click(screen.getByRole("button", { name: "Create account" }));
   const field = screen.getByLabelText(/Password/);

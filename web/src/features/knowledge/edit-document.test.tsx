@@ -19,7 +19,7 @@ it("sends the name and what agents receive", async () => {
 
 it("shows at the name that it is missing", async () => {
   const { user, server } = await renderPart(<EditDocument document={DOCUMENT} onClose={() => undefined} />);
-  server.refuse(SAVE, ["name"], "string_too_short", "String should have at least 1 character");
+  server.refuse(SAVE, ["name"], "string_too_short", "String should have at least 1 character", 1);
   const name = await screen.findByRole("textbox", { name: /^Name/ });
   await user.clear(name);
   await user.click(screen.getByRole("button", { name: "Save" }));

@@ -19,7 +19,7 @@ it("sends credit in cents", async () => {
 
 it("shows at the amount what is wrong with it", async () => {
   const { user, server } = await renderPart(<AddCredit organization={ORGANIZATION} onClose={() => undefined} />);
-  server.refuse(CREDIT, ["cents"], "less_than_equal", "Input should be less than or equal to 1000");
+  server.refuse(CREDIT, ["cents"], "less_than_equal", "Input should be less than or equal to 1000", 1000);
   await user.click(await screen.findByRole("button", { name: "Add" }));
   expect(await screen.findByText("Amount must be less than or equal to 1000.")).toBeTruthy();
   expect(screen.getByLabelText(/^Amount/).getAttribute("aria-invalid")).toBe("true");

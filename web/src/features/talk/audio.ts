@@ -46,8 +46,8 @@ export class CallAudio {
     try {
       await Promise.all([context.audioWorklet.addModule(captureUrl), context.audioWorklet.addModule(playbackUrl)]);
     } catch {
-      // The browser's own sentence is about a script at an address; a fetch that fails so is a TypeError.
-      throw new TypeError("The page's audio could not be loaded.");
+      // The browser's own sentence is about a script at an address.
+      throw new Error("The page's audio could not be loaded.");
     }
     await context.resume();
     const capture = new AudioWorkletNode(context, "offhook-capture", { numberOfInputs: 1, numberOfOutputs: 0 });

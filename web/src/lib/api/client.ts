@@ -2,7 +2,7 @@
 
 import createClient, { type Middleware } from "openapi-fetch";
 import type { paths } from "./api";
-import { errorFrom } from "./errors";
+import { errorFrom, fetchOrFail } from "./errors";
 import * as session from "./session";
 
 const signing: Middleware = {
@@ -19,7 +19,7 @@ const signing: Middleware = {
   },
 };
 
-export const api = createClient<paths>({ baseUrl: "" });
+export const api = createClient<paths>({ baseUrl: "", fetch: fetchOrFail });
 api.use(signing);
 
 /** The body of a successful answer; every other answer is thrown. */

@@ -1,11 +1,11 @@
 /** Files that need the credential, so that a plain link cannot fetch them. */
 
-import { errorFrom } from "./errors";
+import { errorFrom, fetchOrFail } from "./errors";
 import { currentToken } from "./session";
 
 /** Saves what `path` answers under `name`. */
 export async function downloadFile(path: string, name: string): Promise<void> {
-  const response = await fetch(path, { headers: { Authorization: `Bearer ${currentToken() ?? ""}` } });
+  const response = await fetchOrFail(path, { headers: { Authorization: `Bearer ${currentToken() ?? ""}` } });
   if (!response.ok) throw errorFrom(response.status, await response.json().catch(() => null));
   saveFile(await response.blob(), name);
 }

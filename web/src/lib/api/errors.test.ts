@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { errorFrom, fieldErrors, formError, messageOf } from "./errors";
+import { describe, expect, it, vi } from "vitest";
+import { ConnectionError, errorFrom, fieldErrors, formError, fetchOrFail, messageOf } from "./errors";
 
 describe("an error answer", () => {
   it("shows the sentence of the server and keeps its code", () => {
@@ -10,7 +10,12 @@ describe("an error answer", () => {
   it("names the field of an invalid body", () => {
     const error = errorFrom(422, {
       detail: [
-        { loc: ["body", "password"], msg: "String should have at least 8 characters", type: "string_too_short" },
+        {
+          loc: ["body", "password"],
+          msg: "String should have at least 8 characters",
+          type: "string_too_short",
+          limit: 8,
+        },
         { loc: ["body"], msg: "Value error, something is off.", type: "value_error" },
       ],
     });
@@ -57,16 +62,25 @@ describe("an error answer", () => {
 
 describe("anything thrown", () => {
   it("is said in words", () => {
-    expect(messageOf(new TypeError("Failed to fetch"))).toBe("The server cannot be reached. Is it running?");
+    expect(messageOf(new ConnectionError())).toBe("The server cannot be reached. Is it running?");
     expect(messageOf(new Error("odd"))).toBe("odd");
     expect(messageOf("odd")).toBe("Something went wrong.");
+  });
+
+  it("is a lost connection only where a request got no answer", async () => {
+    vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
+    await expect(fetchOrFail("/health")).rejects.toBeInstanceOf(ConnectionError);
+    const calledOff = new DOMException("called off", "AbortError");
+    vi.stubGlobal("fetch", () => Promise.reject(calledOff));
+    await expect(fetchOrFail("/health")).rejects.toBe(calledOff);
+    vi.unstubAllGlobals();
   });
 });
 
 describe("a form", () => {
   const error = errorFrom(422, {
     detail: [
-      { loc: ["body", "name"], msg: "String should have at least 1 character", type: "string_too_short" },
+      { loc: ["body", "name"], msg: "String should have at least 1 character", type: "string_too_short", limit: 1 },
       {
         loc: ["body", "definition", "http_api", "config", "url"],
         msg: "Value error, not an address.",
@@ -130,6 +144,7 @@ describe("a form", () => {
           loc: ["body", "services", "tts", "speed"],
           msg: "Input should be less than or equal to 4",
           type: "less_than_equal",
+          limit: 4,
         },
       ],
     });

@@ -36,6 +36,23 @@ export class ApiError extends Error {
   field: string | null = null;
 }
 
+/** No answer came: the server or the network is away. */
+export class ConnectionError extends Error {
+  constructor() {
+    super("The server cannot be reached. Is it running?");
+    this.name = "ConnectionError";
+  }
+}
+
+/** Like `fetch`; throws a ConnectionError where no answer comes. What the caller called off stays an AbortError. */
+export async function fetchOrFail(input: RequestInfo, init?: RequestInit): Promise<Response> {
+  try {
+    return await fetch(input, init);
+  } catch (error) {
+    throw error instanceof TypeError ? new ConnectionError() : error;
+  }
+}
+
 /** The error in an answer with a status ≥ 400, whatever its body is. */
 export function errorFrom(status: number, body: unknown): ApiError {
   const { detail, code, field } = isObject(body) ? body : {};
@@ -69,7 +86,6 @@ function withRows(error: ApiError, detail: Record<string, unknown>): ApiError {
 /** The sentence for any thrown value, network failures included. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return error.message;
-  if (error instanceof TypeError) return "The server cannot be reached. Is it running?";
   return error instanceof Error ? error.message : "Something went wrong.";
 }
 
@@ -78,7 +94,9 @@ function fieldProblem(item: unknown): FieldProblem | null {
   const path = Array.isArray(item["loc"])
     ? item["loc"].filter((part, index) => !(index === 0 && PLACES.includes(String(part)))).join(".")
     : "";
-  return { path, type: typeof item["type"] === "string" ? item["type"] : "", message: item["msg"] };
+  const type = typeof item["type"] === "string" ? item["type"] : "";
+  const problem = { path, type, message: item["msg"] };
+  return typeof item["limit"] === "number" ? { ...problem, limit: item["limit"] } : problem;
 }
 
 /** Where a value stood in the request; the rest of a location is its path. */

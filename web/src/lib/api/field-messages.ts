@@ -8,7 +8,12 @@ export interface FieldProblem {
   /** The kind of error, such as `missing`; "" where the API wrote the sentence itself. */
   type: string;
   message: string;
+  /** The limit that the value is past, where there is one. */
+  limit?: number;
 }
+
+/** What a refusal says apart from where it says it. */
+type Refusal = Omit<FieldProblem, "path">;
 
 /** What a form calls its fields, by the last name of their path, where that is not simply the name. */
 export type FieldLabels = Readonly<Partial<Record<string, string>>>;
@@ -19,31 +24,30 @@ export function labelOf(path: string, labels: FieldLabels = {}): string {
   return labels[path] ?? labels[name] ?? humanize(name);
 }
 
-type Rule = (label: string, message: string) => string;
+type Rule = (label: string, limit: number | undefined) => string;
 
 const needed: Rule = (label) => `${label} is required`;
 const shouldBe =
   (what: string): Rule =>
   (label) =>
     `${label} must be ${what}`;
-/** The figure of a limit stands only in the message. */
-const limitOf = (message: string) => /-?\d+(\.\d+)?/.exec(message)?.[0] ?? "";
 const atLeast =
   (unit: string): Rule =>
-  (label, message) =>
-    limitOf(message) === "1" ? needed(label, message) : `${label} must have at least ${limitOf(message)} ${unit}s`;
+  (label, limit) => {
+    if (limit === undefined) return `${label} is too short`;
+    return limit === 1 ? needed(label, limit) : `${label} must have at least ${limit} ${unit}s`;
+  };
 const atMost =
   (unit: string): Rule =>
-  (label, message) =>
-    `${label} must have at most ${limitOf(message)} ${unit}${limitOf(message) === "1" ? "" : "s"}`;
+  (label, limit) =>
+    limit === undefined
+      ? `${label} is too long`
+      : `${label} must have at most ${limit} ${unit}${limit === 1 ? "" : "s"}`;
 const compared =
   (relation: string): Rule =>
-  (label, message) =>
-    `${label} must be ${relation} ${limitOf(message)}`;
-const oneOf: Rule = (label, message) => {
-  const choices = [...message.matchAll(/'([^']*)'/g)].map(([, choice]) => choice ?? "");
-  return choices.length === 0 ? `${label} is not recognized` : `${label} must be ${listed(choices)}`;
-};
+  (label, limit) =>
+    limit === undefined ? `${label} is out of range` : `${label} must be ${relation} ${limit}`;
+const oneOf: Rule = (label) => `${label} is not one of the choices`;
 const unusable: Rule = (label) => `${label} has an invalid format`;
 
 const RULES: Partial<Record<string, Rule>> = {
@@ -93,21 +97,15 @@ const RULES: Partial<Record<string, Rule>> = {
 };
 
 /** Chosen by the error's `type`. What the API wrote for people stays as it is. Always ends with a full stop. */
-export function fieldMessage(label: string, { type, message }: Pick<FieldProblem, "type" | "message">): string {
+export function fieldMessage(label: string, { type, message, limit }: Refusal): string {
   const rule = RULES[type];
-  if (rule !== undefined) return `${rule(label, message)}.`;
+  if (rule !== undefined) return `${rule(label, limit)}.`;
   const plain = message.replace(/^(Value error, |value is not a valid email address: )/, "").replace(/\.$/, "");
   return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`;
 }
 
 /** For where no field stands beside it: the label comes first, unless the sentence begins with it anyway. */
-export function fieldMessageWithLabel(label: string, problem: Pick<FieldProblem, "type" | "message">): string {
+export function fieldMessageWithLabel(label: string, problem: Refusal): string {
   const whole = fieldMessage(label, problem);
   return label === "" || whole.toLowerCase().startsWith(label.toLowerCase()) ? whole : `${label}: ${whole}`;
-}
-
-function listed(choices: readonly string[]): string {
-  const last = choices.at(-1) ?? "";
-  if (choices.length < 3) return choices.join(" or ");
-  return `${choices.slice(0, -1).join(", ")}, or ${last}`;
 }

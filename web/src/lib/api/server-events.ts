@@ -1,6 +1,6 @@
 /** Server-sent events over fetch, because an EventSource cannot carry the credential. */
 
-import { errorFrom } from "./errors";
+import { errorFrom, fetchOrFail } from "./errors";
 import { currentToken } from "./session";
 
 export interface ServerEvent {
@@ -26,13 +26,13 @@ function eventOf(block: string): ServerEvent | null {
   return data.length === 0 ? null : { name, data: data.join("\n") };
 }
 
-/** Hands over each event until the server ends the stream; throws what `fetch` or the server refuses with. */
+/** Hands over each event until the server ends the stream; throws what the server or the connection fails with. */
 export async function listenToEvents(
   path: string,
   signal: AbortSignal,
   onEvent: (event: ServerEvent) => void,
 ): Promise<void> {
-  const response = await fetch(path, {
+  const response = await fetchOrFail(path, {
     signal,
     headers: { Authorization: `Bearer ${currentToken() ?? ""}`, Accept: "text/event-stream" },
   });

@@ -1,6 +1,6 @@
 /** Sending a file and telling how much of it has gone, which fetch cannot. */
 
-import { errorFrom } from "./errors";
+import { ConnectionError, errorFrom } from "./errors";
 
 interface Upload {
   method: "PUT" | "POST";
@@ -18,7 +18,7 @@ export function uploadFile({ method, address, body, headers = {}, onShare }: Upl
     request.open(method, address);
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.onprogress = (event) => event.lengthComputable && onShare(event.loaded / event.total);
-    request.onerror = () => reject(new TypeError("Connection lost."));
+    request.onerror = () => reject(new ConnectionError());
     request.onload = () => {
       const answer = parsed(request.responseText);
       if (request.status < 300) resolve(answer);

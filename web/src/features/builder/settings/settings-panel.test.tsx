@@ -44,9 +44,11 @@ async function renderPanel(part = <Panel />) {
   return { ...rendered, open: (name: string) => rendered.user.click(screen.getByRole("button", { name })) };
 }
 
-const refused = (name: string, type: string, msg: string): Saving => ({
+const refused = (name: string, type: string, msg: string, limit?: number): Saving => ({
   name: "failed",
-  error: errorFrom(422, { detail: [{ loc: ["body", "workflow_configurations", ...name.split(".")], type, msg }] }),
+  error: errorFrom(422, {
+    detail: [{ loc: ["body", "workflow_configurations", ...name.split(".")], type, msg, limit }],
+  }),
 });
 
 it("keeps what is typed into the settings of calls", async () => {
@@ -84,7 +86,7 @@ it("keeps a variable that every run begins with", async () => {
 });
 
 it("shows at a setting why the draft was not saved", async () => {
-  const saving = refused("max_call_duration", "less_than_equal", "Input should be less than or equal to 1200");
+  const saving = refused("max_call_duration", "less_than_equal", "Input should be less than or equal to 1200", 1200);
   const { open } = await renderPanel(<Panel saving={saving} />);
   await open("Call length");
   expect(await screen.findByText(/must be less than or equal to 1200\.$/)).toBeTruthy();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "../../../graph/definition";
 import type { NodeSpec } from "../../../graph/specs";
-import { errorFrom } from "../../../lib/api/errors";
+import { ConnectionError, errorFrom } from "../../../lib/api/errors";
 import { savingProblem } from "./saving-problem";
 
 const GRAPH = parse({
@@ -18,9 +18,11 @@ const SPECS = new Map([
   ],
 ]);
 
-const said = (...problems: [(string | number)[], string, string?][]) =>
+const said = (...problems: [(string | number)[], string, string?, number?][]) =>
   savingProblem(
-    errorFrom(422, { detail: problems.map(([loc, msg, type]) => ({ loc: ["body", ...loc], msg, type })) }),
+    errorFrom(422, {
+      detail: problems.map(([loc, msg, type, limit]) => ({ loc: ["body", ...loc], msg, type, limit })),
+    }),
     GRAPH,
     SPECS,
   );
@@ -44,6 +46,7 @@ describe("why a draft was not saved", () => {
         ["workflow_configurations", "max_call_duration"],
         "Input should be less than or equal to 1200",
         "less_than_equal",
+        1200,
       ]),
     ).toBe("Settings, Maximum call duration must be less than or equal to 1200.");
     expect(said([["workflow_configurations", "models", "tts", "speed"], "not that fast"])).toBe(
@@ -61,7 +64,7 @@ describe("why a draft was not saved", () => {
     expect(said([["workflow_definition"], "At most 1 MB of JSON can be stored here"])).toBe(
       "At most 1 MB of JSON can be stored here.",
     );
-    expect(savingProblem(new TypeError("Failed to fetch"), GRAPH, SPECS)).toBe(
+    expect(savingProblem(new ConnectionError(), GRAPH, SPECS)).toBe(
       "The server cannot be reached. Is it running? Retrying every few seconds.",
     );
     expect(savingProblem(errorFrom(503, {}), GRAPH, SPECS)).toBe(

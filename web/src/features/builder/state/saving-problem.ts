@@ -3,7 +3,7 @@
 import { type Definition, nodeName } from "../../../graph/definition";
 import { locationOf } from "../../../graph/validation-issues";
 import type { NodeSpec } from "../../../graph/specs";
-import { ApiError, messageOf, problemsOf } from "../../../lib/api/errors";
+import { ApiError, ConnectionError, messageOf, problemsOf } from "../../../lib/api/errors";
 import { type FieldProblem, fieldMessage, fieldMessageWithLabel, labelOf } from "../../../lib/api/field-messages";
 import { MODEL_LABELS, NO_MESSAGE } from "../settings/setting-errors";
 import { SETTINGS } from "../settings/settings-spec";
@@ -12,7 +12,9 @@ type Specs = ReadonlyMap<string, NodeSpec>;
 
 /** The server is away or fails: the same request may work a moment later. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof TypeError || (error instanceof ApiError && (error.status >= 500 || error.status === 429));
+  return (
+    error instanceof ConnectionError || (error instanceof ApiError && (error.status >= 500 || error.status === 429))
+  );
 }
 
 export function savingProblem(error: unknown, definition: Definition, specs: Specs): string {

@@ -42,7 +42,7 @@ it("shows at the phone number what is wrong with it", async () => {
 
 it("sends a new name, and shows at the field what is wrong with it", async () => {
   const { user, server } = await renderSection();
-  server.refuse(RENAME, ["name"], "string_too_short", "String should have at least 1 character");
+  server.refuse(RENAME, ["name"], "string_too_short", "String should have at least 1 character", 1);
   const name = screen.getByRole("textbox", { name: "Name" });
   await user.clear(name);
   await user.click(screen.getAllByRole("button", { name: "Save" })[0] as HTMLElement);
