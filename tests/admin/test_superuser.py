@@ -254,12 +254,18 @@ class TestImpersonate:
         assert (me["id"], me["impersonated"]) == (member, True)
         # With the member's rights, and no more.
         assert (await client.get("/organizations/members", headers=borrowed)).status_code == 403
-        changed = await client.put("/organizations/preferences", json={"timezone": "Asia/Tokyo"}, headers=borrowed)
+        zone = {"timezone": "Asia/Tokyo"}
+        refused = await client.put("/organizations/preferences", json=zone, headers=borrowed)
+        assert (refused.status_code, refused.json()["code"]) == (403, "borrowed_session_read_only")
+        allowed = await client.put("/organizations/support-access", json={"may_write": True}, headers=org.owner_headers)
+        assert allowed.json() == {"may_write": True}
+        changed = await client.put("/organizations/preferences", json=zone, headers=borrowed)
         assert changed.status_code == 200
         boss_id = (await client.get("/auth/me", headers=boss)).json()["id"]
         log = (await client.get("/organizations/audit-log", headers=org.owner_headers)).json()["entries"]
         assert [(e["action"], e["actor_user_id"], e["impersonator_id"]) for e in log] == [
             ("preferences.updated", member, boss_id),
+            ("support_access.changed", org.user_ids["owner"], None),
             ("user.impersonated", member, boss_id),
         ]
         assert log[0]["impersonator_email"] == "boss@hq.example"

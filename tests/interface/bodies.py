@@ -44,7 +44,14 @@ VIEWER_MAY = frozenset(
     {"validate_workflow", "change_password", "end_session", "switch_organization", "search_knowledge"}
 )
 # Only for somebody who is signed in.
-PERSONAL = frozenset({"end_session"})
+PERSONAL = frozenset(
+    {
+        "end_session",
+        "reactivate_api_key",
+        "reactivate_user_api_key",
+        "change_member_role",
+    }
+)
 # Answers as long as the conversation lasts.
 STREAMS = frozenset({"stream_workflow_run_events", "stream_campaign_progress"})
 PRICED = {"model": "gpt-4.1", "valid_from": "2026-01-01"}
@@ -75,6 +82,7 @@ BODIES: dict[str, Body] = {
     "switch_organization": lambda world: {"organization_id": world.org.id},
     "update_current_organization": lambda world: {"name": f"Renamed {world.mark}"},
     "invite_member": lambda world: {"email": f"another-{world.mark}@example.com"},
+    "put_support_access": lambda world: {"may_write": True},
     "change_member_role": lambda world: {"role": "member"},
     "put_preferences": lambda world: {"timezone": "Europe/Paris"},
     "put_model_configurations": lambda world: {"llm": {"provider": "builtin", "model": "rules"}},

@@ -18,7 +18,10 @@ from tests.fixtures_orgs import OrgFixture
 from tests.orgs.clocks import StoppedClock
 
 KEYS = "/organizations/api-keys"
-RECORD = {"id", "name", "prefix", "role", "created_at", "last_used_at", "archived_at"}
+RECORD = {
+    "id", "name", "prefix", "role", "scopes", "networks", "expires_at", "created_by",
+    "created_at", "last_used_at", "archived_at",
+}  # fmt: skip
 
 
 async def create(client: AsyncClient, org: OrgFixture, **body: object) -> dict[str, Any]:
@@ -56,8 +59,10 @@ class TestCreate:
         assert len(record.key_sha256) == 32
         assert (await client.get("/auth/me", headers={"X-API-Key": made["key"]})).json()["organization_id"] == org.id
 
-    async def test_by_key(self, client: AsyncClient, org: OrgFixture) -> None:
-        assert (await client.post(KEYS, json={"name": "CI"}, headers=org.key_headers)).status_code == 200
+    async def test_not_by_a_key(self, client: AsyncClient, org: OrgFixture) -> None:
+        for path in (KEYS, "/user/api-keys"):
+            answer = await client.post(path, json={"name": "CI"}, headers=org.key_headers)
+            assert (answer.status_code, answer.json()["code"]) == (403, "person_required")
 
     async def test_role(self, client: AsyncClient, org: OrgFixture) -> None:
         viewer = {"X-API-Key": (await create(client, org, role="viewer"))["key"]}
@@ -134,11 +139,11 @@ class TestArchiveAndReactivate:
         for _ in range(2):
             await client.delete(f"{KEYS}/{made['id']}", headers=org.owner_headers)
         for _ in range(2):
-            await client.put(f"{KEYS}/{made['id']}/reactivate", headers=org.key_headers)
+            await client.put(f"{KEYS}/{made['id']}/reactivate", headers=org.headers_for("admin"))
         log = (await client.get("/organizations/audit-log", headers=org.owner_headers)).json()["entries"]
         assert [entry["action"] for entry in log] == ["api_key.reactivated", "api_key.archived", "api_key.created"]
         assert {entry["target"] for entry in log} == {f"api_key:{made['id']}"}
-        assert (log[0]["actor_key_id"], log[0]["actor_user_id"]) == (org.key_id, None)
+        assert (log[0]["actor_key_id"], log[0]["actor_user_id"]) == (None, org.user_ids["admin"])
         assert (log[1]["actor_key_id"], log[1]["actor_user_id"]) == (None, org.user_ids["owner"])
 
 

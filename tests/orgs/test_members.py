@@ -99,9 +99,8 @@ class TestRoles:
         await client.patch(path, json={"role": "admin"}, headers=org.headers_for("admin"))
         assert await actions(client, org) == ["member.role_changed"]
 
-    @pytest.mark.parametrize("by", ["admin", "key"])
-    async def test_only_owners_make_and_unmake_owners(self, client: AsyncClient, org: OrgFixture, by: str) -> None:
-        headers = org.key_headers if by == "key" else org.headers_for("admin")
+    async def test_only_owners_make_and_unmake_owners(self, client: AsyncClient, org: OrgFixture) -> None:
+        headers = org.headers_for("admin")
         owner, member = f"{MEMBERS}/{org.user_ids['owner']}", f"{MEMBERS}/{org.user_ids['member']}"
         answers = [
             await client.patch(member, json={"role": "owner"}, headers=headers),
@@ -110,6 +109,13 @@ class TestRoles:
             await client.post(MEMBERS, json={"email": "x@y.example", "role": "owner"}, headers=headers),
         ]
         assert [(a.status_code, a.json()["code"]) for a in answers] == [(403, "owner_required")] * 4
+
+    async def test_keys_make_no_members(self, client: AsyncClient, org: OrgFixture) -> None:
+        answers = [
+            await client.post(MEMBERS, json={"email": "x@y.example", "role": "admin"}, headers=org.key_headers),
+            await client.patch(f"{MEMBERS}/{org.user_ids['viewer']}", json={"role": "admin"}, headers=org.key_headers),
+        ]
+        assert [(a.status_code, a.json()["code"]) for a in answers] == [(403, "person_required")] * 2
 
     async def test_the_last_owner_stays(self, client: AsyncClient, org: OrgFixture) -> None:
         path = f"{MEMBERS}/{org.user_ids['owner']}"
@@ -236,3 +242,66 @@ class TestInvitations:
             await service.add_member(session, org.id, third.user_ids["owner"], "viewer")
         status, body = await accept(client, token, third.owner_headers)
         assert (status, body["code"]) == (409, "already_member")
+
+
+class TestKeysOfMembers:
+    """Who loses the right to make keys loses the keys."""
+
+    async def make_key(self, client: AsyncClient, org: OrgFixture, name: str) -> dict[str, str]:
+        answer = await client.post("/organizations/api-keys", json={"name": name}, headers=org.headers_for("admin"))
+        return {"X-API-Key": answer.json()["key"]}
+
+    async def test_they_end_with_removal_and_are_named(self, client: AsyncClient, org: OrgFixture) -> None:
+        keys = [await self.make_key(client, org, name) for name in ("CI", "Backup")]
+        listed = (await client.get(MEMBERS, headers=org.owner_headers)).json()["members"]
+        assert [m["api_keys"] for m in listed if m["role"] == "admin"] == [["CI", "Backup"]]
+        removed = await client.delete(f"{MEMBERS}/{org.user_ids['admin']}", headers=org.owner_headers)
+        assert removed.json()["ended_keys"] == ["Backup", "CI"]
+        for key in keys:
+            assert (await client.get("/auth/me", headers=key)).status_code == 401
+        assert (await client.get("/auth/me", headers=org.key_headers)).status_code == 200
+        log = (await client.get("/organizations/audit-log", headers=org.owner_headers)).json()["entries"]
+        assert log[0]["data"] == {"role": "admin", "ended_keys": ["Backup", "CI"]}
+
+    async def test_they_end_with_demotion(self, client: AsyncClient, org: OrgFixture) -> None:
+        key = await self.make_key(client, org, "CI")
+        path = f"{MEMBERS}/{org.user_ids['admin']}"
+        promoted = await client.patch(path, json={"role": "owner"}, headers=org.owner_headers)
+        assert promoted.json()["ended_keys"] == []
+        assert (await client.get("/auth/me", headers=key)).status_code == 200
+        demoted = await client.patch(path, json={"role": "member"}, headers=org.owner_headers)
+        assert (demoted.json()["ended_keys"], demoted.json()["api_keys"]) == (["CI"], [])
+        assert (await client.get("/auth/me", headers=key)).status_code == 401
+
+    async def test_a_key_of_one_who_is_gone_is_not_reactivated(self, client: AsyncClient, org: OrgFixture) -> None:
+        key = await self.make_key(client, org, "CI")
+        await client.delete(f"{MEMBERS}/{org.user_ids['admin']}", headers=org.owner_headers)
+        listed = await client.get("/organizations/api-keys?include_archived=true", headers=org.owner_headers)
+        (key_id,) = [row["id"] for row in listed.json()["api_keys"] if row["name"] == "CI"]
+        for path in ("/organizations/api-keys", "/user/api-keys"):
+            answer = await client.put(f"{path}/{key_id}/reactivate", headers=org.owner_headers)
+            assert (answer.status_code, answer.json()["code"]) == (409, "api_key_maker_not_admin")
+        assert (await client.get("/auth/me", headers=key)).status_code == 401
+
+
+class TestDemotion:
+    """What a person prepared while they had a higher role does not bring it back."""
+
+    @pytest.mark.parametrize("how", ["demoted", "removed"])
+    async def test_invitations_end(self, client: AsyncClient, org: OrgFixture, how: str) -> None:
+        admin = org.headers_for("admin")
+        invited = await client.post(MEMBERS, json={"email": "sock@puppet.example", "role": "admin"}, headers=admin)
+        path = f"{MEMBERS}/{org.user_ids['admin']}"
+        if how == "demoted":
+            changed = await client.patch(path, json={"role": "viewer"}, headers=org.owner_headers)
+        else:
+            changed = await client.delete(path, headers=org.owner_headers)
+        assert changed.status_code == 200
+        assert (await accept(client, invited.json()["token"], password=PASSWORD))[0] == 401
+
+    async def test_a_promotion_ends_nothing(self, client: AsyncClient, org: OrgFixture) -> None:
+        by_admin = {"email": "ann@new.example", "role": "member"}
+        invited = await client.post(MEMBERS, json=by_admin, headers=org.headers_for("admin"))
+        path = f"{MEMBERS}/{org.user_ids['admin']}"
+        assert (await client.patch(path, json={"role": "owner"}, headers=org.owner_headers)).status_code == 200
+        assert (await accept(client, invited.json()["token"], password=PASSWORD))[0] == 200

@@ -12,7 +12,8 @@ class Caller:
     """The organization that a request acts on, and the identity behind the request.
 
     ``user_id`` is set for people, ``key_id`` for API keys. ``role`` is one of :data:`ROLES`. ``impersonator_id`` is the
-    superuser behind an impersonated session. ``ip`` is the request's origin address.
+    superuser behind a borrowed session, which may write only with ``support_may_write``. ``scopes`` limit an API key. ``ip``
+    is the request's origin address.
     """
 
     organization_id: int
@@ -22,6 +23,8 @@ class Caller:
     is_superuser: bool
     impersonator_id: int | None = None
     ip: str | None = None
+    scopes: frozenset[str] | None = None
+    support_may_write: bool = False
 
     @classmethod
     def system(cls, organization_id: int, *, role: str = "member") -> "Caller":

@@ -11,6 +11,7 @@ from offhook.errors import Forbidden
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import before_commit
 from offhook.kit.http.openapi import declares_headers
+from offhook.orgs.access_rules import check_access
 from offhook.orgs.audit_trail.recorder import CHANGING_METHODS, record_request
 from offhook.orgs.caller import ADMINS, WRITERS, Caller
 from offhook.orgs.errors import PersonOnly, SuperuserOnly
@@ -56,6 +57,7 @@ async def current_caller(connection: HTTPConnection) -> Caller:
         authorization=headers.get("authorization"),
         ip=await client_address(connection),
     )
+    check_access(connection, caller)
     if connection.scope["type"] == "http" and connection.scope["method"] in CHANGING_METHODS:
         before_commit(connection, partial(record_request, connection=connection, caller=caller))
     return caller
@@ -91,7 +93,13 @@ async def require_person(caller: CurrentOrg) -> Caller:
     return caller
 
 
+async def require_admin_person(caller: Annotated[Caller, Depends(require_admin)]) -> Caller:
+    """Requires an admin acting for themselves: what lets others in is off limits to API keys and superusers."""
+    return await require_person(caller)
+
+
 RequirePerson = Annotated[Caller, Depends(require_person)]
 RequireMember = Annotated[Caller, Depends(require_member)]
 RequireAdmin = Annotated[Caller, Depends(require_admin)]
+RequireAdminPerson = Annotated[Caller, Depends(require_admin_person)]
 RequireSuperuser = Annotated[Caller, Depends(require_superuser)]

@@ -9,7 +9,7 @@ from offhook.kit.http.path_ids import Id
 from offhook.orgs import repository, service
 from offhook.orgs.api_keys import keys
 from offhook.orgs.audit_trail.recorder import write_audit_entry
-from offhook.orgs.dependencies import Authorization, ClientAddress, CurrentOrg, Now, RequireAdmin
+from offhook.orgs.dependencies import Authorization, ClientAddress, CurrentOrg, Now, RequireAdmin, RequireAdminPerson
 from offhook.orgs.errors import UserNotFound
 from offhook.orgs.schemas import (
     ApiKeyCreate,
@@ -93,8 +93,9 @@ async def list_keys(
 
 
 @organizations_router.post("/api-keys", response_model=ApiKeyCreated, operation_id="create_api_key")
-async def create_key(body: ApiKeyCreate, org: RequireAdmin, session: Session) -> ApiKeyCreated:
-    new = await keys.create_key(session, org, body.name, body.role)
+async def create_key(body: ApiKeyCreate, org: RequireAdminPerson, session: Session, now: Now) -> ApiKeyCreated:
+    """Creates an API key and returns its secret. Only people create keys: a key cannot make another one."""
+    new = await keys.create_key(session, org, body, now)
     return ApiKeyCreated(**ApiKeyResponse.model_validate(new.record).model_dump(), key=new.key)
 
 
@@ -106,7 +107,7 @@ async def archive_key(key_id: Id, org: RequireAdmin, session: Session, now: Now)
 @organizations_router.put(
     "/api-keys/{key_id}/reactivate", response_model=ApiKeyResponse, operation_id="reactivate_api_key"
 )
-async def reactivate_key(key_id: Id, org: RequireAdmin, session: Session) -> ApiKeyResponse:
+async def reactivate_key(key_id: Id, org: RequireAdminPerson, session: Session) -> ApiKeyResponse:
     return ApiKeyResponse.model_validate(await keys.set_archived(session, org, key_id, None))
 
 

@@ -10,7 +10,7 @@ class InvalidCredentials(Unauthorized):
 
 
 class InvalidApiKey(Unauthorized):
-    """Invalid or archived API key."""
+    """Invalid, expired or archived API key."""
 
     code = "invalid_api_key"
 
@@ -39,6 +39,30 @@ class PersonOnly(Forbidden):
     code = "person_required"
 
 
+class KeyScopeMissing(Forbidden):
+    """This API key lacks the scope for this request."""
+
+    code = "api_key_scope_missing"
+
+
+class KeyNetworkRefused(Forbidden):
+    """This API key cannot be used from your network."""
+
+    code = "api_key_network_refused"
+
+
+class BorrowedSessionReadOnly(Forbidden):
+    """An impersonated session can only read, unless the organization allows changes under Settings, Organization."""
+
+    code = "borrowed_session_read_only"
+
+
+class BorrowedSessionRefused(Forbidden):
+    """An impersonated session cannot change keys, members, webhooks, credentials or carrier accounts."""
+
+    code = "borrowed_session_refused"
+
+
 class SignupDisabled(Forbidden):
     """Signup is disabled."""
 
@@ -49,6 +73,18 @@ class EmailTaken(Conflict):
     """This email address is already registered."""
 
     code = "email_taken"
+
+
+class KeyExpiryInvalid(UnprocessableRequest):
+    """The expiry is in the past. Choose a later date."""
+
+    code = "api_key_expiry_invalid"
+
+
+class KeyMakerNotAdmin(Conflict):
+    """The person who created this key is no longer an admin and knows its secret. Create a new key."""
+
+    code = "api_key_maker_not_admin"
 
 
 class ApiKeyNotFound(NotFound):

@@ -1,12 +1,16 @@
 """Requests and responses of sign-in, keys and members."""
 
 from datetime import datetime
+from ipaddress import ip_network
 from typing import Annotated, Literal
 
 from email_validator import EmailNotValidError, validate_email
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+
+from offhook.orgs.access_rules import SCOPES
 
 Role = Literal["owner", "admin", "member", "viewer"]
+KeyScope = Literal["read", "call", "manage"]
 KeyRole = Literal["admin", "member", "viewer"]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 # The upper bound keeps hashing from overloading the server.
@@ -22,6 +26,16 @@ def _normalize_email(text: str) -> str:
 
 
 Email = Annotated[str, StringConstraints(max_length=320), AfterValidator(_normalize_email)]
+
+
+def _normalize_network(text: str) -> str:
+    try:
+        return str(ip_network(text.strip(), strict=False))
+    except ValueError:
+        raise ValueError("not an IP address or network such as 203.0.113.0/24") from None
+
+
+Network = Annotated[str, StringConstraints(max_length=64), AfterValidator(_normalize_network)]
 
 
 class SignupRequest(BaseModel):
@@ -82,8 +96,17 @@ class OrganizationResponse(BaseModel):
 
 
 class ApiKeyCreate(BaseModel):
+    """``scopes``: ``read``, ``call`` (start and end conversations, start and pause campaigns), ``manage`` (every other
+    change that the role allows). ``networks``: where the key may be used from, as addresses or CIDR; empty for anywhere.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
     name: Name
     role: KeyRole = "admin"
+    scopes: Annotated[list[KeyScope], Field(min_length=1, max_length=3)] = list(SCOPES)
+    networks: Annotated[list[Network], Field(max_length=20)] = []
+    expires_at: AwareDatetime | None = None
 
 
 class ApiKeyResponse(BaseModel):
@@ -93,6 +116,10 @@ class ApiKeyResponse(BaseModel):
     name: str
     prefix: str
     role: Role
+    scopes: list[KeyScope]
+    networks: list[str]
+    expires_at: datetime | None
+    created_by: int | None
     created_at: datetime
     last_used_at: datetime | None
     archived_at: datetime | None
@@ -109,11 +136,15 @@ class ApiKeyList(BaseModel):
 
 
 class MemberResponse(BaseModel):
+    """``api_keys``: names of the active keys that the person created. They end when the person is removed or is no longer
+    an admin."""
+
     user_id: int
     email: str
     name: str | None
     role: Role
     created_at: datetime
+    api_keys: list[str]
 
 
 class MemberList(BaseModel):

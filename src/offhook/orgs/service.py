@@ -1,6 +1,7 @@
 """Organizations, their people, sessions and API keys: the rules, without HTTP."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
@@ -10,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.errors import NotFound
 from offhook.kit.crypto import hash_token, new_token
 from offhook.orgs import repository
+from offhook.orgs.access_rules import SCOPES
 from offhook.orgs.errors import ApiKeyNotFound, EmailTaken, InvalidCredentials, SignInLinkRefused, UserNotFound
 from offhook.orgs.tables import ApiKey, Member, Organization, SignInLink, User, UserSession
 from offhook.settings import Settings
@@ -191,6 +193,9 @@ async def create_key(
     organization_id: int,
     name: str,
     role: str = "admin",
+    scopes: Sequence[str] = SCOPES,
+    networks: Sequence[str] = (),
+    expires_at: datetime | None = None,
     created_by: int | None = None,
 ) -> NewKey:
     """Creates an API key; only its SHA-256 and its first characters are stored."""
@@ -201,6 +206,9 @@ async def create_key(
         prefix=key[:KEY_PREFIX_LENGTH],
         key_sha256=hash_token(key),
         role=role,
+        scopes=[scope for scope in SCOPES if scope in scopes],
+        networks=list(networks),
+        expires_at=expires_at,
         created_by=created_by,
     )
     session.add(record)

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint, func, text
+from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint, func, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
@@ -17,6 +17,8 @@ class Organization(Base):
     time_zone: Mapped[str] = mapped_column(String(64), server_default="UTC")
     concurrency_limit: Mapped[int | None]
     test_phone_number: Mapped[str | None] = mapped_column(String(32))
+    # Whether superusers who act as one of its people may change something.
+    support_may_write: Mapped[bool] = mapped_column(server_default=text("false"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
@@ -99,6 +101,11 @@ class ApiKey(Base):
     prefix: Mapped[str] = mapped_column(String(16))
     key_sha256: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
     role: Mapped[str] = mapped_column(String(16), server_default="admin")
+    # ``read``, ``call``, ``manage``: what it may do of that which its role may.
+    scopes: Mapped[list[str]] = mapped_column(ARRAY(String(16)), server_default=text("'{read,call,manage}'"))
+    # CIDR networks that it may be used from; empty: any.
+    networks: Mapped[list[str]] = mapped_column(ARRAY(String(64)), server_default=text("'{}'"))
+    expires_at: Mapped[datetime | None]
     created_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     last_used_at: Mapped[datetime | None]

@@ -10,7 +10,7 @@ from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
 from offhook.orgs import repository
 from offhook.orgs.api_keys import keys
-from offhook.orgs.dependencies import Now, RequireAdmin
+from offhook.orgs.dependencies import Now, RequireAdmin, RequireAdminPerson
 from offhook.orgs.schemas import ApiKeyCreate
 
 router = APIRouter(prefix="/user/api-keys", tags=["api keys"])
@@ -61,9 +61,9 @@ async def list_user_keys(
 
 
 @router.post("", response_model=UserApiKeyCreated, operation_id="create_user_api_key")
-async def create_user_key(body: ApiKeyCreate, org: RequireAdmin, session: Session) -> UserApiKeyCreated:
+async def create_user_key(body: ApiKeyCreate, org: RequireAdminPerson, session: Session, now: Now) -> UserApiKeyCreated:
     """Creates an API key and returns its secret."""
-    new = await keys.create_key(session, org, body.name, body.role)
+    new = await keys.create_key(session, org, body, now)
     return UserApiKeyCreated(
         id=new.record.id,
         name=new.record.name,
@@ -80,6 +80,6 @@ async def archive_user_key(key_id: Id, org: RequireAdmin, session: Session, now:
 
 
 @router.put("/{key_id}/reactivate", response_model=UserApiKeyDone, operation_id="reactivate_user_api_key")
-async def reactivate_user_key(key_id: Id, org: RequireAdmin, session: Session) -> UserApiKeyDone:
+async def reactivate_user_key(key_id: Id, org: RequireAdminPerson, session: Session) -> UserApiKeyDone:
     await keys.set_archived(session, org, key_id, None)
     return UserApiKeyDone(message="API key reactivated successfully")

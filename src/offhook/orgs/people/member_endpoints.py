@@ -9,8 +9,10 @@ from starlette.requests import Request
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
 from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
-from offhook.orgs.dependencies import CurrentOrg, Now, RequireAdmin
+from offhook.orgs.caller import Caller
+from offhook.orgs.dependencies import CurrentOrg, Now, RequireAdmin, RequireAdminPerson
 from offhook.orgs.people import invitations, members, repository
+from offhook.orgs.people.members import MemberChange
 from offhook.orgs.schemas import Email, MemberList, MemberResponse, Name, Role
 from offhook.orgs.tables import Invitation, Member, User
 from offhook.root import base_url
@@ -48,6 +50,12 @@ class InvitationList(BaseModel):
     invitations: list[InvitationResponse]
 
 
+class MemberChanged(MemberResponse):
+    """``ended_keys``: names of the API keys that ended with the change."""
+
+    ended_keys: list[str]
+
+
 class RoleChange(BaseModel):
     role: Role
 
@@ -56,12 +64,13 @@ class RoleChange(BaseModel):
 async def list_members(org: RequireAdmin, session: Session) -> MemberList:
     """Lists the members in the order in which they joined."""
     rows = await repository.list_members(session, org.organization_id)
-    return MemberList(members=[_member_response(user, member) for user, member in rows])
+    names = await repository.keys_by_creator(session, org.organization_id)
+    return MemberList(members=[_member_response(user, member, names.get(user.id, [])) for user, member in rows])
 
 
 @router.post("/members", response_model=InvitationCreated, operation_id="invite_member")
 async def invite_member(
-    body: InvitationCreate, org: RequireAdmin, session: Session, now: Now, request: Request
+    body: InvitationCreate, org: RequireAdminPerson, session: Session, now: Now, request: Request
 ) -> InvitationCreated:
     """Creates an invitation. The person joins with the link in the response, which works once within seven days.
     An earlier invitation of the same address is revoked."""
@@ -72,26 +81,28 @@ async def invite_member(
     return InvitationCreated(**shown, token=new.token, url=f"{base_url(request)}/invitation?token={new.token}")
 
 
-@router.patch("/members/{user_id}", response_model=MemberResponse, operation_id="change_member_role")
-async def change_member_role(user_id: Id, body: RoleChange, org: RequireAdmin, session: Session) -> MemberResponse:
-    """Changes a member's role. Only owners can grant or revoke ownership; the last owner cannot be removed."""
-    (user, member), before = await members.change_role(session, org, user_id, body.role)
-    if before == body.role:
+@router.patch("/members/{user_id}", response_model=MemberChanged, operation_id="change_member_role")
+async def change_member_role(user_id: Id, body: RoleChange, org: RequireAdminPerson, session: Session) -> MemberChanged:
+    """Changes a member's role. Only owners can grant or revoke ownership; the last owner cannot be removed. API keys that
+    the person created end when the person is no longer an admin."""
+    change = await members.change_role(session, org, user_id, body.role)
+    if change.previous_role == body.role:
         skip_audit_entry(session)
     else:
-        await write_audit_entry(
-            session, org, "member.role_changed", f"user:{user_id}", {"from": before, "to": body.role}
-        )
-    return _member_response(user, member)
+        data = {"from": change.previous_role, "to": body.role, "ended_keys": change.ended_keys}
+        await write_audit_entry(session, org, "member.role_changed", f"user:{user_id}", data)
+    return await _change_response(session, org, change)
 
 
-@router.delete("/members/{user_id}", response_model=MemberResponse, operation_id="remove_member")
-async def remove_member(user_id: Id, org: CurrentOrg, session: Session) -> MemberResponse:
-    """Removes a member (admins) or lets you leave. The person's sessions in this organization end immediately."""
-    user, member = await members.remove_member(session, org, user_id)
+@router.delete("/members/{user_id}", response_model=MemberChanged, operation_id="remove_member")
+async def remove_member(user_id: Id, org: CurrentOrg, session: Session) -> MemberChanged:
+    """Removes a member (admins) or lets you leave. The person's sessions and API keys in this organization end
+    immediately."""
+    change = await members.remove_member(session, org, user_id)
     action = "member.left" if user_id == org.user_id else "member.removed"
-    await write_audit_entry(session, org, action, f"user:{user_id}", {"role": member.role})
-    return _member_response(user, member)
+    data = {"role": change.previous_role, "ended_keys": change.ended_keys}
+    await write_audit_entry(session, org, action, f"user:{user_id}", data)
+    return await _change_response(session, org, change)
 
 
 @router.get("/invitations", response_model=InvitationList, operation_id="list_invitations")
@@ -113,7 +124,18 @@ async def revoke_invitation(invitation_id: Id, org: RequireAdmin, session: Sessi
     return record
 
 
-def _member_response(user: User, member: Member) -> MemberResponse:
+def _member_response(user: User, member: Member, api_keys: list[str]) -> MemberResponse:
     return MemberResponse(
-        user_id=user.id, email=user.email, name=user.name, role=member.role, created_at=member.created_at
+        user_id=user.id,
+        email=user.email,
+        name=user.name,
+        role=member.role,
+        created_at=member.created_at,
+        api_keys=api_keys,
     )
+
+
+async def _change_response(session: Session, org: Caller, change: MemberChange) -> MemberChanged:
+    names = await repository.keys_by_creator(session, org.organization_id)
+    member = _member_response(change.user, change.member, names.get(change.user.id, []))
+    return MemberChanged(**member.model_dump(), ended_keys=change.ended_keys)

@@ -1,11 +1,11 @@
 """Membership and roles; an organization keeps at least one owner, even when several leave at once."""
 
+from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import Row
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.orgs.caller import ADMINS, Caller
+from offhook.orgs.caller import ADMINS, ROLES, Caller
 from offhook.orgs.errors import LastOwner, MemberNotFound, OwnerOnly
 from offhook.orgs.people import repository
 from offhook.orgs.tables import Member, User
@@ -19,8 +19,21 @@ def check_may_grant(caller: Caller, role: str) -> None:
         raise OwnerOnly
 
 
-async def change_role(session: AsyncSession, caller: Caller, user_id: int, role: str) -> tuple[Row[User, Member], str]:
-    """Sets a member's role from the next request on; returns the member and the previous role."""
+@dataclass(frozen=True, slots=True)
+class MemberChange:
+    """A changed or removed member: ``role`` before, and the names of the API keys that ended with it."""
+
+    user: User
+    member: Member
+    previous_role: str
+    ended_keys: list[str]
+
+
+async def change_role(session: AsyncSession, caller: Caller, user_id: int, role: str) -> MemberChange:
+    """Sets a member's role from the next request on.
+
+    With a lower role the invitations that the person made end, and with less than an admin's their keys.
+    """
     await repository.lock_organization(session, caller.organization_id)
     row = await repository.find_member(session, caller.organization_id, user_id)
     if row is None:
@@ -32,11 +45,16 @@ async def change_role(session: AsyncSession, caller: Caller, user_id: int, role:
         await _require_other_owner(session, caller.organization_id)
     row[1].role = role
     await session.flush()
-    return row, before
+    ended: list[str] = []
+    if ROLES.index(role) > ROLES.index(before):
+        await repository.revoke_what_lets_in(session, caller.organization_id, user_id)
+    if before in ADMINS and role not in ADMINS:
+        ended = await repository.archive_keys_of(session, caller.organization_id, user_id)
+    return MemberChange(row[0], row[1], before, ended)
 
 
-async def remove_member(session: AsyncSession, caller: Caller, user_id: int) -> Row[User, Member]:
-    """Removes a member and ends their sessions and open invitations at once; objects that they created stay.
+async def remove_member(session: AsyncSession, caller: Caller, user_id: int) -> MemberChange:
+    """Removes a member and ends their sessions, API keys and open invitations at once; other objects of theirs stay.
 
     Members may leave; admins remove others; only owners remove owners.
     """
@@ -51,7 +69,8 @@ async def remove_member(session: AsyncSession, caller: Caller, user_id: int) -> 
     if row[1].role == OWNER:
         await _require_other_owner(session, caller.organization_id)
     await repository.delete_member(session, caller.organization_id, user_id)
-    return row
+    ended = await repository.archive_keys_of(session, caller.organization_id, user_id)
+    return MemberChange(row[0], row[1], row[1].role, ended)
 
 
 async def _require_other_owner(session: AsyncSession, organization_id: int) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Row, delete, func, select, update
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.orgs.tables import Invitation, Member, Organization, User, UserSession
+from offhook.orgs.tables import ApiKey, Invitation, Member, Organization, User, UserSession
 
 _IS_OPEN: Final = (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
 
@@ -42,12 +42,41 @@ async def delete_member(session: AsyncSession, organization_id: int, user_id: in
         .where(UserSession.revoked_at.is_(None))
         .values(revoked_at=func.now())
     )
-    # A link that they kept would let them in again.
+    await revoke_what_lets_in(session, organization_id, user_id)
+
+
+async def revoke_what_lets_in(session: AsyncSession, organization_id: int, user_id: int) -> None:
+    """Revokes the open invitations that this person made: one that they kept would let them in again."""
     await session.execute(
         update(Invitation)
         .where(Invitation.organization_id == organization_id, Invitation.invited_by == user_id, *_IS_OPEN)
         .values(revoked_at=func.now())
     )
+
+
+async def keys_by_creator(session: AsyncSession, organization_id: int) -> dict[int, list[str]]:
+    """Returns the names of active API keys by the person who created them."""
+    rows = await session.execute(
+        select(ApiKey.created_by, ApiKey.name)
+        .where(ApiKey.organization_id == organization_id, ApiKey.archived_at.is_(None), ApiKey.created_by.is_not(None))
+        .order_by(ApiKey.id)
+    )
+    found: dict[int, list[str]] = {}
+    for creator, name in rows:
+        assert creator is not None
+        found.setdefault(creator, []).append(name)
+    return found
+
+
+async def archive_keys_of(session: AsyncSession, organization_id: int, user_id: int) -> list[str]:
+    """Archives the active API keys that this person created and returns their names."""
+    names = await session.scalars(
+        update(ApiKey)
+        .where(ApiKey.organization_id == organization_id, ApiKey.created_by == user_id, ApiKey.archived_at.is_(None))
+        .values(archived_at=func.now())
+        .returning(ApiKey.name)
+    )
+    return sorted(names)
 
 
 async def lock_organization(session: AsyncSession, organization_id: int) -> None:

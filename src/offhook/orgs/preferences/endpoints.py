@@ -9,7 +9,7 @@ from starlette.requests import Request
 from offhook.kit.database.database import Session
 from offhook.kit.phone_numbers import E164
 from offhook.orgs import service
-from offhook.orgs.dependencies import CurrentOrg, RequireAdmin, RequireMember
+from offhook.orgs.dependencies import CurrentOrg, RequireAdmin, RequireAdminPerson, RequireMember
 from offhook.orgs.preferences import preferences
 from offhook.orgs.preferences.preferences import TimeZoneName
 from offhook.orgs.schemas import Name, OrganizationResponse, Role
@@ -50,6 +50,13 @@ class LimitsResponse(BaseModel):
     source: str
 
 
+class SupportAccess(BaseModel):
+    """Whether a superuser of the installation who acts as one of your people may change something. Keys, members, webhooks,
+    credentials and carrier accounts stay closed to them."""
+
+    may_write: bool
+
+
 class ContextResponse(BaseModel):
     """Everything a page needs first: the organization, your role in it, and its limits."""
 
@@ -84,6 +91,19 @@ async def put_preferences(body: PreferencesUpdate, org: RequireMember, session: 
     sent = body.model_dump(exclude_unset=True)
     values = {"time_zone" if name == "timezone" else name: value for name, value in sent.items()}
     return _preferences_response(await preferences.change_organization(session, org, values, "preferences.updated"))
+
+
+@router.get("/support-access", response_model=SupportAccess, operation_id="get_support_access")
+async def get_support_access(org: RequireAdmin, session: Session) -> SupportAccess:
+    organization = await service.get_organization(session, org.organization_id)
+    return SupportAccess(may_write=organization.support_may_write)
+
+
+@router.put("/support-access", response_model=SupportAccess, operation_id="put_support_access")
+async def put_support_access(body: SupportAccess, org: RequireAdminPerson, session: Session) -> SupportAccess:
+    values = {"support_may_write": body.may_write}
+    organization = await preferences.change_organization(session, org, values, "support_access.changed")
+    return SupportAccess(may_write=organization.support_may_write)
 
 
 @router.get("/context", response_model=ContextResponse, operation_id="get_organization_context")

@@ -25,7 +25,7 @@ TimeZoneName = Annotated[str, StringConstraints(min_length=1, max_length=64), Af
 
 
 async def change_organization(
-    session: AsyncSession, caller: Caller, values: Mapping[str, str | None], action: str
+    session: AsyncSession, caller: Caller, values: Mapping[str, str | bool | None], action: str
 ) -> Organization:
     """Sets these columns and records the names of the changed ones in the audit log as ``action``."""
     organization = await service.get_organization(session, caller.organization_id)
@@ -33,5 +33,7 @@ async def change_organization(
     for name in changed:
         setattr(organization, name, values[name])
     if changed:
-        await write_audit_entry(session, caller, action, f"organization:{organization.id}", {"fields": changed})
+        # Texts are the customer's own and stay out of the log.
+        data = {"fields": changed, **{name: values[name] for name in changed if isinstance(values[name], bool)}}
+        await write_audit_entry(session, caller, action, f"organization:{organization.id}", data)
     return organization

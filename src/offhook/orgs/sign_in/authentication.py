@@ -14,8 +14,9 @@ from offhook.kit.database.database import Database
 from offhook.kit.database.direct_reads import DirectReadPool
 from offhook.kit.http.rate_limits import RateLimiter
 from offhook.kit.tasks import TaskTracker
+from offhook.orgs.access_rules import is_in_networks
 from offhook.orgs.caller import Caller
-from offhook.orgs.errors import InvalidApiKey, InvalidToken
+from offhook.orgs.errors import InvalidApiKey, InvalidToken, KeyNetworkRefused
 from offhook.orgs.sign_in import repository
 
 log = structlog.get_logger(__name__)
@@ -61,9 +62,11 @@ class Authenticator:
         if row is None:
             self._unknown_limiter.spend(ip or "")
             raise InvalidApiKey
-        if row["archived_at"] is not None:
-            raise InvalidApiKey
         now = self._clock.now()
+        if row["archived_at"] is not None or (row["expires_at"] is not None and row["expires_at"] <= now):
+            raise InvalidApiKey
+        if not is_in_networks(ip, row["networks"]):
+            raise KeyNetworkRefused
         if row["last_used_at"] is None or now - row["last_used_at"] >= repository.TOUCH_AFTER:
             await self._mark_used(row["id"], now)
         return Caller(
@@ -73,6 +76,7 @@ class Authenticator:
             role=row["role"],
             is_superuser=False,
             ip=ip,
+            scopes=frozenset(row["scopes"]),
         )
 
     async def _by_session(self, token: str, ip: str | None) -> Caller:
@@ -90,6 +94,7 @@ class Authenticator:
             is_superuser=row["is_superuser"],
             impersonator_id=row["impersonator_id"],
             ip=ip,
+            support_may_write=row["support_may_write"],
         )
 
     async def _mark_used(self, key_id: int, now: datetime) -> None:

@@ -12,10 +12,15 @@ from offhook.orgs.tables import ApiKey
 
 TOUCH_AFTER: Final = timedelta(seconds=60)
 
-_KEY: Final = "SELECT id, organization_id, role, archived_at, last_used_at FROM api_keys WHERE key_sha256 = $1"
+_KEY: Final = """
+SELECT id, organization_id, role, scopes, networks, expires_at, archived_at, last_used_at
+FROM api_keys
+WHERE key_sha256 = $1
+"""
 _SESSION: Final = """
-SELECT s.organization_id, s.user_id, s.impersonator_id, m.role, u.is_superuser
+SELECT s.organization_id, s.user_id, s.impersonator_id, m.role, u.is_superuser, o.support_may_write
 FROM user_sessions s
+JOIN organizations o ON o.id = s.organization_id
 JOIN users u ON u.id = s.user_id
 JOIN members m ON m.user_id = s.user_id AND m.organization_id = s.organization_id
 WHERE s.token_sha256 = $1 AND s.revoked_at IS NULL AND s.expires_at > $2
@@ -23,12 +28,12 @@ WHERE s.token_sha256 = $1 AND s.revoked_at IS NULL AND s.expires_at > $2
 
 
 async def find_key(reads: DirectReadPool, key_sha256: bytes) -> asyncpg.Record | None:
-    """Returns the key's ``id``, ``organization_id``, ``role``, ``archived_at`` and ``last_used_at``."""
+    """Returns the key's columns that decide what a request with it may do."""
     return await reads.fetch_row(_KEY, key_sha256)
 
 
 async def find_session(reads: DirectReadPool, token_sha256: bytes, now: datetime) -> asyncpg.Record | None:
-    """Returns ``organization_id``, ``user_id``, ``impersonator_id``, ``role`` and ``is_superuser`` of a valid session."""
+    """Returns the person, role and organization of a valid session."""
     return await reads.fetch_row(_SESSION, token_sha256, now)
 
 

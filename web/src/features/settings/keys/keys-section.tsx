@@ -1,17 +1,17 @@
 /** API keys: made, shown once, archived. */
 
-import { Badge, Button, Code, Group, Select, Stack, Switch, Table, Text, TextInput } from "@mantine/core";
+import { Badge, Button, Code, Group, Stack, Switch, Table, Text } from "@mantine/core";
 import { useState } from "react";
 import { DataTable } from "../../../components/tables/data-table";
-import { Confirm, FormDialog } from "../../../components/forms/dialog";
+import { Confirm } from "../../../components/forms/dialog";
 import { Empty, Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { SecretOnce } from "../../../components/forms/secret";
 import { formatDateTime, formatTimeAgo, humanize } from "../../../lib/format/format";
-import { useForm } from "../../../lib/ui/use-form";
 import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
-import { useArchiveKey, useCreateKey, useKeys } from "./api";
+import { useArchiveKey, useKeys } from "./api";
+import { KeyForm } from "./key-form";
 
 type Key = Schema<"ApiKeyResponse">;
 
@@ -19,6 +19,7 @@ const COLUMNS = [
   { title: "Name" },
   { title: "Key" },
   { title: "Role" },
+  { title: "Expires" },
   { title: "Last used" },
   { title: "Created" },
   { title: "Actions", isQuiet: true },
@@ -98,7 +99,14 @@ function KeyRow({ apiKey }: { apiKey: Key }) {
       <Table.Td>
         <Code>{apiKey.prefix}…</Code>
       </Table.Td>
-      <Table.Td>{isArchived ? <Badge color="gray">Archived</Badge> : humanize(apiKey.role)}</Table.Td>
+      <Table.Td>
+        {isArchived ? <Badge color="gray">Archived</Badge> : humanize(apiKey.role)}
+        <Text fz="xs" c="dimmed">
+          {apiKey.scopes.map(humanize).join(", ")}
+          {apiKey.networks.length > 0 && ` from ${apiKey.networks.join(", ")}`}
+        </Text>
+      </Table.Td>
+      <Table.Td c="dimmed">{apiKey.expires_at ? formatDateTime(apiKey.expires_at) : "Never"}</Table.Td>
       <Table.Td c="dimmed">{apiKey.last_used_at ? formatTimeAgo(apiKey.last_used_at) : "Never"}</Table.Td>
       <Table.Td c="dimmed">{formatDateTime(apiKey.created_at)}</Table.Td>
       <Table.Td ta="right">
@@ -123,43 +131,5 @@ function KeyRow({ apiKey }: { apiKey: Key }) {
         </Confirm>
       </Table.Td>
     </Table.Tr>
-  );
-}
-
-export function KeyForm({ onClose, onMade }: { onClose: () => void; onMade: (key: Schema<"ApiKeyCreated">) => void }) {
-  const create = useCreateKey();
-  const form = useForm<Schema<"ApiKeyCreate">>({ name: "", role: "admin" }, create.error);
-  const submit = () =>
-    create.mutate(form.values, {
-      onSuccess: (key) => {
-        onMade(key);
-        onClose();
-      },
-    });
-  return (
-    <FormDialog
-      title="New API key"
-      isOpen
-      onClose={onClose}
-      onSubmit={submit}
-      submit="Create key"
-      isBusy={create.isPending}
-      problem={form.problem}
-    >
-      <TextInput label="Name" placeholder="CRM import" required data-autofocus {...form.text("name")} />
-      <Select
-        label="Role"
-        allowDeselect={false}
-        data={[
-          { value: "admin", label: "Admin: full access" },
-          { value: "member", label: "Member: agents, calls, campaigns" },
-          { value: "viewer", label: "Viewer: read-only" },
-        ]}
-        {...form.field("role")}
-      />
-      <Text fz="sm" c="dimmed">
-        The key acts on behalf of this organization. It is shown once, after you create it.
-      </Text>
-    </FormDialog>
   );
 }

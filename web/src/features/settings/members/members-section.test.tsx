@@ -1,7 +1,9 @@
 import { screen, waitFor } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
-import { renderPart } from "../../../testing/render";
-import { InviteForm } from "./members-section";
+import { renderPart, signIn } from "../../../testing/render";
+import { InviteForm } from "./invite-form";
+import MembersSection from "./members-section";
+import { FakeServer } from "../../../testing/server";
 
 const INVITE = "POST /api/v1/organizations/members";
 
@@ -21,4 +23,17 @@ it("says at the address what is wrong with it, also where the API names no field
   await user.click(await screen.findByRole("button", { name: "Create link" }));
   expect(await screen.findByText("That person is a member already.")).toBeTruthy();
   expect(screen.getByLabelText(/Email/).getAttribute("aria-invalid")).toBe("true");
+});
+
+it("says before a removal which keys end with it", async () => {
+  const server = new FakeServer();
+  signIn(server, "owner");
+  const member = { user_id: 7, email: "bo@example.com", name: null, role: "member", api_keys: ["CI"] };
+  server.on("GET /api/v1/organizations/members", {
+    body: { members: [{ ...member, created_at: "2026-01-01T00:00:00Z" }] },
+  });
+  server.on("GET /api/v1/organizations/invitations", { body: { invitations: [] } });
+  const { user } = await renderPart(<MembersSection />, { server });
+  await user.click(await screen.findByRole("button", { name: "Remove bo@example.com" }));
+  expect(await screen.findByText(/So do the API keys that they created: CI\./)).toBeTruthy();
 });

@@ -1,25 +1,18 @@
 /** Who belongs to the organization, with which role; and who is invited. */
 
-import { Badge, Button, Group, Select, Stack, Table, Text, TextInput } from "@mantine/core";
+import { Badge, Button, Group, Select, Stack, Table, Text } from "@mantine/core";
 import { useState } from "react";
 import { DataTable } from "../../../components/tables/data-table";
-import { Confirm, FormDialog } from "../../../components/forms/dialog";
+import { Confirm } from "../../../components/forms/dialog";
 import { Loaded } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { SecretOnce } from "../../../components/forms/secret";
 import { useAccount, usePermissions } from "../../../lib/organization/organization-context";
 import { formatDateTime } from "../../../lib/format/format";
-import { useForm } from "../../../lib/ui/use-form";
 import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
-import type { Role, Schema } from "../../../lib/api/types";
-import { useChangeRole, useInvitations, useInvite, useMembers, useRemoveMember, useRevoke } from "./api";
-
-const ROLES: { value: Role; label: string }[] = [
-  { value: "owner", label: "Owner" },
-  { value: "admin", label: "Admin" },
-  { value: "member", label: "Member" },
-  { value: "viewer", label: "Viewer" },
-];
+import type { Schema } from "../../../lib/api/types";
+import { useChangeRole, useInvitations, useMembers, useRemoveMember, useRevoke } from "./api";
+import { InviteForm, ROLES } from "./invite-form";
 
 export default function MembersSection() {
   const members = useMembers();
@@ -70,6 +63,10 @@ export default function MembersSection() {
   );
 }
 
+function roleChanged(endedKeys: string[]): string {
+  return endedKeys.length === 0 ? "Role changed." : `Role changed. Their API keys ended: ${endedKeys.join(", ")}.`;
+}
+
 function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
   const account = useAccount();
   const permissions = usePermissions();
@@ -105,7 +102,7 @@ function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
             role &&
             change.mutate(
               { userId: member.user_id, role },
-              { onSuccess: () => notifySuccess("Role changed."), onError: notifyError },
+              { onSuccess: ({ ended_keys }) => notifySuccess(roleChanged(ended_keys)), onError: notifyError },
             )
           }
         />
@@ -132,8 +129,9 @@ function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
           isBusy={remove.isPending}
           error={remove.error}
         >
-          {isMe ? "Your" : "Their"} sessions in this organization end immediately. API keys {isMe ? "you" : "they"}{" "}
-          created keep working. Archive those separately.
+          {isMe ? "Your" : "Their"} sessions in this organization end immediately.
+          {member.api_keys.length > 0 &&
+            ` So do the API keys that ${isMe ? "you" : "they"} created: ${member.api_keys.join(", ")}.`}
         </Confirm>
       </Table.Td>
     </Table.Tr>
@@ -171,52 +169,5 @@ function Invitations() {
         ))}
       </DataTable>
     </Panel>
-  );
-}
-
-export function InviteForm({
-  onClose,
-  onInvited,
-}: {
-  onClose: () => void;
-  onInvited: (made: Schema<"InvitationCreated">) => void;
-}) {
-  const permissions = usePermissions();
-  const invite = useInvite();
-  const form = useForm<{ email: string; name: string; role: Role }>(
-    { email: "", name: "", role: "member" },
-    invite.error,
-    { labels: { email: "Email" } },
-  );
-  const { email, name, role } = form.values;
-  const submit = () =>
-    invite.mutate(
-      { email, role, ...(name === "" ? {} : { name }) },
-      {
-        onSuccess: (made) => {
-          onInvited(made);
-          onClose();
-        },
-      },
-    );
-  return (
-    <FormDialog
-      title="Invite a member"
-      isOpen
-      onClose={onClose}
-      onSubmit={submit}
-      submit="Create link"
-      isBusy={invite.isPending}
-      problem={form.problem}
-    >
-      <TextInput label="Email" type="email" required data-autofocus {...form.text("email")} />
-      <TextInput label="Name" {...form.text("name")} />
-      <Select
-        label="Role"
-        allowDeselect={false}
-        data={permissions.own ? ROLES : ROLES.slice(1)}
-        {...form.field("role")}
-      />
-    </FormDialog>
   );
 }

@@ -43,3 +43,19 @@ export function useEndSession() {
     onSettled: () => queries.invalidateQueries({ queryKey: ["sessions"] }),
   });
 }
+
+export function useSupportAccess() {
+  return useQuery({
+    queryKey: ["support-access"],
+    queryFn: () => unwrap(api.GET("/api/v1/organizations/support-access")),
+  });
+}
+
+export function useSaveSupportAccess() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (may_write: boolean) =>
+      unwrap(api.PUT("/api/v1/organizations/support-access", { body: { may_write } })),
+    onSuccess: (saved) => queries.setQueryData(["support-access"], saved),
+  });
+}

@@ -11,16 +11,19 @@ import { useForm } from "../../../lib/ui/use-form";
 import { notifySuccess } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { useRename, useSavePreferences } from "./api";
+import { SupportAccess } from "./support-access";
 import classes from "../settings.module.css";
 
 export default function OrganizationSection() {
   const where = useOrganizationContext();
+  const permissions = usePermissions();
   return (
     <Loaded query={where} what="The organization">
       {(data) => (
         <Stack gap="lg">
           <Name organization={data.organization} />
           <Preferences preferences={data.preferences} />
+          {permissions.admin && <SupportAccess />}
           <Panel title="Limits">
             <Group p="lg" gap={40}>
               <Fact name="Concurrent calls" value={data.limits.concurrent_calls} />
