@@ -38,7 +38,10 @@ class Settings(BaseSettings):
     # The account of quick-connect: a carrier that sells numbers, else the simulated one; its fields as JSON.
     platform_carrier: str | None = None
     platform_carrier_account: SecretStr | None = None
-    signup_enabled: bool = True
+    # Whether strangers can ask for an account, and how often in an hour: from one network, and in all.
+    signup_enabled: bool = False
+    signups_per_network: int = Field(default=5, ge=1)
+    signups_per_hour: int = Field(default=100, ge=1)
     # Record a call of a demo agent with a simulated caller, at the first start.
     sample_call: bool = True
     secret_key: SecretStr | None = None

@@ -20,6 +20,7 @@ from offhook.usage import queries
 from offhook.workflows.tables import Workflow
 from tests.fakes.clock import SetClock
 from tests.fixtures_orgs import OrgFixture
+from tests.orgs.accounts import make_account, sign_in
 from tests.runs.conftest import MakeWorkflow, make_workflow
 
 __all__ = ["make_workflow"]
@@ -37,11 +38,10 @@ ROUTES = [
 @pytest.fixture
 async def boss(root: Root, client: AsyncClient) -> Headers:
     """A superuser with an organization of his own."""
-    body = {"email": "boss@hq.example", "password": "correct horse battery", "organization_name": "HQ"}
-    answer = (await client.post("/auth/signup", json=body)).json()
+    await make_account(root, "boss@hq.example", organization_name="HQ")
     async with root.db.transaction() as session:
         await service.grant_superuser(session, "boss@hq.example")
-    return {"Authorization": f"Bearer {answer['token']}"}
+    return await sign_in(client, "boss@hq.example")
 
 
 @pytest.fixture

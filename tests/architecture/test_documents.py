@@ -98,7 +98,7 @@ def test_commands_that_are_named_exist() -> None:
     wrong = [
         f"{name(document)}: offhook {said}"
         for document in DOCUMENTS
-        for said in re.findall(r"(?:`|^ *)offhook ([a-z]+(?: [a-z]+)?)", document.read_text("utf-8"), re.MULTILINE)
+        for said in re.findall(r"(?:`|^ *)offhook ([a-z-]+(?: [a-z]+)?)", document.read_text("utf-8"), re.MULTILINE)
         if said not in known and (said.split()[0] not in known or f"{said.split()[0]} …" in known)
     ]
     none(wrong)

@@ -1,8 +1,8 @@
-"""What stops a start, and what the doctor says about proxies."""
+"""What stops a start, and what the doctor says about proxies and strangers."""
 
 import pytest
 
-from offhook.commands.doctor import check_proxies
+from offhook.commands.doctor import check_proxies, check_signup
 from offhook.settings import Settings, SettingsError
 
 LONG = "0123456789abcdef" * 2
@@ -33,3 +33,8 @@ def test_a_long_secret_or_none(secret: str) -> None:
 def test_proxies(settings: dict[str, str], status: str, words: str) -> None:
     proxies = check_proxies(Settings.load(**settings))
     assert (proxies.status, words in proxies.detail) == (status, True)
+
+
+def test_signup() -> None:
+    assert check_signup(Settings()).detail == "by invitation and sign-in link only"
+    assert check_signup(Settings(signup_enabled=True)).detail == "strangers can ask for an account"

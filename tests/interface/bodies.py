@@ -50,6 +50,7 @@ PERSONAL = frozenset(
         "reactivate_api_key",
         "reactivate_user_api_key",
         "change_member_role",
+        "create_password_link",
     }
 )
 # Answers as long as the conversation lasts.
@@ -74,7 +75,7 @@ BODIES: dict[str, Body] = {
     "create_api_key": lambda world: {"name": "Another"},
     "create_user_api_key": lambda world: {"name": "Another"},
     "login": lambda world: {"email": world.org.email("owner"), "password": "not the password"},
-    "signup": lambda world: {"email": f"someone-{world.mark}@example.com", "password": "long enough"},
+    "signup": lambda world: {"email": f"someone-{world.mark}@example.com"},
     "sign_in_by_link": lambda world: {"token": "x" * 43},
     "look_at_invitation": lambda world: {"token": "x" * 43},
     "accept_invitation": lambda world: {"token": "x" * 43, "password": "long enough"},
@@ -83,6 +84,7 @@ BODIES: dict[str, Body] = {
     "update_current_organization": lambda world: {"name": f"Renamed {world.mark}"},
     "invite_member": lambda world: {"email": f"another-{world.mark}@example.com"},
     "put_support_access": lambda world: {"may_write": True},
+    "create_sign_in_link": lambda world: {"email": world.org.email("member")},
     "change_member_role": lambda world: {"role": "member"},
     "put_preferences": lambda world: {"timezone": "Europe/Paris"},
     "put_model_configurations": lambda world: {"llm": {"provider": "builtin", "model": "rules"}},
@@ -180,6 +182,7 @@ IDS: dict[str, dict[str, str]] = {
 ROLES = {"end_session": "viewer"}
 # What a valid request to these needs besides is made where they are tested for themselves.
 NEED_MORE = {
+    "refuse_signup_request": "a request of a stranger: tests/orgs",
     "get_workflow_run_recording": "a call that was answered: tests/runs",
     "redial_campaign": "contacts that were dialled: tests/campaigns",
     "refresh_mcp_tool": "an MCP server: tests/tools",

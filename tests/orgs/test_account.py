@@ -8,17 +8,16 @@ from httpx2 import AsyncClient
 from offhook.orgs import service
 from offhook.root import Root
 from tests.fixtures_orgs import OrgFixture
-
-PASSWORD = "correct horse battery"
+from tests.orgs.accounts import PASSWORD, make_account, sign_in
 
 
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-async def sign_up(client: AsyncClient, email: str = "ann@new.example") -> dict[str, str]:
-    answer = await client.post("/auth/signup", json={"email": email, "password": PASSWORD})
-    return bearer(answer.json()["token"])
+async def sign_up(client: AsyncClient, root: Root, email: str = "ann@new.example") -> dict[str, str]:
+    await make_account(root, email)
+    return await sign_in(client, email)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +75,8 @@ class TestSwitch:
 
 
 class TestPassword:
-    async def test_change_ends_the_other_sessions(self, client: AsyncClient) -> None:
-        here = await sign_up(client)
+    async def test_change_ends_the_other_sessions(self, client: AsyncClient, root: Root) -> None:
+        here = await sign_up(client, root)
         login = await client.post("/auth/login", json={"email": "ann@new.example", "password": PASSWORD})
         elsewhere = bearer(login.json()["token"])
         body = {"current_password": PASSWORD, "new_password": "another horse"}
@@ -89,14 +88,14 @@ class TestPassword:
             assert answer.status_code == status
 
     @pytest.mark.parametrize("current", [None, "", "wrong password"])
-    async def test_wrong_password(self, client: AsyncClient, current: str | None) -> None:
-        here = await sign_up(client)
+    async def test_wrong_password(self, client: AsyncClient, root: Root, current: str | None) -> None:
+        here = await sign_up(client, root)
         body = {"current_password": current, "new_password": "another horse"}
         answer = await client.post("/auth/password", json=body, headers=here)
         assert (answer.status_code, answer.json()["code"]) == (403, "wrong_password")
 
-    async def test_guesses_are_limited(self, client: AsyncClient) -> None:
-        here = await sign_up(client)
+    async def test_guesses_are_limited(self, client: AsyncClient, root: Root) -> None:
+        here = await sign_up(client, root)
         body = {"current_password": "wrong password", "new_password": "another horse"}
         statuses = [(await client.post("/auth/password", json=body, headers=here)).status_code for _ in range(12)]
         assert statuses[-1] == 429
@@ -115,8 +114,8 @@ class TestPassword:
 
 
 class TestSessions:
-    async def test_list_and_end(self, client: AsyncClient, org: OrgFixture) -> None:
-        here = await sign_up(client)
+    async def test_list_and_end(self, client: AsyncClient, root: Root, org: OrgFixture) -> None:
+        here = await sign_up(client, root)
         login = await client.post("/auth/login", json={"email": "ann@new.example", "password": PASSWORD})
         sessions = (await client.get("/auth/sessions", headers=here)).json()
         assert [s["is_current"] for s in sessions] == [False, True]

@@ -24,7 +24,6 @@ SOURCE = Path(__file__).parents[2] / "src" / "offhook"
 
 # operation_id: the entry that it writes itself, because it has no transaction of its request or no caller yet.
 WRITES_ITS_OWN = {
-    "signup": "user.signed_up",
     "login": "user.logged_in",
     "sign_in_by_link": "user.followed_link",
     "accept_invitation": "member.joined",
@@ -51,6 +50,7 @@ WRITES_ITS_OWN = {
 }
 # operation_id: why there is no entry.
 NO_ENTRY = UNRECORDED_OPERATIONS | {
+    "signup": "a request of a stranger, who has no organization",
     "look_at_invitation": "changes nothing",
     "create_recording_upload_urls": "signs links; the recording is made, and recorded, by another request",
     "transcribe_recording": "a question: changes nothing",

@@ -10,13 +10,14 @@ from httpx2 import AsyncClient
 from sqlalchemy import update
 
 from offhook.orgs import service
+from offhook.orgs.sign_in.passwords import PasswordService
 from offhook.orgs.tables import Invitation
 from offhook.root import Root
 from tests.fixtures_orgs import MakeOrg, OrgFixture
+from tests.orgs.accounts import PASSWORD, make_account, sign_in
 
 MEMBERS = "/organizations/members"
 INVITATIONS = "/organizations/invitations"
-PASSWORD = "correct horse battery"
 
 
 async def invite(
@@ -114,8 +115,9 @@ class TestRoles:
         answers = [
             await client.post(MEMBERS, json={"email": "x@y.example", "role": "admin"}, headers=org.key_headers),
             await client.patch(f"{MEMBERS}/{org.user_ids['viewer']}", json={"role": "admin"}, headers=org.key_headers),
+            await client.post(f"{MEMBERS}/{org.user_ids['viewer']}/password-link", headers=org.key_headers),
         ]
-        assert [(a.status_code, a.json()["code"]) for a in answers] == [(403, "person_required")] * 2
+        assert [(a.status_code, a.json()["code"]) for a in answers] == [(403, "person_required")] * 3
 
     async def test_the_last_owner_stays(self, client: AsyncClient, org: OrgFixture) -> None:
         path = f"{MEMBERS}/{org.user_ids['owner']}"
@@ -221,8 +223,10 @@ class TestInvitations:
         assert (status, joined["user"]["organization_id"], joined["user"]["role"]) == (200, org.id, "admin")
         assert (await roles(client, org))[other_org.email("member")] == "admin"
 
-    async def test_someone_with_an_account_proves_it_by_password(self, client: AsyncClient, org: OrgFixture) -> None:
-        await client.post("/auth/signup", json={"email": "bob@new.example", "password": PASSWORD})
+    async def test_someone_with_an_account_proves_it_by_password(
+        self, client: AsyncClient, root: Root, org: OrgFixture
+    ) -> None:
+        await make_account(root, "bob@new.example")
         token = (await invite(client, org, "Bob@new.example"))["token"]
         assert (await accept(client, token))[1]["code"] == "invalid_credentials"
         assert (await accept(client, token, password="something else"))[1]["code"] == "invalid_credentials"
@@ -288,9 +292,10 @@ class TestDemotion:
     """What a person prepared while they had a higher role does not bring it back."""
 
     @pytest.mark.parametrize("how", ["demoted", "removed"])
-    async def test_invitations_end(self, client: AsyncClient, org: OrgFixture, how: str) -> None:
+    async def test_invitations_and_links_end(self, client: AsyncClient, org: OrgFixture, how: str) -> None:
         admin = org.headers_for("admin")
         invited = await client.post(MEMBERS, json={"email": "sock@puppet.example", "role": "admin"}, headers=admin)
+        linked = await client.post(f"{MEMBERS}/{org.user_ids['viewer']}/password-link", headers=admin)
         path = f"{MEMBERS}/{org.user_ids['admin']}"
         if how == "demoted":
             changed = await client.patch(path, json={"role": "viewer"}, headers=org.owner_headers)
@@ -298,6 +303,8 @@ class TestDemotion:
             changed = await client.delete(path, headers=org.owner_headers)
         assert changed.status_code == 200
         assert (await accept(client, invited.json()["token"], password=PASSWORD))[0] == 401
+        body = {"token": linked.json()["token"], "new_password": PASSWORD}
+        assert (await client.post("/auth/link", json=body)).status_code == 401
 
     async def test_a_promotion_ends_nothing(self, client: AsyncClient, org: OrgFixture) -> None:
         by_admin = {"email": "ann@new.example", "role": "member"}
@@ -305,3 +312,68 @@ class TestDemotion:
         path = f"{MEMBERS}/{org.user_ids['admin']}"
         assert (await client.patch(path, json={"role": "owner"}, headers=org.owner_headers)).status_code == 200
         assert (await accept(client, invited.json()["token"], password=PASSWORD))[0] == 200
+
+
+class TestPasswordLink:
+    def path(self, org: OrgFixture, role: str) -> str:
+        return f"{MEMBERS}/{org.user_ids[role]}/password-link"
+
+    async def test_who_may(self, client: AsyncClient, org: OrgFixture, other_org: OrgFixture) -> None:
+        assert (await client.post(self.path(org, "viewer"))).status_code == 401
+        for role in ("member", "viewer"):
+            answer = await client.post(self.path(org, "viewer"), headers=org.headers_for(role))
+            assert answer.status_code == 403
+        elsewhere = await client.post(self.path(org, "viewer"), headers=other_org.owner_headers)
+        assert (elsewhere.status_code, elsewhere.json()["code"]) == (404, "member_not_found")
+        owners = await client.post(self.path(org, "owner"), headers=org.headers_for("admin"))
+        assert (owners.status_code, owners.json()["code"]) == (403, "owner_required")
+
+    async def test_valid(self, client: AsyncClient, org: OrgFixture) -> None:
+        made = (await client.post(self.path(org, "viewer"), headers=org.headers_for("admin"))).json()
+        assert made["url"] == f"http://testserver/sign-in?token={made['token']}"
+        body = {"token": made["token"], "new_password": PASSWORD}
+        assert (await client.post("/auth/link", json=body)).status_code == 200
+        assert (await client.get("/auth/me", headers=org.headers_for("viewer"))).status_code == 401
+        assert await sign_in(client, org.email("viewer"))
+        assert (await client.post("/auth/link", json=body)).status_code == 401
+
+    async def test_it_opens_no_other_organization(
+        self, client: AsyncClient, root: Root, org: OrgFixture, other_org: OrgFixture
+    ) -> None:
+        """An admin must not become somebody who is more than a member of theirs, now or later."""
+        before = (await client.post(self.path(org, "viewer"), headers=org.owner_headers)).json()["token"]
+        invitation = await invite(client, other_org, org.email("viewer"), role="admin")
+        assert (await accept(client, invitation["token"], org.headers_for("viewer")))[0] == 200
+        spent = await client.post("/auth/link", json={"token": before, "new_password": PASSWORD})
+        assert spent.status_code == 401
+        refused = await client.post(self.path(org, "viewer"), headers=org.owner_headers)
+        assert (refused.status_code, refused.json()["code"]) == (409, "password_link_refused")
+
+
+class TestSquatters:
+    async def test_an_account_without_an_organization_does_not_hold_an_address(
+        self, client: AsyncClient, root: Root, org: OrgFixture
+    ) -> None:
+        squatters = await PasswordService().hash_password("the squatter's own")
+        async with root.db.transaction() as session:
+            await service.create_user(session, "newhire@victim.example", password_hash=squatters)
+        token = (await invite(client, org, "newhire@victim.example"))["token"]
+        status, _ = await accept(client, token, password=PASSWORD)
+        assert status == 200
+        assert await sign_in(client, "newhire@victim.example")
+        body = {"email": "newhire@victim.example", "password": "the squatter's own"}
+        assert (await client.post("/auth/login", json=body)).status_code == 401
+
+    async def test_an_invitation_does_not_open_a_superuser(
+        self, client: AsyncClient, root: Root, org: OrgFixture
+    ) -> None:
+        """Even one who belongs to no organization: who holds the link must not become the superuser."""
+        hashed = await PasswordService().hash_password(PASSWORD)
+        async with root.db.transaction() as session:
+            await service.create_user(session, "boss@hq.example", password_hash=hashed)
+            await service.grant_superuser(session, "boss@hq.example")
+        token = (await invite(client, org, "boss@hq.example"))["token"]
+        look = (await client.post("/auth/invitations/look", json={"token": token})).json()
+        assert look["has_account"] is True
+        assert (await accept(client, token, password="chosen by the inviter"))[0] == 401
+        assert (await accept(client, token, password=PASSWORD))[0] == 200

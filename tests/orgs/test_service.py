@@ -11,6 +11,7 @@ from offhook.orgs.errors import SignInLinkRefused, UserNotFound
 from offhook.orgs.tables import Organization, SignInLink, User, UserSession
 from offhook.root import Root
 from tests.fixtures_orgs import OrgFixture
+from tests.orgs.accounts import make_account
 
 
 class TestFirstStart:
@@ -29,11 +30,16 @@ class TestFirstStart:
     async def test_each_link_signs_the_owner_in_once(self, root: Root) -> None:
         start = await self.start(root)
         async with root.db.transaction() as session:
+            assert start.link_token is not None
             signed_in = await service.sign_in_by_link(session, start.link_token, root.clock.now())
         assert (signed_in.organization_id, signed_in.role) == (start.organization_id, "owner")
         async with root.db.transaction() as session:
             with pytest.raises(SignInLinkRefused):
                 await service.sign_in_by_link(session, start.link_token, root.clock.now())
+
+    async def test_later_starts_show_no_link_once_an_owner_has_a_password(self, root: Root) -> None:
+        await make_account(root)
+        assert (await self.start(root)).link_token is None
 
     async def test_keeps_the_organization_that_is_there(self, root: Root, org: OrgFixture) -> None:
         start = await self.start(root)
@@ -71,7 +77,7 @@ class TestSweep:
                 session, organization_id=org.id, user_id=org.user_ids["owner"], now=now - timedelta(days=9)
             )
             await service.create_sign_in_link(
-                session, organization_id=org.id, user_id=org.user_ids["owner"], now=now - timedelta(days=2)
+                session, organization_id=org.id, user_id=org.user_ids["admin"], now=now - timedelta(days=2)
             )
             await session.execute(
                 update(UserSession)

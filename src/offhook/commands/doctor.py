@@ -70,7 +70,7 @@ def run_checks(settings: Settings) -> list[DoctorCheck]:
     checks = [_check_data_folder(settings), _check_server(settings)]
     if checks[0].status != "failed" or settings.database_url:
         checks += _check_database(settings)
-    checks.append(check_proxies(settings))
+    checks += [check_proxies(settings), check_signup(settings)]
     checks += _check_offline_speech()
     checks += [*asyncio.run(check_models(settings)), asyncio.run(_check_local_models(settings))]
     has_page = UI_INDEX.is_file()
@@ -92,6 +92,12 @@ def check_proxies(settings: Settings) -> DoctorCheck:
         hint = "None is trusted, so that all clients share its address. Set OFFHOOK_TRUSTED_PROXIES to the reverse proxy's."
         return DoctorCheck("proxies", "warning", hint)
     return DoctorCheck("proxies", "ok", "none is trusted")
+
+
+def check_signup(settings: Settings) -> DoctorCheck:
+    """Says whether strangers can ask for an account."""
+    detail = "strangers can ask for an account" if settings.signup_enabled else "by invitation and sign-in link only"
+    return DoctorCheck("sign-up", "ok", detail)
 
 
 def _check_data_folder(settings: Settings) -> DoctorCheck:

@@ -104,7 +104,10 @@ def base_url(settings: Settings) -> str:
     return urlsplit(f"http://{host}:{settings.port}").geturl()
 
 
-def _say_ready(settings: Settings, token: str) -> None:
+def _say_ready(settings: Settings, token: str | None) -> None:
     base = base_url(settings)
-    typer.echo(f"\nOffhook is ready at {base}\nSign in, once, within 24 hours: {base}/sign-in?token={token}\n")
+    hint = "Sign in there, or run `offhook sign-in-link EMAIL`."
+    if token is not None:
+        hint = f"Sign in, once, within 24 hours: {base}/sign-in?token={token}"
+    typer.echo(f"\nOffhook is ready at {base}\n{hint}\n")
     sys.stdout.flush()

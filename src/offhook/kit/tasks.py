@@ -32,6 +32,10 @@ class TaskTracker:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
+    async def finish(self) -> None:
+        """Waits for the tasks that run now."""
+        await asyncio.gather(*self._running, return_exceptions=True)
+
     def cancel(self, *, excluded: asyncio.Task[Any] | None = None) -> None:
         """Cancels running tasks without waiting, except ``excluded`` (the calling task)."""
         for task in list(self._running):

@@ -23,8 +23,10 @@ from offhook.orgs.idempotency import IdempotencyHeader, run_idempotent
 from offhook.orgs.people import account_endpoints, member_endpoints
 from offhook.orgs.preferences import endpoints as preference_endpoints
 from offhook.orgs.services import OrganizationServices
+from offhook.orgs.sign_in import signup_endpoints
 from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.orgs.sign_in.sign_in_service import SignIn
+from offhook.orgs.sign_in.signups import SignupDesk
 from offhook.root import Root
 
 __all__ = [
@@ -51,12 +53,14 @@ def register(root: Root) -> None:
     secret = root.settings.secret_key
     root.provide(Keyring, Keyring(secret.get_secret_value() if secret else None, root.settings.data_dir / "secret.key"))
     authenticator = Authenticator(root.db, root.clock)
-    sign_in = SignIn(root.db, root.clock, root.settings)
-    root.provide(OrganizationServices, OrganizationServices(authenticator, sign_in))
-    root.on_stop.append(authenticator.close)
+    sign_in = SignIn(root.db, root.clock)
+    signups = SignupDesk(root.db, root.clock, root.settings)
+    root.provide(OrganizationServices, OrganizationServices(authenticator, sign_in, signups))
+    root.on_stop += [authenticator.close, sign_in.close]
     root.api.include_router(endpoints.auth_router)
     root.api.include_router(endpoints.organizations_router)
     for module in (
+        signup_endpoints,
         account_endpoints,
         preference_endpoints,
         user_key_endpoints,

@@ -21,7 +21,6 @@ from offhook.orgs.schemas import (
     LogoutResponse,
     MeResponse,
     SignedInResponse,
-    SignupRequest,
     UserResponse,
 )
 from offhook.orgs.service import SignInResult
@@ -32,11 +31,6 @@ auth_router = APIRouter(prefix="/auth", tags=["auth"])
 organizations_router = APIRouter(prefix="/organizations", tags=["organizations"])
 
 
-@auth_router.post("/signup", response_model=SignedInResponse, operation_id="signup")
-async def signup(body: SignupRequest, services: Services, ip: ClientAddress) -> SignedInResponse:
-    return signed_in_response(await services.sign_in.sign_up(body, ip))
-
-
 @auth_router.post("/login", response_model=SignedInResponse, operation_id="login")
 async def login(body: LoginRequest, services: Services, ip: ClientAddress) -> SignedInResponse:
     return signed_in_response(await services.sign_in.log_in(body, ip))
@@ -44,7 +38,7 @@ async def login(body: LoginRequest, services: Services, ip: ClientAddress) -> Si
 
 @auth_router.post("/link", response_model=SignedInResponse, operation_id="sign_in_by_link")
 async def sign_in_by_link(body: LinkRequest, services: Services, ip: ClientAddress) -> SignedInResponse:
-    return signed_in_response(await services.sign_in.follow_link(body.token, ip))
+    return signed_in_response(await services.sign_in.follow_link(body.token, body.new_password, ip))
 
 
 @auth_router.post("/logout", response_model=LogoutResponse, operation_id="logout")

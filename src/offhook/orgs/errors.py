@@ -64,9 +64,33 @@ class BorrowedSessionRefused(Forbidden):
 
 
 class SignupDisabled(Forbidden):
-    """Signup is disabled."""
+    """New accounts are by invitation only. Ask an administrator of your organization for a link."""
 
     code = "signup_disabled"
+
+
+class SignupRequestNotFound(NotFound):
+    """No such request for an account."""
+
+    code = "signup_request_not_found"
+
+
+class PasswordTooCommon(UnprocessableRequest):
+    """This password is too easy to guess. Choose one that is not common, not repeated characters, and not your address."""
+
+    code = "password_too_common"
+
+
+class PasswordLinkRefused(Conflict):
+    """This person has access beyond your organization. Ask the operator of this installation for a link."""
+
+    code = "password_link_refused"
+
+
+class AccountInUse(Conflict):
+    """This person has a password. Run `offhook sign-in-link EMAIL --reset-password` on the server to replace it."""
+
+    code = "account_in_use"
 
 
 class EmailTaken(Conflict):

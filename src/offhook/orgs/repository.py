@@ -7,7 +7,16 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.json_values import JsonObject
-from offhook.orgs.tables import ApiKey, IdempotencyKey, Member, Organization, SignInLink, User, UserSession
+from offhook.orgs.tables import (
+    ApiKey,
+    IdempotencyKey,
+    Member,
+    Organization,
+    SignInLink,
+    SignupRequest,
+    User,
+    UserSession,
+)
 
 _FIRST_START_LOCK = 0x0FF400C
 
@@ -131,6 +140,36 @@ async def first_owner(session: AsyncSession) -> tuple[int, User] | None:
     return None if row is None else (row[0], row[1])
 
 
+async def owner_has_password(session: AsyncSession, organization_id: int) -> bool:
+    statement = (
+        select(User.id)
+        .join(Member, Member.user_id == User.id)
+        .where(Member.organization_id == organization_id, Member.role == "owner", User.password_hash.is_not(None))
+        .limit(1)
+    )
+    return await session.scalar(statement) is not None
+
+
+async def find_link(session: AsyncSession, token_sha256: bytes, now: datetime) -> tuple[User, bool] | None:
+    """Returns the person of a valid link, and whether it sets the password."""
+    statement = (
+        select(User, SignInLink.sets_password)
+        .join(SignInLink, SignInLink.user_id == User.id)
+        .where(SignInLink.token_sha256 == token_sha256, SignInLink.used_at.is_(None), SignInLink.expires_at > now)
+    )
+    row = (await session.execute(statement)).first()
+    return None if row is None else (row[0], row[1])
+
+
+async def revoke_links(session: AsyncSession, user_id: int, now: datetime) -> None:
+    """Ends the person's unused sign-in links."""
+    await session.execute(
+        update(SignInLink)
+        .where(SignInLink.user_id == user_id, SignInLink.used_at.is_(None), SignInLink.expires_at > now)
+        .values(expires_at=now)
+    )
+
+
 async def spend_link(session: AsyncSession, token_sha256: bytes, now: datetime) -> tuple[int, int] | None:
     """Spends a valid link and returns its (organization, user) ids; of two requests at once, one gets it."""
     statement = (
@@ -161,6 +200,10 @@ async def delete_ended(session: AsyncSession, before: datetime) -> None:
     await session.execute(delete(UserSession).where(UserSession.expires_at < before))
     await session.execute(delete(UserSession).where(UserSession.revoked_at < before))
     await session.execute(delete(SignInLink).where(SignInLink.expires_at < before))
+
+
+async def delete_signup_requests(session: AsyncSession, before: datetime) -> None:
+    await session.execute(delete(SignupRequest).where(SignupRequest.created_at < before))
 
 
 async def delete_expired_keys(session: AsyncSession, lifetime: timedelta) -> None:

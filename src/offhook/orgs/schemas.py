@@ -38,11 +38,37 @@ def _normalize_network(text: str) -> str:
 Network = Annotated[str, StringConstraints(max_length=64), AfterValidator(_normalize_network)]
 
 
-class SignupRequest(BaseModel):
+class SignupBody(BaseModel):
     email: Email
-    password: Password
     name: Name | None = None
     organization_name: Name | None = None
+
+
+class SignupResponse(BaseModel):
+    """The same for an address that has an account and one that has none."""
+
+    status: Literal["pending"] = "pending"
+    detail: str = "Your request was received. The operator of this installation sends a sign-in link to the address."
+
+
+class SignupRequestResponse(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int
+    email: str
+    name: str | None
+    organization_name: str | None
+    ip: str | None
+    created_at: datetime
+
+
+class SignInLinkCreated(BaseModel):
+    """``token`` and ``url`` (which contains it) are returned only once; hand the link to the person."""
+
+    email: str
+    token: str
+    url: str
+    expires_at: datetime
 
 
 class LoginRequest(BaseModel):
@@ -51,7 +77,10 @@ class LoginRequest(BaseModel):
 
 
 class LinkRequest(BaseModel):
+    """``new_password`` is required by links that set a password (422 ``password_missing`` without it)."""
+
     token: Annotated[str, StringConstraints(min_length=1, max_length=512)]
+    new_password: Password | None = None
 
 
 class UserResponse(BaseModel):

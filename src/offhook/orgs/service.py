@@ -43,15 +43,18 @@ class SignInResult:
 
 @dataclass(frozen=True, slots=True)
 class FirstStart:
-    """The first organization of a new installation and a one-time token for ``{base}/sign-in?token=…``."""
+    """The first organization, and a one-time token for ``{base}/sign-in?token=…`` while no owner has a password."""
 
     organization_id: int
     owner_email: str
-    link_token: str
+    link_token: str | None
 
 
 async def first_start(session: AsyncSession, settings: Settings) -> FirstStart:
-    """Returns the first organization and its owner, creating them if needed, and a new sign-in token for 24 hours.
+    """Returns the first organization and its owner, creating them if needed.
+
+    While none of its owners has a password there is a new sign-in token for 24 hours too: who reads the log of a later
+    start must not become the owner.
 
     Two servers that start at once create one organization: the second waits for the first one's transaction.
     """
@@ -66,7 +69,9 @@ async def first_start(session: AsyncSession, settings: Settings) -> FirstStart:
         await add_member(session, organization_id, user.id, "owner")
     else:
         organization_id, user = first_owner
-    link = await create_sign_in_link(session, organization_id=organization_id, user_id=user.id, now=now)
+    link = None
+    if not await repository.owner_has_password(session, organization_id):
+        link = await create_sign_in_link(session, organization_id=organization_id, user_id=user.id, now=now)
     return FirstStart(organization_id, user.email, link)
 
 
@@ -144,14 +149,28 @@ async def end_session(session: AsyncSession, token: str, now: datetime) -> None:
     await repository.revoke_session(session, hash_token(token), now)
 
 
-async def create_sign_in_link(session: AsyncSession, *, organization_id: int, user_id: int, now: datetime) -> str:
-    """Returns a token that signs this user in once within 24 hours."""
+async def create_sign_in_link(
+    session: AsyncSession,
+    *,
+    organization_id: int,
+    user_id: int,
+    now: datetime,
+    sets_password: bool = False,
+    created_by: int | None = None,
+) -> str:
+    """Returns a token that signs this user in once within 24 hours, and ends the person's earlier links.
+
+    With ``sets_password`` its holder chooses a new password. ``created_by`` is the member of the organization who made it.
+    """
+    await repository.revoke_links(session, user_id, now)
     token = new_token()
     session.add(
         SignInLink(
             token_sha256=hash_token(token),
             user_id=user_id,
             organization_id=organization_id,
+            sets_password=sets_password,
+            created_by=created_by,
             created_at=now,
             expires_at=now + LINK_LIFETIME,
         )

@@ -7,15 +7,17 @@ from fastapi import Depends
 
 from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.orgs.sign_in.sign_in_service import SignIn
+from offhook.orgs.sign_in.signups import SignupDesk
 from offhook.root import use_service
 
 
 @dataclass(frozen=True, slots=True)
 class OrganizationServices:
-    """The services that check credentials and sign people in."""
+    """The services that check credentials, sign people in and take requests for accounts."""
 
     authenticator: Authenticator
     sign_in: SignIn
+    signups: SignupDesk
 
 
 find_services = use_service(OrganizationServices)

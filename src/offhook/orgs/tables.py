@@ -58,8 +58,25 @@ class UserSession(Base):
     revoked_at: Mapped[datetime | None]
 
 
+class SignupRequest(Base):
+    """A stranger's request for an account. It becomes a user and an organization when the operator makes the link."""
+
+    __tablename__ = "signup_requests"
+    __table_args__ = (Index("uq_signup_requests_email_lower", text("lower(email)"), unique=True),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    email: Mapped[str] = mapped_column(String(320))
+    name: Mapped[str | None] = mapped_column(String(200))
+    organization_name: Mapped[str | None] = mapped_column(String(200))
+    ip: Mapped[str | None] = mapped_column(String(64))
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
 class SignInLink(Base):
-    """A one-time link; spent by an UPDATE … WHERE used_at IS NULL."""
+    """A one-time link; spent by an UPDATE … WHERE used_at IS NULL.
+
+    With ``sets_password`` its holder chooses a new password, which ends the person's other sessions.
+    """
 
     __tablename__ = "sign_in_links"
 
@@ -67,6 +84,8 @@ class SignInLink(Base):
     token_sha256: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    sets_password: Mapped[bool] = mapped_column(server_default=text("false"))
+    created_by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     expires_at: Mapped[datetime]
     used_at: Mapped[datetime | None]

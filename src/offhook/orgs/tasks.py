@@ -11,6 +11,7 @@ from offhook.orgs.idempotency import KEY_LIFETIME
 SWEEP_EVERY_S = 3600.0
 # Ended sessions and spent links are kept for a while for readers of the audit log.
 KEEP_ENDED = timedelta(days=7)
+SIGNUP_REQUEST_LIFETIME = timedelta(days=14)
 
 
 async def delete_expired_credentials(db: Database, clock: Clock, _: JsonObject) -> None:
@@ -19,3 +20,4 @@ async def delete_expired_credentials(db: Database, clock: Clock, _: JsonObject) 
         await repository.delete_expired_keys(session, KEY_LIFETIME)
     async with db.transaction() as session:
         await repository.delete_ended(session, clock.now() - KEEP_ENDED)
+        await repository.delete_signup_requests(session, clock.now() - SIGNUP_REQUEST_LIFETIME)

@@ -7,9 +7,25 @@ little for passwords, where each attempt also costs an argon2 hash.
 
 import math
 from collections import OrderedDict
+from ipaddress import IPv6Address, IPv6Network, ip_address
 
 from offhook.errors import TooManyRequests
 from offhook.kit.clock import Clock
+
+IPV6_NETWORK_BITS = 64
+
+
+def network_of(address: str | None) -> str:
+    """Returns what one subscriber has, as the key of a limit: an IPv4 address, or the /64 of an IPv6 address."""
+    try:
+        parsed = ip_address((address or "").partition("%")[0])
+    except ValueError:
+        return address or ""
+    if isinstance(parsed, IPv6Address):
+        if parsed.ipv4_mapped is not None:
+            return str(parsed.ipv4_mapped)
+        return str(IPv6Network((int(parsed), IPV6_NETWORK_BITS), strict=False))
+    return str(parsed)
 
 
 class RateLimiter:

@@ -8,12 +8,13 @@ from starlette.requests import Request
 
 from offhook.kit.database.database import Session
 from offhook.kit.http.path_ids import Id
+from offhook.orgs import service
 from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
 from offhook.orgs.caller import Caller
 from offhook.orgs.dependencies import CurrentOrg, Now, RequireAdmin, RequireAdminPerson
 from offhook.orgs.people import invitations, members, repository
 from offhook.orgs.people.members import MemberChange
-from offhook.orgs.schemas import Email, MemberList, MemberResponse, Name, Role
+from offhook.orgs.schemas import Email, MemberList, MemberResponse, Name, Role, SignInLinkCreated
 from offhook.orgs.tables import Invitation, Member, User
 from offhook.root import base_url
 
@@ -92,6 +93,28 @@ async def change_member_role(user_id: Id, body: RoleChange, org: RequireAdminPer
         data = {"from": change.previous_role, "to": body.role, "ended_keys": change.ended_keys}
         await write_audit_entry(session, org, "member.role_changed", f"user:{user_id}", data)
     return await _change_response(session, org, change)
+
+
+@router.post("/members/{user_id}/password-link", response_model=SignInLinkCreated, operation_id="create_password_link")
+async def create_password_link(
+    user_id: Id, org: RequireAdminPerson, session: Session, now: Now, request: Request
+) -> SignInLinkCreated:
+    """Creates a link with which a member chooses a new password, once, within 24 hours.
+
+    Only owners make one for an owner. Returns 409 `password_link_refused` for people who belong to other organizations
+    too: the operator makes their link."""
+    user = await members.require_own_person(session, org, user_id)
+    token = await service.create_sign_in_link(
+        session,
+        organization_id=org.organization_id,
+        user_id=user.id,
+        now=now,
+        sets_password=True,
+        created_by=org.user_id,
+    )
+    await write_audit_entry(session, org, "sign_in_link.created", f"user:{user_id}", {"sets_password": True})
+    url = f"{base_url(request)}/sign-in?token={token}"
+    return SignInLinkCreated(email=user.email, token=token, url=url, expires_at=now + service.LINK_LIFETIME)
 
 
 @router.delete("/members/{user_id}", response_model=MemberChanged, operation_id="remove_member")

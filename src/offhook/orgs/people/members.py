@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs.caller import ADMINS, ROLES, Caller
-from offhook.orgs.errors import LastOwner, MemberNotFound, OwnerOnly
+from offhook.orgs.errors import LastOwner, MemberNotFound, OwnerOnly, PasswordLinkRefused
 from offhook.orgs.people import repository
 from offhook.orgs.tables import Member, User
 
@@ -32,7 +32,7 @@ class MemberChange:
 async def change_role(session: AsyncSession, caller: Caller, user_id: int, role: str) -> MemberChange:
     """Sets a member's role from the next request on.
 
-    With a lower role the invitations that the person made end, and with less than an admin's their keys.
+    With a lower role the invitations and links that the person made end, and with less than an admin's their keys.
     """
     await repository.lock_organization(session, caller.organization_id)
     row = await repository.find_member(session, caller.organization_id, user_id)
@@ -71,6 +71,22 @@ async def remove_member(session: AsyncSession, caller: Caller, user_id: int) -> 
     await repository.delete_member(session, caller.organization_id, user_id)
     ended = await repository.archive_keys_of(session, caller.organization_id, user_id)
     return MemberChange(row[0], row[1], row[1].role, ended)
+
+
+async def require_own_person(session: AsyncSession, caller: Caller, user_id: int) -> User:
+    """Returns a member whose password the caller may have reset: one whose account opens this organization only.
+
+    Raises ``MemberNotFound`` (404), ``OwnerOnly`` (403) and ``PasswordLinkRefused`` (409).
+    """
+    row = await repository.find_member(session, caller.organization_id, user_id)
+    if row is None:
+        raise MemberNotFound
+    user, member = row
+    check_may_grant(caller, member.role)
+    await repository.lock_user(session, user.id)
+    if user.is_superuser or len(await repository.organizations_of(session, user.id)) > 1:
+        raise PasswordLinkRefused
+    return user
 
 
 async def _require_other_owner(session: AsyncSession, organization_id: int) -> None:

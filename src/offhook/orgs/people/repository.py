@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, Row, delete, func, select, update
+from sqlalchemy import ColumnElement, Row, delete, func, or_, select, update
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from offhook.orgs.tables import ApiKey, Invitation, Member, Organization, User, UserSession
+from offhook.orgs.tables import ApiKey, Invitation, Member, Organization, SignInLink, User, UserSession
 
 _IS_OPEN: Final = (Invitation.accepted_at.is_(None), Invitation.revoked_at.is_(None))
+_OPENS_SOMETHING: Final = or_(
+    User.is_superuser, select(Member.user_id).where(Member.user_id == User.id).correlate(User).exists()
+)
 
 
 async def list_members(session: AsyncSession, organization_id: int) -> list[Row[User, Member]]:
@@ -46,11 +49,17 @@ async def delete_member(session: AsyncSession, organization_id: int, user_id: in
 
 
 async def revoke_what_lets_in(session: AsyncSession, organization_id: int, user_id: int) -> None:
-    """Revokes the open invitations that this person made: one that they kept would let them in again."""
+    """Revokes the open invitations and sign-in links that this person made: one that they kept would let them in again."""
     await session.execute(
         update(Invitation)
         .where(Invitation.organization_id == organization_id, Invitation.invited_by == user_id, *_IS_OPEN)
         .values(revoked_at=func.now())
+    )
+    await session.execute(
+        update(SignInLink)
+        .where(SignInLink.organization_id == organization_id, SignInLink.created_by == user_id)
+        .where(SignInLink.used_at.is_(None))
+        .values(used_at=func.now())
     )
 
 
@@ -138,8 +147,13 @@ def _acceptable(token_sha256: bytes, now: datetime) -> tuple[ColumnElement[bool]
 async def find_invitation_by_token(
     session: AsyncSession, token_sha256: bytes, now: datetime
 ) -> Row[Invitation, str, bool] | None:
-    """Returns an open invitation, the organization's name, and whether the address has an account."""
-    has_account = select(User.id).where(func.lower(User.email) == func.lower(Invitation.email)).exists()
+    """Returns an open invitation, the organization's name, and whether the address has an account in use."""
+    has_account = (
+        select(User.id)
+        .where(func.lower(User.email) == func.lower(Invitation.email), _OPENS_SOMETHING)
+        .correlate(Invitation)
+        .exists()
+    )
     rows = await session.execute(
         select(Invitation, Organization.name, has_account)
         .join(Organization, Organization.id == Invitation.organization_id)
@@ -153,6 +167,16 @@ async def accept_invitation(session: AsyncSession, token_sha256: bytes, now: dat
     return await session.scalar(
         update(Invitation).where(*_acceptable(token_sha256, now)).values(accepted_at=now).returning(Invitation)
     )
+
+
+async def is_account_in_use(session: AsyncSession, user: User) -> bool:
+    """Returns whether the account opens an organization, or all of them as a superuser's."""
+    return bool(await session.scalar(select(_OPENS_SOMETHING).select_from(User).where(User.id == user.id)))
+
+
+async def lock_user(session: AsyncSession, user_id: int) -> None:
+    """Keeps the person from joining an organization until the transaction ends."""
+    await session.execute(select(User.id).where(User.id == user_id).with_for_update())
 
 
 async def organizations_of(session: AsyncSession, user_id: int) -> list[Row[Organization, str]]:

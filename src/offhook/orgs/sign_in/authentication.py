@@ -12,7 +12,7 @@ from offhook.kit.clock import Clock
 from offhook.kit.crypto import hash_token
 from offhook.kit.database.database import Database
 from offhook.kit.database.direct_reads import DirectReadPool
-from offhook.kit.http.rate_limits import RateLimiter
+from offhook.kit.http.rate_limits import RateLimiter, network_of
 from offhook.kit.tasks import TaskTracker
 from offhook.orgs.access_rules import is_in_networks
 from offhook.orgs.caller import Caller
@@ -60,7 +60,7 @@ class Authenticator:
         if 0 < len(key) <= MAX_CREDENTIAL_LENGTH:
             row = await repository.find_key(self._reads, hash_token(key))
         if row is None:
-            self._unknown_limiter.spend(ip or "")
+            self._unknown_limiter.spend(network_of(ip))
             raise InvalidApiKey
         now = self._clock.now()
         if row["archived_at"] is not None or (row["expires_at"] is not None and row["expires_at"] <= now):
@@ -84,7 +84,7 @@ class Authenticator:
         if len(token) <= MAX_CREDENTIAL_LENGTH:
             row = await repository.find_session(self._reads, hash_token(token), self._clock.now())
         if row is None:
-            self._unknown_limiter.spend(ip or "")
+            self._unknown_limiter.spend(network_of(ip))
             raise InvalidToken(headers={"WWW-Authenticate": "Bearer"})
         return Caller(
             organization_id=row["organization_id"],

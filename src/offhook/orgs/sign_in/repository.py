@@ -1,16 +1,19 @@
-"""Statements of authentication: credentials by hash, and the last use of API keys."""
+"""Statements of authentication: credentials by hash, the last use of API keys, and requests for accounts."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 import asyncpg
-from sqlalchemy import or_, select, update
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from offhook.kit.database.direct_reads import DirectReadPool
-from offhook.orgs.tables import ApiKey
+from offhook.orgs.tables import ApiKey, SignupRequest, User
 
 TOUCH_AFTER: Final = timedelta(seconds=60)
+MAX_LISTED_REQUESTS: Final = 1000
 
 _KEY: Final = """
 SELECT id, organization_id, role, scopes, networks, expires_at, archived_at, last_used_at
@@ -48,3 +51,33 @@ async def mark_key_used(engine: AsyncEngine, key_id: int, now: datetime, *, skip
     statement = update(ApiKey).where(*conditions).values(last_used_at=now).returning(ApiKey.id)
     async with engine.connect() as connection:
         return (await connection.execute(statement)).scalar_one_or_none() is not None
+
+
+async def insert_signup_request(
+    session: AsyncSession, email: str, name: str | None, organization_name: str | None, ip: str | None
+) -> None:
+    """Stores a request unless the address has one, for addresses with an account too: both must take as long."""
+    await session.execute(
+        insert(SignupRequest)
+        .values(email=email, name=name, organization_name=organization_name, ip=ip)
+        .on_conflict_do_nothing()
+    )
+
+
+async def list_signup_requests(session: AsyncSession) -> Sequence[SignupRequest]:
+    """Returns the requests of addresses without an account, oldest first."""
+    has_account = select(User.id).where(func.lower(User.email) == func.lower(SignupRequest.email)).exists()
+    statement = select(SignupRequest).where(~has_account).order_by(SignupRequest.id).limit(MAX_LISTED_REQUESTS)
+    return (await session.scalars(statement)).all()
+
+
+async def take_signup_request(session: AsyncSession, email: str) -> SignupRequest | None:
+    """Deletes the request of an address and returns it."""
+    return await session.scalar(
+        delete(SignupRequest).where(func.lower(SignupRequest.email) == func.lower(email)).returning(SignupRequest)
+    )
+
+
+async def delete_signup_request(session: AsyncSession, request_id: int) -> bool:
+    statement = delete(SignupRequest).where(SignupRequest.id == request_id).returning(SignupRequest.id)
+    return await session.scalar(statement) is not None

@@ -1,9 +1,13 @@
-"""Signing in and up: passwords, one-time links, and the limits on guessing either."""
+"""Signing in: passwords, one-time links, and the limits on guessing either."""
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import hash_token
 from offhook.kit.database.database import Database
-from offhook.kit.http.rate_limits import RateLimiter
+from offhook.kit.http.rate_limits import RateLimiter, network_of
+from offhook.kit.tasks import TaskTracker
 from offhook.orgs import repository, service
 from offhook.orgs.audit_trail.recorder import write_audit_entry
 from offhook.orgs.caller import Caller
@@ -12,86 +16,87 @@ from offhook.orgs.errors import (
     InvalidCredentials,
     InvitationForSomeoneElse,
     PasswordMissing,
-    SignupDisabled,
+    SignInLinkRefused,
     WrongPassword,
 )
 from offhook.orgs.people import accounts, invitations
 from offhook.orgs.people import repository as people
 from offhook.orgs.people.invitations import InvitationPreview
-from offhook.orgs.schemas import LoginRequest, SignupRequest
+from offhook.orgs.schemas import LoginRequest
 from offhook.orgs.service import SignInResult
+from offhook.orgs.sign_in.password_rules import check_password_strength
 from offhook.orgs.sign_in.passwords import PasswordService
-from offhook.orgs.tables import User
-from offhook.settings import Settings
+from offhook.orgs.tables import AuditEntry, User
 
-# Typing errors are few per person; one address may serve a whole office.
+log = structlog.get_logger(__name__)
+
+# Typing errors are few per person; one address may serve a whole office. Attempts on an account count for each network, so
+# that a stranger who guesses locks out only their own.
 ACCOUNT_ATTEMPTS, ACCOUNT_WINDOW_S = 10, 300
 ADDRESS_ATTEMPTS, ADDRESS_WINDOW_S = 100, 300
 
 
 class SignIn:
-    """Signs people in and up. Hashing is slow, so no transaction is open during it; each opens before or after."""
+    """Signs people in. Hashing is slow, so no transaction is open during it; each opens before or after."""
 
-    def __init__(self, database: Database, clock: Clock, settings: Settings) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._db = database
         self._clock = clock
-        self._settings = settings
+        self._tasks = TaskTracker()
         self._passwords = PasswordService()
         self._per_account = RateLimiter(clock, limit=ACCOUNT_ATTEMPTS, window_s=ACCOUNT_WINDOW_S)
         self._per_address = RateLimiter(clock, limit=ADDRESS_ATTEMPTS, window_s=ADDRESS_WINDOW_S)
 
-    async def sign_up(self, request: SignupRequest, ip: str | None) -> SignInResult:
-        """Creates a user with an organization of their own; raises ``SignupDisabled`` (403) or ``EmailTaken`` (409)."""
-        if not self._settings.signup_enabled:
-            raise SignupDisabled
-        password_hash = await self._passwords.hash_password(request.password)
-        async with self._db.transaction() as session:
-            user = await service.create_user(session, request.email, name=request.name, password_hash=password_hash)
-            name = request.organization_name or f"{request.name or request.email.partition('@')[0]}'s organization"
-            organization_id = await service.create_organization(session, name[:200])
-            await service.add_member(session, organization_id, user.id, "owner")
-            signed_in = await service.sign_in(session, user, self._clock.now())
-            await write_audit_entry(session, _as_caller(signed_in, ip), "user.signed_up", f"user:{user.id}")
-        return signed_in
+    async def close(self) -> None:
+        await self._tasks.close()
+
+    async def finish(self) -> None:
+        """Waits until failed attempts are recorded."""
+        await self._tasks.finish()
 
     async def log_in(self, request: LoginRequest, ip: str | None) -> SignInResult:
         """Starts a session for the right password; raises ``InvalidCredentials`` (401) or ``TooManyRequests`` (429)."""
-        account, address = request.email.lower(), ip or ""
-        self._per_address.spend(address)
-        self._per_account.spend(account)
         async with self._db.transaction() as session:
             user = await repository.user_by_email(session, request.email)
-        if (
-            not await self._passwords.verify_password(user.password_hash if user else None, request.password)
-            or user is None
-        ):
-            raise InvalidCredentials
-        self._per_account.reset(account)
-        self._per_address.refund(address)
+        await self._check_password(user, request.email, request.password, ip)
+        assert user is not None
         async with self._db.transaction() as session:
             signed_in = await service.sign_in(session, user, self._clock.now())
             await write_audit_entry(session, _as_caller(signed_in, ip), "user.logged_in", f"user:{user.id}")
         return signed_in
 
-    async def follow_link(self, token: str, ip: str | None) -> SignInResult:
-        """Starts a session for a one-time link; raises ``SignInLinkRefused`` (401)."""
-        address = ip or ""
-        self._per_address.spend(address)
+    async def follow_link(self, token: str, new_password: str | None, ip: str | None) -> SignInResult:
+        """Starts a session for a one-time link, and sets the password if the link is for that.
+
+        Raises ``SignInLinkRefused`` (401), ``PasswordMissing`` and ``PasswordTooCommon`` (422); only the first one means
+        that the link is spent.
+        """
+        network = network_of(ip)
+        self._per_address.spend(network)
+        async with self._db.transaction() as session:
+            found = await repository.find_link(session, hash_token(token), self._clock.now())
+        if found is None:
+            raise SignInLinkRefused
+        self._per_address.refund(network)
+        user, sets_password = found
+        password_hash = await self._hash_new_password(new_password, user.email) if sets_password else None
         async with self._db.transaction() as session:
             signed_in = await service.sign_in_by_link(session, token, self._clock.now())
-            await write_audit_entry(
-                session, _as_caller(signed_in, ip), "user.followed_link", f"user:{signed_in.user.id}"
-            )
-        self._per_address.refund(address)
+            target = f"user:{user.id}"
+            if password_hash is not None:
+                ended = await self._replace_password(session, user.id, password_hash, keep_token=signed_in.token)
+                data = {"sessions_ended": ended}
+                await write_audit_entry(session, _as_caller(signed_in, ip), "user.password_reset", target, data)
+            await write_audit_entry(session, _as_caller(signed_in, ip), "user.followed_link", target)
         return signed_in
 
     async def look_at_invitation(self, token: str, ip: str | None) -> InvitationPreview:
         """Returns the link's preview; raises ``InvitationRefused`` (401)."""
-        address = ip or ""
-        self._per_address.spend(address)
+        network = network_of(ip)
+        self._per_address.spend(network)
         async with self._db.transaction() as session:
             invited = await invitations.preview_invitation(session, token, self._clock.now())
-        self._per_address.refund(address)
+        self._per_address.refund(network)
         return invited
 
     async def accept_invitation(
@@ -99,22 +104,22 @@ class SignIn:
     ) -> SignInResult:
         """Joins the organization and signs in to it.
 
-        The holder of an account proves it by being signed in (``caller``) or by its password; other people get an
-        account with ``password``. Works with sign-up disabled: the invitation is the permission.
+        The holder of an account proves it by being signed in (``caller``) or by its password. Other people choose a
+        password: those without an account, and those whose account opens nothing, because the link is worth more than it.
+        Works with sign-up disabled: the invitation is the permission.
         """
         invited = await self.look_at_invitation(token, ip)
         async with self._db.transaction() as session:
             account = await repository.user_by_email(session, invited.email)
+            is_in_use = account is not None and await people.is_account_in_use(session, account)
         password_hash = None
         if caller is not None:
             if account is None or caller.user_id != account.id or caller.impersonator_id is not None:
                 raise InvitationForSomeoneElse
-        elif account is not None:
-            await self._check_password(account, password or "", ip)
-        elif password is None:
-            raise PasswordMissing
+        elif account is not None and is_in_use:
+            await self._check_password(account, account.email, password or "", ip)
         else:
-            password_hash = await self._passwords.hash_password(password)
+            password_hash = await self._hash_new_password(password, invited.email)
         now = self._clock.now()
         async with self._db.transaction() as session:
             record = await invitations.mark_accepted(session, token, now)
@@ -123,38 +128,78 @@ class SignIn:
             )
             if await repository.find_membership(session, record.organization_id, user.id) is not None:
                 raise AlreadyMember
+            if password_hash is not None:
+                await self._replace_password(session, user.id, password_hash, keep_token="")
             await service.add_member(session, record.organization_id, user.id, record.role)
+            # A link that an admin of another organization made must not lead into this one, nor one that is made right now.
+            await repository.revoke_links(session, user.id, now)
             signed_in = await service.sign_in_to(session, user, record.organization_id, record.role, now)
             data = {"invitation_id": record.id, "role": record.role}
             await write_audit_entry(session, _as_caller(signed_in, ip), "member.joined", f"user:{user.id}", data)
         return signed_in
 
     async def change_password(self, caller: Caller, token: str, *, current: str | None, new: str) -> None:
-        """Sets the password and revokes the person's other sessions. ``current`` is required when a password exists."""
+        """Sets the password and revokes the person's other sessions and links. ``current`` is required when a password
+        exists."""
         assert caller.user_id is not None
         async with self._db.transaction() as session:
             user = await accounts.get_user(session, caller.user_id)
         if user.password_hash is not None:
             try:
-                await self._check_password(user, current or "", caller.ip)
+                await self._check_password(user, user.email, current or "", caller.ip)
             except InvalidCredentials:
                 raise WrongPassword from None
-        password_hash = await self._passwords.hash_password(new)
+        password_hash = await self._hash_new_password(new, user.email)
         async with self._db.transaction() as session:
-            await people.set_password(session, user.id, password_hash)
-            revoked = await people.revoke_other_sessions(session, user.id, hash_token(token), self._clock.now())
-            data = {"sessions_ended": revoked}
+            ended = await self._replace_password(session, user.id, password_hash, keep_token=token)
+            data = {"sessions_ended": ended}
             await write_audit_entry(session, caller, "user.password_changed", f"user:{user.id}", data)
 
-    async def _check_password(self, user: User, password: str, ip: str | None) -> None:
-        """Raises ``InvalidCredentials`` unless it is this person's password; attempts are limited as in sign-in."""
-        account, address = user.email.lower(), ip or ""
-        self._per_address.spend(address)
+    async def _hash_new_password(self, password: str | None, email: str) -> str:
+        if password is None:
+            raise PasswordMissing
+        check_password_strength(password, email)
+        return await self._passwords.hash_password(password)
+
+    async def _replace_password(
+        self, session: AsyncSession, user_id: int, password_hash: str, *, keep_token: str
+    ) -> int:
+        """Sets the password and ends the person's links and other sessions; returns how many sessions that were."""
+        now = self._clock.now()
+        await people.set_password(session, user_id, password_hash)
+        await repository.revoke_links(session, user_id, now)
+        return await people.revoke_other_sessions(session, user_id, hash_token(keep_token), now)
+
+    async def _check_password(self, user: User | None, email: str, password: str, ip: str | None) -> None:
+        """Raises ``InvalidCredentials`` unless it is this person's password; attempts are limited."""
+        network = network_of(ip)
+        account = f"{email.lower()} {network}"
+        self._per_address.spend(network)
         self._per_account.spend(account)
-        if not await self._passwords.verify_password(user.password_hash, password):
+        if not await self._passwords.verify_password(user.password_hash if user else None, password) or user is None:
+            # Beside the answer, whose time must not tell whether there is an account.
+            self._tasks.start(self._record_failure(user, ip), name="failed-sign-in")
             raise InvalidCredentials
         self._per_account.reset(account)
-        self._per_address.refund(address)
+        self._per_address.refund(network)
+
+    async def _record_failure(self, user: User | None, ip: str | None) -> None:
+        log.warning("sign_in_failed", user_id=user.id if user else None, ip=ip)
+        if user is None:
+            return
+        async with self._db.transaction() as session:
+            membership = await repository.first_membership(session, user.id)
+            if membership is None:
+                return
+            session.add(
+                AuditEntry(
+                    organization_id=membership.organization_id,
+                    action="user.sign_in_failed",
+                    target=f"user:{user.id}",
+                    ip=ip,
+                    data={},
+                )
+            )
 
 
 def _as_caller(signed_in: SignInResult, ip: str | None) -> Caller:

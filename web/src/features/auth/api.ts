@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/api/client";
+import type { Schema } from "../../lib/api/types";
 import { startSession, endSession, useToken } from "../../lib/api/session";
 
 export interface Credentials {
@@ -36,9 +37,26 @@ export function useSignIn() {
 
 export function useSignUp() {
   return useMutation({
-    mutationFn: (body: Credentials & { name?: string }) => unwrap(api.POST("/api/v1/auth/signup", { body })),
+    mutationFn: (body: Schema<"SignupBody">) => unwrap(api.POST("/api/v1/auth/signup", { body })),
+  });
+}
+
+/** Spends a link that sets the password. */
+export function useNewPassword(token: string) {
+  return useMutation({
+    mutationFn: (new_password: string) => unwrap(api.POST("/api/v1/auth/link", { body: { token, new_password } })),
     onSuccess: (answer) => startSession(answer.token),
   });
+}
+
+/** Whether the operator lets strangers ask for an account. */
+export function useSignupEnabled(): boolean {
+  const health = useQuery({
+    queryKey: ["health"],
+    staleTime: Infinity,
+    queryFn: () => unwrap(api.GET("/api/v1/health")),
+  });
+  return health.data?.signup_enabled ?? false;
 }
 
 export function useSignOut() {

@@ -1,9 +1,11 @@
 import { screen, waitFor } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { renderPart } from "../../testing/render";
+import { FakeServer } from "../../testing/server";
 import { SignInPage } from "./sign-in-page";
 
 const LOGIN = "POST /api/v1/auth/login";
+const LINK = "POST /api/v1/auth/link";
 
 async function fillIn() {
   const rendered = await renderPart(<SignInPage />, { path: "/sign-in" });
@@ -31,19 +33,37 @@ it("says beside the fields why nobody was signed in", async () => {
   expect((await screen.findByRole("alert")).textContent).toBe("This password is wrong.");
 });
 
-it("says at the field what is missing in a new account", async () => {
-  const { user, server } = await fillIn();
-  server.refuse(
-    "POST /api/v1/auth/signup",
-    ["password"],
-    "string_too_short",
-    "String should have at least 20 chars",
-    20,
-  );
-  await user.click(screen.getByRole("button", { name: "Create an account" }));
-  await user.click(screen.getByRole("button", { name: "Create account" }));
-  const field = screen.getByLabelText(/Password/);
-  expect(await screen.findByText("Password must have at least 20 characters.")).toBeTruthy();
-  expect(field.getAttribute("aria-invalid")).toBe("true");
-  expect(server.sent.map(({ body }) => body)).toEqual([{ email: "ann@example.com", password: "correct horse" }]);
+it("takes a request for an account where the operator allows it", async () => {
+  const SIGNUP = "POST /api/v1/auth/signup";
+  const server = new FakeServer();
+  server.on("GET /api/v1/health", { body: { signup_enabled: true } });
+  const { user } = await renderPart(<SignInPage />, { path: "/sign-in", server });
+  await user.click(await screen.findByRole("button", { name: "Ask for an account" }));
+  server.refuse(SIGNUP, ["email"], "missing", "Field required");
+  await user.click(screen.getByRole("button", { name: "Send request" }));
+  expect(await screen.findByText("Email is required.")).toBeTruthy();
+  server.on(SIGNUP, { body: { status: "pending", detail: "The operator sends a link." } });
+  await user.type(screen.getByLabelText(/Email/), "ann@example.com");
+  await user.click(screen.getByRole("button", { name: "Send request" }));
+  expect((await screen.findByRole("status")).textContent).toContain("The operator sends a link.");
+  expect(server.sent.at(-1)).toEqual({ route: SIGNUP, body: { email: "ann@example.com" } });
+});
+
+it("offers no account where the operator does not", async () => {
+  const server = new FakeServer();
+  server.on("GET /api/v1/health", { body: { signup_enabled: false } });
+  await renderPart(<SignInPage />, { path: "/sign-in", server });
+  await screen.findByRole("button", { name: "Sign in" });
+  expect(screen.queryByRole("button", { name: "Ask for an account" })).toBeNull();
+});
+
+it("asks for the password that a link sets", async () => {
+  const server = new FakeServer();
+  server.on(LINK, { status: 422, body: { detail: "Choose a password.", code: "password_missing" } });
+  const { user } = await renderPart(<SignInPage />, { path: "/sign-in", search: "?token=t0", server });
+  await user.type(await screen.findByLabelText(/New password/), "correct horse");
+  server.on(LINK, { body: { token: "t", user: {} } });
+  await user.click(screen.getByRole("button", { name: "Save and sign in" }));
+  expect(await screen.findByText("elsewhere")).toBeTruthy();
+  expect(server.sent.at(-1)).toEqual({ route: LINK, body: { token: "t0", new_password: "correct horse" } });
 });

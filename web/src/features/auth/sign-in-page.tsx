@@ -1,4 +1,4 @@
-/** Signs in with a one-time link or with email and password, or creates an account. */
+/** Signs in with a one-time link or with email and password, or asks for an account. */
 
 import { Alert, Anchor, Box, Button, Center, Loader, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -9,9 +9,12 @@ import { Password } from "../../components/forms/password";
 import { Problem } from "../../components/feedback/problem";
 import { useForm } from "../../lib/ui/use-form";
 import { usePageTitle } from "../../lib/ui/use-page-title";
+import { ApiError } from "../../lib/api/errors";
 import { useToken, hasExpired } from "../../lib/api/session";
-import { useLink, useSignIn, useSignUp } from "./api";
+import { useLink, useSignIn, useSignupEnabled } from "./api";
 import { nextPath } from "./next-path";
+import { NewPasswordForm } from "./new-password-form";
+import { SignupForm } from "./signup-form";
 
 export function SignInPage() {
   usePageTitle("Sign in");
@@ -20,6 +23,9 @@ export function SignInPage() {
   const session = useToken();
   const navigate = useNavigate();
   const isLinkPending = token !== undefined && link.isPending;
+  const setsPassword = link.error instanceof ApiError && link.error.code === "password_missing";
+
+  const leave = () => void navigate({ to: nextPath(next), replace: true });
 
   useEffect(() => {
     // A link replaces the current session, so it goes first.
@@ -43,13 +49,13 @@ export function SignInPage() {
             </Center>
           ) : (
             <Stack gap="lg">
-              {link.isError && <LinkProblem error={link.error} />}
+              {link.isError && !setsPassword && <LinkProblem error={link.error} />}
               {token === undefined && hasExpired() && (
                 <Alert variant="light" role="status" py="xs">
                   Your session has ended. Sign in to continue where you left off.
                 </Alert>
               )}
-              <PasswordForm />
+              {setsPassword && token !== undefined ? <NewPasswordForm token={token} onSignedIn={leave} /> : <Forms />}
             </Stack>
           )}
         </Paper>
@@ -66,56 +72,50 @@ function LinkProblem({ error }: { error: unknown }) {
     <Box>
       <Problem title="This sign-in link does not work" error={error} />
       <Text fz="sm" c="dimmed" mt="xs">
-        Sign-in links work once and expire quickly. Restart the server to get a new one, or sign in with your password.
+        Sign-in links work once and expire after a day. Ask an administrator for a new one, or sign in with your
+        password.
       </Text>
     </Box>
   );
 }
 
-function PasswordForm() {
+function Forms() {
   const [isNew, setIsNew] = useState(false);
-  const signIn = useSignIn();
-  const signUp = useSignUp();
-  const active = isNew ? signUp : signIn;
-  const form = useForm({ name: "", email: "", password: "" }, active.error, { labels: { email: "Email" } });
-  const { name, email, password } = form.values;
+  const isOpen = useSignupEnabled();
+  return (
+    <Stack gap="md">
+      {isNew ? <SignupForm /> : <PasswordForm />}
+      {isOpen && (
+        <Text fz="sm" ta="center" c="dimmed">
+          {isNew ? "Already have an account? " : "New here? "}
+          <Anchor component="button" type="button" fz="sm" onClick={() => setIsNew(!isNew)}>
+            {isNew ? "Sign in" : "Ask for an account"}
+          </Anchor>
+        </Text>
+      )}
+    </Stack>
+  );
+}
 
+function PasswordForm() {
+  const signIn = useSignIn();
+  const form = useForm({ email: "", password: "" }, signIn.error, { labels: { email: "Email" } });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (isNew) signUp.mutate({ email, password, ...(name === "" ? {} : { name }) });
-    else signIn.mutate({ email, password });
+    signIn.mutate(form.values);
   };
-  const toggle = () => {
-    signIn.reset();
-    signUp.reset();
-    setIsNew(!isNew);
-  };
-
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="md">
         <Title order={1} fz="xl">
-          {isNew ? "Create an account" : "Sign in"}
+          Sign in
         </Title>
-        {isNew && <TextInput label="Name" autoComplete="name" {...form.text("name")} />}
         <TextInput label="Email" type="email" autoComplete="email" required {...form.text("email")} />
-        <Password
-          label="Password"
-          description={isNew ? "At least 8 characters" : undefined}
-          autoComplete={isNew ? "new-password" : "current-password"}
-          required
-          {...form.text("password")}
-        />
+        <Password label="Password" autoComplete="current-password" required {...form.text("password")} />
         <FormProblem words={form.problem} />
-        <Button type="submit" loading={active.isPending} size="md" fullWidth>
-          {isNew ? "Create account" : "Sign in"}
+        <Button type="submit" loading={signIn.isPending} size="md" fullWidth>
+          Sign in
         </Button>
-        <Text fz="sm" ta="center" c="dimmed">
-          {isNew ? "Already have an account? " : "New here? "}
-          <Anchor component="button" type="button" fz="sm" onClick={toggle}>
-            {isNew ? "Sign in" : "Create an account"}
-          </Anchor>
-        </Text>
       </Stack>
     </form>
   );

@@ -65,3 +65,28 @@ export function useImpersonate() {
     },
   });
 }
+
+export function useSignups() {
+  return useQuery({
+    queryKey: ["superuser", "signups"],
+    queryFn: () => unwrap(api.GET("/api/v1/superuser/signup-requests")),
+  });
+}
+
+/** Makes the link that opens an account, and the account if one was asked for. */
+export function useCreateSignInLink() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (email: string) => unwrap(api.POST("/api/v1/superuser/sign-in-links", { body: { email } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["superuser"] }),
+  });
+}
+
+export function useRefuseSignup() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (request_id: number) =>
+      unwrap(api.DELETE("/api/v1/superuser/signup-requests/{request_id}", { params: { path: { request_id } } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["superuser", "signups"] }),
+  });
+}

@@ -12,6 +12,7 @@ import { useForm } from "../../lib/ui/use-form";
 import { notifySuccess } from "../../lib/ui/notifications";
 import type { Schema } from "../../lib/api/types";
 import { useAddCredit, useImpersonate, useOrganizations } from "./api";
+import { SignupsTab } from "./signups-tab";
 import { CampaignsTab, RunsTab, WorkflowsTab } from "./tabs";
 
 export function SuperuserPage() {
@@ -74,6 +75,9 @@ function Everything() {
           <Tabs.Tab px="sm" value="campaigns">
             Campaigns
           </Tabs.Tab>
+          <Tabs.Tab px="sm" value="signups">
+            Requests
+          </Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="organizations">
           <Organizations only={organizationId} />
@@ -86,6 +90,9 @@ function Everything() {
         </Tabs.Panel>
         <Tabs.Panel value="campaigns">
           <CampaignsTab organizationId={organizationId} />
+        </Tabs.Panel>
+        <Tabs.Panel value="signups">
+          <SignupsTab />
         </Tabs.Panel>
       </Tabs>
       {isActing && <ActAs onClose={() => setIsActing(false)} />}

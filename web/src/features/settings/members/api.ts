@@ -54,3 +54,13 @@ export function useRemoveMember() {
     onSettled: () => queries.invalidateQueries({ queryKey: ["members"] }),
   });
 }
+
+/** Makes a link with which the member chooses a new password. */
+export function usePasswordLink() {
+  return useMutation({
+    mutationFn: (userId: number) =>
+      unwrap(
+        api.POST("/api/v1/organizations/members/{user_id}/password-link", { params: { path: { user_id: userId } } }),
+      ),
+  });
+}

@@ -25,7 +25,7 @@ it("says at the address what is wrong with it, also where the API names no field
   expect(screen.getByLabelText(/Email/).getAttribute("aria-invalid")).toBe("true");
 });
 
-it("says before a removal which keys end with it", async () => {
+it("hands over a link with which a member chooses a new password", async () => {
   const server = new FakeServer();
   signIn(server, "owner");
   const member = { user_id: 7, email: "bo@example.com", name: null, role: "member", api_keys: ["CI"] };
@@ -33,7 +33,17 @@ it("says before a removal which keys end with it", async () => {
     body: { members: [{ ...member, created_at: "2026-01-01T00:00:00Z" }] },
   });
   server.on("GET /api/v1/organizations/invitations", { body: { invitations: [] } });
+  server.on("POST /api/v1/organizations/members/7/password-link", {
+    body: {
+      email: "bo@example.com",
+      url: "https://x.example/sign-in?token=t",
+      token: "t",
+      expires_at: "2026-01-02T00:00:00Z",
+    },
+  });
   const { user } = await renderPart(<MembersSection />, { server });
-  await user.click(await screen.findByRole("button", { name: "Remove bo@example.com" }));
+  await user.click(await screen.findByRole("button", { name: "Reset the password of bo@example.com" }));
+  expect(await screen.findByText(/Send it to bo@example.com/)).toBeTruthy();
+  await user.click(screen.getByRole("button", { name: "Remove bo@example.com" }));
   expect(await screen.findByText(/So do the API keys that they created: CI\./)).toBeTruthy();
 });

@@ -11,13 +11,14 @@ import { useAccount, usePermissions } from "../../../lib/organization/organizati
 import { formatDateTime } from "../../../lib/format/format";
 import { notifySuccess, notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
-import { useChangeRole, useInvitations, useMembers, useRemoveMember, useRevoke } from "./api";
+import { useChangeRole, useInvitations, useMembers, usePasswordLink, useRemoveMember, useRevoke } from "./api";
 import { InviteForm, ROLES } from "./invite-form";
 
 export default function MembersSection() {
   const members = useMembers();
   const [isInviting, setIsInviting] = useState(false);
   const [fresh, setFresh] = useState<Schema<"InvitationCreated"> | null>(null);
+  const [link, setLink] = useState<Schema<"SignInLinkCreated"> | null>(null);
   return (
     <Stack gap="md">
       {fresh && (
@@ -25,6 +26,13 @@ export default function MembersSection() {
           value={fresh.url}
           label="link"
           hint={`Send it to ${fresh.email}. It works once, expires ${formatDateTime(fresh.expires_at)}, and is not shown again.`}
+        />
+      )}
+      {link && (
+        <SecretOnce
+          value={link.url}
+          label="link"
+          hint={`Send it to ${link.email}, who chooses a new password with it. It works once and expires ${formatDateTime(link.expires_at)}.`}
         />
       )}
       <Panel
@@ -47,7 +55,7 @@ export default function MembersSection() {
               ]}
             >
               {data.members.map((member) => (
-                <MemberRow key={member.user_id} member={member} />
+                <MemberRow key={member.user_id} member={member} onLink={setLink} />
               ))}
             </DataTable>
           )}
@@ -67,11 +75,17 @@ function roleChanged(endedKeys: string[]): string {
   return endedKeys.length === 0 ? "Role changed." : `Role changed. Their API keys ended: ${endedKeys.join(", ")}.`;
 }
 
-function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
+interface MemberRowProps {
+  member: Schema<"MemberResponse">;
+  onLink: (link: Schema<"SignInLinkCreated">) => void;
+}
+
+export function MemberRow({ member, onLink }: MemberRowProps) {
   const account = useAccount();
   const permissions = usePermissions();
   const change = useChangeRole();
   const remove = useRemoveMember();
+  const link = usePasswordLink();
   const [isAsking, setIsAsking] = useState(false);
   const isMe = account.data?.id === member.user_id;
   const canChange = member.role !== "owner" || permissions.own;
@@ -109,6 +123,17 @@ function MemberRow({ member }: { member: Schema<"MemberResponse"> }) {
       </Table.Td>
       <Table.Td c="dimmed">{formatDateTime(member.created_at)}</Table.Td>
       <Table.Td ta="right">
+        {canChange && !isMe && (
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            loading={link.isPending}
+            onClick={() => link.mutate(member.user_id, { onSuccess: onLink, onError: notifyError })}
+            aria-label={`Reset the password of ${member.email}`}
+          >
+            Reset password
+          </Button>
+        )}
         {canChange && (
           <Button
             size="compact-sm"

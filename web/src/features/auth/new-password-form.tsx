@@ -1,0 +1,42 @@
+/** Chooses the password for which a one-time link was made. */
+
+import { Button, Stack, Text, Title } from "@mantine/core";
+import type { SubmitEvent } from "react";
+import { FormProblem } from "../../components/forms/dialog";
+import { Password } from "../../components/forms/password";
+import { useForm } from "../../lib/ui/use-form";
+import { useNewPassword } from "./api";
+
+export function NewPasswordForm({ token, onSignedIn }: { token: string; onSignedIn: () => void }) {
+  const save = useNewPassword(token);
+  const form = useForm({ new_password: "" }, save.error, { labels: { new_password: "Password" } });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    save.mutate(form.values.new_password, { onSuccess: onSignedIn });
+  };
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <div>
+          <Title order={1} fz="xl">
+            Choose a password
+          </Title>
+          <Text fz="sm" c="dimmed" mt={4}>
+            Your other sessions end.
+          </Text>
+        </div>
+        <Password
+          label="New password"
+          description="At least 8 characters, and not a common password"
+          autoComplete="new-password"
+          required
+          {...form.text("new_password")}
+        />
+        <FormProblem words={form.problem} />
+        <Button type="submit" loading={save.isPending} size="md" fullWidth>
+          Save and sign in
+        </Button>
+      </Stack>
+    </form>
+  );
+}
