@@ -204,7 +204,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Signup */
+        /**
+         * Signup
+         * @description Asks for an account and an organization. The operator of the installation confirms with a sign-in link.
+         */
         post: operations["signup"];
         delete?: never;
         options?: never;
@@ -842,7 +845,10 @@ export interface paths {
         /** List Keys */
         get: operations["list_api_keys"];
         put?: never;
-        /** Create Key */
+        /**
+         * Create Key
+         * @description Creates an API key and returns its secret. Only people create keys: a key cannot make another one.
+         */
         post: operations["create_api_key"];
         delete?: never;
         options?: never;
@@ -1068,16 +1074,41 @@ export interface paths {
         post?: never;
         /**
          * Remove Member
-         * @description Removes a member (admins) or lets you leave. The person's sessions in this organization end immediately.
+         * @description Removes a member (admins) or lets you leave. The person's sessions and API keys in this organization end
+         *     immediately.
          */
         delete: operations["remove_member"];
         options?: never;
         head?: never;
         /**
          * Change Member Role
-         * @description Changes a member's role. Only owners can grant or revoke ownership; the last owner cannot be removed.
+         * @description Changes a member's role. Only owners can grant or revoke ownership; the last owner cannot be removed. API keys that
+         *     the person created end when the person is no longer an admin.
          */
         patch: operations["change_member_role"];
+        trace?: never;
+    };
+    "/api/v1/organizations/members/{user_id}/password-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Password Link
+         * @description Creates a link with which a member chooses a new password, once, within 24 hours.
+         *
+         *     Only owners make one for an owner. Returns 409 `password_link_refused` for people who belong to other organizations
+         *     too: the operator makes their link.
+         */
+        post: operations["create_password_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/organizations/model-configurations/v2": {
@@ -1215,6 +1246,24 @@ export interface paths {
         get: operations["get_preferences"];
         /** Put Preferences */
         put: operations["put_preferences"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/support-access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Support Access */
+        get: operations["get_support_access"];
+        /** Put Support Access */
+        put: operations["put_support_access"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1926,6 +1975,69 @@ export interface paths {
          */
         post: operations["add_organization_credit"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/superuser/sign-in-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Sign In Link
+         * @description Creates the link with which a person who asked for an account chooses a password, once, within 24 hours. The account
+         *     and its organization are created with the first link; a new link ends the earlier one.
+         *
+         *     Returns 409 `account_in_use` for people who have a password: only the operator's command line opens their account.
+         */
+        post: operations["create_sign_in_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/superuser/signup-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Signup Requests
+         * @description Lists the requests for accounts that wait for a link, oldest first.
+         */
+        get: operations["list_signup_requests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/superuser/signup-requests/{request_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Refuse Signup Request
+         * @description Deletes a request for an account.
+         */
+        delete: operations["refuse_signup_request"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3340,16 +3452,36 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** ApiKeyCreate */
+        /**
+         * ApiKeyCreate
+         * @description ``scopes``: ``read``, ``call`` (start and end conversations, start and pause campaigns), ``manage`` (every other
+         *     change that the role allows). ``networks``: where the key may be used from, as addresses or CIDR; empty for anywhere.
+         */
         ApiKeyCreate: {
+            /** Expires At */
+            expires_at?: string | null;
             /** Name */
             name: string;
+            /**
+             * Networks
+             * @default []
+             */
+            networks: string[];
             /**
              * Role
              * @default admin
              * @enum {string}
              */
             role: "admin" | "member" | "viewer";
+            /**
+             * Scopes
+             * @default [
+             *       "read",
+             *       "call",
+             *       "manage"
+             *     ]
+             */
+            scopes: ("read" | "call" | "manage")[];
         };
         /**
          * ApiKeyCreated
@@ -3363,6 +3495,10 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
+            /** Created By */
+            created_by: number | null;
+            /** Expires At */
+            expires_at: string | null;
             /** Id */
             id: number;
             /** Key */
@@ -3371,6 +3507,8 @@ export interface components {
             last_used_at: string | null;
             /** Name */
             name: string;
+            /** Networks */
+            networks: string[];
             /** Prefix */
             prefix: string;
             /**
@@ -3378,6 +3516,8 @@ export interface components {
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "viewer";
+            /** Scopes */
+            scopes: ("read" | "call" | "manage")[];
         };
         /** ApiKeyList */
         ApiKeyList: {
@@ -3393,12 +3533,18 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
+            /** Created By */
+            created_by: number | null;
+            /** Expires At */
+            expires_at: string | null;
             /** Id */
             id: number;
             /** Last Used At */
             last_used_at: string | null;
             /** Name */
             name: string;
+            /** Networks */
+            networks: string[];
             /** Prefix */
             prefix: string;
             /**
@@ -3406,6 +3552,8 @@ export interface components {
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "viewer";
+            /** Scopes */
+            scopes: ("read" | "call" | "manage")[];
         };
         /**
          * AttemptResponse
@@ -5237,8 +5385,13 @@ export interface components {
             /** Source */
             source: string;
         };
-        /** LinkRequest */
+        /**
+         * LinkRequest
+         * @description ``new_password`` is required by links that set a password (422 ``password_missing`` without it).
+         */
         LinkRequest: {
+            /** New Password */
+            new_password?: string | null;
             /** Token */
             token: string;
         };
@@ -5401,13 +5554,45 @@ export interface components {
             role: "owner" | "admin" | "member" | "viewer";
             user: components["schemas"]["UserResponse"] | null;
         };
+        /**
+         * MemberChanged
+         * @description ``ended_keys``: names of the API keys that ended with the change.
+         */
+        MemberChanged: {
+            /** Api Keys */
+            api_keys: string[];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Email */
+            email: string;
+            /** Ended Keys */
+            ended_keys: string[];
+            /** Name */
+            name: string | null;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "owner" | "admin" | "member" | "viewer";
+            /** User Id */
+            user_id: number;
+        };
         /** MemberList */
         MemberList: {
             /** Members */
             members: components["schemas"]["MemberResponse"][];
         };
-        /** MemberResponse */
+        /**
+         * MemberResponse
+         * @description ``api_keys``: names of the active keys that the person created. They end when the person is removed or is no longer
+         *     an admin.
+         */
         MemberResponse: {
+            /** Api Keys */
+            api_keys: string[];
             /**
              * Created At
              * Format: date-time
@@ -6806,6 +6991,28 @@ export interface components {
             /** Organization Id */
             organization_id: number;
         };
+        /** SignInLinkBody */
+        SignInLinkBody: {
+            /** Email */
+            email: string;
+        };
+        /**
+         * SignInLinkCreated
+         * @description ``token`` and ``url`` (which contains it) are returned only once; hand the link to the person.
+         */
+        SignInLinkCreated: {
+            /** Email */
+            email: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /** Token */
+            token: string;
+            /** Url */
+            url: string;
+        };
         /**
          * SignedInResponse
          * @description Send ``token`` as ``Authorization: Bearer <token>``; it is valid for 30 days.
@@ -6815,16 +7022,54 @@ export interface components {
             token: string;
             user: components["schemas"]["UserResponse"];
         };
-        /** SignupRequest */
-        SignupRequest: {
+        /** SignupBody */
+        SignupBody: {
             /** Email */
             email: string;
             /** Name */
             name?: string | null;
             /** Organization Name */
             organization_name?: string | null;
-            /** Password */
-            password: string;
+        };
+        /** SignupRequestList */
+        SignupRequestList: {
+            /** Requests */
+            requests: components["schemas"]["SignupRequestResponse"][];
+        };
+        /** SignupRequestResponse */
+        SignupRequestResponse: {
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Email */
+            email: string;
+            /** Id */
+            id: number;
+            /** Ip */
+            ip: string | null;
+            /** Name */
+            name: string | null;
+            /** Organization Name */
+            organization_name: string | null;
+        };
+        /**
+         * SignupResponse
+         * @description The same for an address that has an account and one that has none.
+         */
+        SignupResponse: {
+            /**
+             * Detail
+             * @default Your request was received. The operator of this installation sends a sign-in link to the address.
+             */
+            detail: string;
+            /**
+             * Status
+             * @default pending
+             * @constant
+             */
+            status: "pending";
         };
         /**
          * Slot
@@ -7099,6 +7344,15 @@ export interface components {
             total_pages: number;
             /** Workflow Runs */
             workflow_runs: components["schemas"]["SuperuserRunItem"][];
+        };
+        /**
+         * SupportAccess
+         * @description Whether a superuser of the installation who acts as one of your people may change something. Keys, members, webhooks,
+         *     credentials and carrier accounts stay closed to them.
+         */
+        SupportAccess: {
+            /** May Write */
+            may_write: boolean;
         };
         /** SwitchRequest */
         SwitchRequest: {
@@ -9370,7 +9624,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SignupRequest"];
+                "application/json": components["schemas"]["SignupBody"];
             };
         };
         responses: {
@@ -9380,7 +9634,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignedInResponse"];
+                    "application/json": components["schemas"]["SignupResponse"];
                 };
             };
             /** @description The credential is missing or invalid */
@@ -14578,7 +14832,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MemberResponse"];
+                    "application/json": components["schemas"]["MemberChanged"];
                 };
             };
             /** @description The credential is missing or invalid */
@@ -14672,7 +14926,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MemberResponse"];
+                    "application/json": components["schemas"]["MemberChanged"];
                 };
             };
             /** @description The credential is missing or invalid */
@@ -14713,6 +14967,96 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    create_password_link: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                user_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInLinkCreated"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15535,6 +15879,195 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PreferencesResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_support_access: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SupportAccess"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    put_support_access: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SupportAccess"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SupportAccess"];
                 };
             };
             /** @description The credential is missing or invalid */
@@ -19993,6 +20526,285 @@ export interface operations {
             };
             /** @description The body is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    create_sign_in_link: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInLinkBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInLinkCreated"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    list_signup_requests: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignupRequestList"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    refuse_signup_request: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                request_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogoutResponse"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
