@@ -163,6 +163,7 @@ QUERIES: dict[str, dict[str, str]] = {
     "remove_own_price": {"kind": "llm", "provider": "openai", **PRICED},
     "carrier_lookup": {"number": "+12015550177"},
     "available_numbers": {"country": "US"},
+    "list_run_strips": {"run_ids": "1"},
 }
 # Files of a form, where there is one.
 FILES: dict[str, dict[str, tuple[str, bytes]]] = {
@@ -175,6 +176,7 @@ IDS: dict[str, dict[str, str]] = {
     "send_text_chat_message": _OF_CHATS,
     "rewind_text_chat": _OF_CHATS,
     "end_text_chat": _OF_CHATS,
+    "get_workflow_run_strip": {"run_id": "ended_run_id"},
     "delete_workflow": {"workflow_id": "spare_workflow_id"},
     "release_managed_number": {"phone_number_id": "bought_id"},
 }

@@ -90,7 +90,7 @@ class World:
         webhook_id = (await self.make("/organizations/webhooks", hook))["id"]
         chat = await self.make(f"/workflow/{self.ids['workflow_id']}/text-chat/sessions", {})
         await self.make(f"/workflow/{self.ids['workflow_id']}/text-chat/sessions/{chat['workflow_run_id']}/end", {})
-        self.ids |= {"chat_id": chat["workflow_run_id"]}
+        self.ids |= {"chat_id": chat["workflow_run_id"], "ended_run_id": chat["workflow_run_id"]}
         deliveries = (await self.call("GET", f"/organizations/webhooks/{webhook_id}/deliveries")).json()["deliveries"]
         self.ids |= {"webhook_id": webhook_id, "delivery_id": deliveries[0]["id"]}
 

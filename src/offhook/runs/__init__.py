@@ -29,6 +29,8 @@ from offhook.runs.live.tool_registry import ToolRegistry
 from offhook.runs.modes import RunModes
 from offhook.runs.records.deletion import RunEraser, refuse_while_live
 from offhook.runs.services import RunServices
+from offhook.runs.strips import endpoints as strip_endpoints
+from offhook.runs.strips.call_strips import CallStrips
 from offhook.runs.tables import Run
 from offhook.tools import ToolServices
 from offhook.usage import service as usage
@@ -77,6 +79,8 @@ def register(root: Root) -> None:
     root.on_stop += [services.streams.close, live.stop_all]
     root.api.include_router(endpoints.router)
     root.api.include_router(artifact_endpoints.router)
+    root.api.include_router(strip_endpoints.router)
+    root.api.include_router(strip_endpoints.list_router)
     root.api.include_router(usage_endpoints.router)
     root.api.include_router(usage_endpoints.insights_router)
 
@@ -119,6 +123,7 @@ def _build_services(root: Root) -> RunServices:
         sweeper=sweeper,
         modes=RunModes(),
         usage_reports=UsageReports(db),
+        strips=CallStrips(db, root.storage),
         storage=root.storage,
         keyring=root.get(Keyring),
         clock=clock,

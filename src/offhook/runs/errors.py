@@ -39,6 +39,12 @@ class ProcessIsFull(TooManyRequests):
     code = "process_full"
 
 
+class RunInProgress(Conflict):
+    """This run is still in progress. Try again when it is over."""
+
+    code = "run_in_progress"
+
+
 class RunRecordingNotFound(NotFound):
     """This run has no recording."""
 

@@ -17,6 +17,7 @@ from offhook.runs.live.event_streams import RunStreams
 from offhook.runs.live.event_writer import EventWriter
 from offhook.runs.live.sweeper import RunSweeper
 from offhook.runs.modes import RunModes
+from offhook.runs.strips.call_strips import CallStrips
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class RunServices:
     sweeper: RunSweeper
     modes: RunModes
     usage_reports: UsageReports
+    strips: CallStrips
     storage: FileStore
     keyring: Keyring
     clock: Clock

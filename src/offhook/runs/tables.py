@@ -217,6 +217,21 @@ class RunEvent(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
+class RunStrip(Base):
+    """What the strip of a finished run shows, measured once: ``caller`` and ``agent`` are the loudness of the recording
+    in bars of equal length, one byte each (empty without one); ``timeline`` holds ``steps`` and ``marks``."""
+
+    __tablename__ = "run_strips"
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    organization_id: Mapped[int]
+    seconds: Mapped[Decimal] = mapped_column(Numeric(10, 3))
+    caller: Mapped[bytes] = mapped_column(LargeBinary)
+    agent: Mapped[bytes] = mapped_column(LargeBinary)
+    timeline: Mapped[JsonObject]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
 class RunCostLine(Base):
     """The cost of one item: ``quantity`` times ``unit_price_cents`` from the price table of ``price_date``."""
 

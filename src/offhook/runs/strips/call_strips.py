@@ -1,0 +1,88 @@
+"""Measures the strips of finished runs once, stores them, and gives them to pages and lists."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Final
+
+from offhook.kit.database.database import Database
+from offhook.kit.files.file_store import FileGone, FileStore
+from offhook.runs import service as runs
+from offhook.runs.errors import RunInProgress
+from offhook.runs.strips import repository
+from offhook.runs.strips.loudness import Loudness, measure_loudness
+from offhook.runs.strips.repository import FinishedRun, TimedEvent
+from offhook.runs.strips.timeline import build_timeline
+from offhook.runs.tables import RunStrip
+
+# A list shows what is measured until then and asks again for the rest.
+_LIST_BUDGET_S: Final = 1.5
+# Reading an hour of sound takes a core for half a second; calls in progress need the others.
+_MEASURED_AT_A_TIME: Final = 1
+
+
+class CallStrips:
+    """The strips of one process. A strip is measured when it is first asked for: most runs are never looked at."""
+
+    def __init__(self, db: Database, storage: FileStore) -> None:
+        self._db = db
+        self._storage = storage
+        self._slots = asyncio.Semaphore(_MEASURED_AT_A_TIME)
+
+    async def load_strip(self, organization_id: int, workflow_id: int, run_id: int) -> RunStrip:
+        """Returns a run's strip. Raises RunNotFound (404), RunInProgress (409) for a run that is not over, and
+        StorageUnavailable (503)."""
+        async with self._db.transaction() as session:
+            await runs.get_run(session, organization_id, run_id, workflow_id=workflow_id)
+        strips, _ = await self.load_strips(organization_id, [run_id], budget_s=None)
+        if not strips:
+            raise RunInProgress
+        return strips[0]
+
+    async def load_strips(
+        self, organization_id: int, run_ids: Sequence[int], *, budget_s: float | None = _LIST_BUDGET_S
+    ) -> tuple[list[RunStrip], list[int]]:
+        """Returns the strips of those runs that are over, and the ids of those that are not yet measured after
+        ``budget_s`` seconds. Other organizations' runs are left out."""
+        async with self._db.transaction() as session:
+            strips = await repository.read_strips(session, organization_id, run_ids)
+            known = {strip.run_id for strip in strips}
+            missing = [run_id for run_id in dict.fromkeys(run_ids) if run_id not in known]
+            finished = await repository.find_finished_runs(session, organization_id, missing) if missing else {}
+            events = await repository.read_strip_events(session, organization_id, list(finished)) if finished else {}
+        stop = None if budget_s is None else time.monotonic() + budget_s
+        pending: list[int] = []
+        for run in finished.values():
+            if stop is not None and time.monotonic() > stop:
+                pending.append(run.id)
+                continue
+            strips.append(await self._measure_strip(organization_id, run, events.get(run.id, [])))
+        return strips, pending
+
+    async def _measure_strip(self, organization_id: int, run: FinishedRun, events: Sequence[TimedEvent]) -> RunStrip:
+        loudness = None
+        is_whole = True
+        if run.recording_key is not None:
+            try:
+                loudness = await self._measure_recording(run.recording_key)
+            except FileGone:  # another machine may still be moving it to the bucket
+                is_whole = False
+        seconds = loudness.seconds if loudness else run.duration
+        timeline = build_timeline(events, seconds)
+        strip = RunStrip(
+            run_id=run.id,
+            organization_id=organization_id,
+            seconds=Decimal(str(round(seconds, 3))),
+            caller=loudness.caller if loudness else b"",
+            agent=loudness.agent if loudness else b"",
+            timeline={"steps": list(timeline.steps), "marks": list(timeline.marks)},
+        )
+        if is_whole:
+            async with self._db.transaction() as session:
+                await repository.keep_strip(session, organization_id, strip)
+        return strip
+
+    async def _measure_recording(self, key: str) -> Loudness | None:
+        async with self._slots, self._storage.open_file(key) as path:
+            return await asyncio.to_thread(measure_loudness, path)

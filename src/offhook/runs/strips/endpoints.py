@@ -1,0 +1,53 @@
+"""Endpoints for the strip of one run, and for the small ones of a list."""
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+
+from offhook.kit.http.path_ids import Id, LongId
+from offhook.orgs import CurrentOrg
+from offhook.runs.services import Services
+from offhook.runs.strips.loudness import BARS, reduce_bars
+from offhook.runs.strips.schemas import CallStrip, CallStripList
+from offhook.runs.tables import RunStrip
+
+router = APIRouter(prefix="/workflow", tags=["runs"])
+list_router = APIRouter(prefix="/organizations/usage", tags=["usage"])
+
+# A list's page has at most so many.
+MAX_RUNS: Final = 200
+# 144 pixels: a bar of two and a gap of one.
+LIST_BARS: Final = 48
+
+RunIdsParam = Annotated[
+    list[Annotated[int, Query(ge=1, le=2**63 - 1)]], Query(min_length=1, max_length=MAX_RUNS, description="Repeatable")
+]
+
+
+@router.get(
+    "/{workflow_id}/runs/{run_id}/strip",
+    response_model=CallStrip,
+    operation_id="get_workflow_run_strip",
+)
+async def get_run_strip(workflow_id: Id, run_id: LongId, org: CurrentOrg, services: Services) -> CallStrip:
+    """Returns the loudness of both sides, the steps and the marks of a finished run, for drawing it as a strip."""
+    return _present_strip(await services.strips.load_strip(org.organization_id, workflow_id, run_id), BARS)
+
+
+@list_router.get("/strips", response_model=CallStripList, operation_id="list_run_strips")
+async def list_run_strips(run_ids: RunIdsParam, org: CurrentOrg, services: Services) -> CallStripList:
+    """Returns small strips of several runs, for lists. Runs in progress and runs that do not exist are left out."""
+    strips, pending = await services.strips.load_strips(org.organization_id, run_ids)
+    return CallStripList(strips=[_present_strip(strip, LIST_BARS) for strip in strips], pending=pending)
+
+
+def _present_strip(strip: RunStrip, bars: int) -> CallStrip:
+    return CallStrip.model_validate(
+        {
+            "workflow_run_id": strip.run_id,
+            "seconds": float(strip.seconds),
+            "caller": reduce_bars(strip.caller, bars),
+            "agent": reduce_bars(strip.agent, bars),
+            **strip.timeline,
+        }
+    )

@@ -1,0 +1,84 @@
+"""Queries for call strips. Every one takes the organization."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from offhook.kit.json_values import JsonObject
+from offhook.runs.states import FINAL_STATES
+from offhook.runs.strips.timeline import EVENT_TYPES
+from offhook.runs.tables import Run, RunEvent, RunStrip
+
+# Of one run; a strip has fewer marks than that.
+_MAX_EVENTS = 2000
+
+TimedEvent = tuple[str, int, JsonObject]
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """A run that a strip can be measured of; ``duration`` in seconds."""
+
+    id: int
+    recording_key: str | None
+    duration: float
+
+
+async def read_strips(session: AsyncSession, organization_id: int, run_ids: Collection[int]) -> list[RunStrip]:
+    """Returns the strips that were measured."""
+    found = await session.scalars(
+        select(RunStrip).where(RunStrip.organization_id == organization_id, RunStrip.run_id.in_(run_ids))
+    )
+    return list(found)
+
+
+async def find_finished_runs(
+    session: AsyncSession, organization_id: int, run_ids: Collection[int]
+) -> dict[int, FinishedRun]:
+    """Returns those of the organization's runs that are over, with nothing left to be written."""
+    rows = await session.execute(
+        select(Run.id, Run.recording_key, Run.duration).where(
+            Run.organization_id == organization_id,
+            Run.id.in_(run_ids),
+            Run.status.in_(sorted(FINAL_STATES)),
+            ~Run.is_leased,
+        )
+    )
+    return {row.id: FinishedRun(row.id, row.recording_key, float(row.duration or 0)) for row in rows}
+
+
+async def read_strip_events(
+    session: AsyncSession, organization_id: int, run_ids: Sequence[int]
+) -> dict[int, list[TimedEvent]]:
+    """Returns the events that strips show, by run, in order."""
+    rows = await session.execute(
+        select(RunEvent.run_id, RunEvent.type, RunEvent.at_ms, RunEvent.data)
+        .where(
+            RunEvent.run_id.in_(run_ids),
+            RunEvent.organization_id == organization_id,
+            RunEvent.type.in_(EVENT_TYPES),
+        )
+        .order_by(RunEvent.run_id, RunEvent.seq)
+        .limit(_MAX_EVENTS * len(run_ids))
+    )
+    events: dict[int, list[TimedEvent]] = defaultdict(list)
+    for row in rows:
+        events[row.run_id].append((row.type, row.at_ms, row.data))
+    return events
+
+
+async def keep_strip(session: AsyncSession, organization_id: int, strip: RunStrip) -> None:
+    """Stores a strip unless another request was faster or the run is gone."""
+    run_is_there = await session.scalar(
+        select(Run.id).where(Run.id == strip.run_id, Run.organization_id == organization_id).with_for_update(read=True)
+    )
+    if run_is_there is None:
+        return
+    values = {
+        column.key: getattr(strip, column.key) for column in RunStrip.__table__.columns if column.key != "created_at"
+    }
+    await session.execute(insert(RunStrip).values(values).on_conflict_do_nothing())

@@ -1,0 +1,45 @@
+"""Answers about call strips."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+MarkKind = Literal["barge_in", "not_understood", "tool_call", "slow_answer", "failure"]
+
+
+class StripStep(BaseModel):
+    """A step of the conversation, from its entry to that of the next one."""
+
+    node_id: str
+    name: str
+    kind: str
+    start_s: float
+    end_s: float
+
+
+class StripMark(BaseModel):
+    """Something worth looking at. ``label``: the tool's name or what failed."""
+
+    kind: MarkKind
+    label: str
+    start_s: float
+    end_s: float
+    is_ok: bool | None = Field(default=None, description="Of a tool call: whether it succeeded; null without an answer")
+
+
+class CallStrip(BaseModel):
+    """Times are seconds on the run's audio clock, which is also the recording's."""
+
+    workflow_run_id: int
+    seconds: float
+    caller: list[int] = Field(
+        description="Loudness of the caller, 0 to 255 (255 is full scale, 128 a quarter of it), in bars of equal length; empty without a recording"
+    )
+    agent: list[int] = Field(description="Loudness of the agent, likewise")
+    steps: list[StripStep]
+    marks: list[StripMark]
+
+
+class CallStripList(BaseModel):
+    strips: list[CallStrip]
+    pending: list[int] = Field(description="Runs that are over and not measured yet: ask again for these")
