@@ -1632,6 +1632,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/usage/strips": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Run Strips
+         * @description Returns small strips of several runs, for lists. Runs in progress and runs that do not exist are left out.
+         */
+        get: operations["list_run_strips"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organizations/webhooks": {
         parameters: {
             query?: never;
@@ -3196,6 +3216,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflow/{workflow_id}/runs/{run_id}/strip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Run Strip
+         * @description Returns the loudness of both sides, the steps and the marks of a finished run, for drawing it as a strip.
+         */
+        get: operations["get_workflow_run_strip"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflow/{workflow_id}/runs/{run_id}/transcript": {
         parameters: {
             query?: never;
@@ -3786,6 +3826,40 @@ export interface components {
              * @enum {string}
              */
             type: "calculator";
+        };
+        /**
+         * CallStrip
+         * @description Times are seconds on the run's audio clock, which is also the recording's.
+         */
+        CallStrip: {
+            /**
+             * Agent
+             * @description Loudness of the agent, likewise
+             */
+            agent: number[];
+            /**
+             * Caller
+             * @description Loudness of the caller, 0 to 255 (255 is full scale, 128 a quarter of it), in bars of equal length; empty without a recording
+             */
+            caller: number[];
+            /** Marks */
+            marks: components["schemas"]["StripMark"][];
+            /** Seconds */
+            seconds: number;
+            /** Steps */
+            steps: components["schemas"]["StripStep"][];
+            /** Workflow Run Id */
+            workflow_run_id: number;
+        };
+        /** CallStripList */
+        CallStripList: {
+            /**
+             * Pending
+             * @description Runs that are over and not measured yet: ask again for these
+             */
+            pending: number[];
+            /** Strips */
+            strips: components["schemas"]["CallStrip"][];
         };
         /**
          * CallbackResponse
@@ -7126,6 +7200,44 @@ export interface components {
             };
             /** Name */
             name?: string | null;
+        };
+        /**
+         * StripMark
+         * @description Something worth looking at. ``label``: the tool's name or what failed.
+         */
+        StripMark: {
+            /** End S */
+            end_s: number;
+            /**
+             * Is Ok
+             * @description Of a tool call: whether it succeeded; null without an answer
+             */
+            is_ok?: boolean | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "barge_in" | "not_understood" | "tool_call" | "slow_answer" | "failure";
+            /** Label */
+            label: string;
+            /** Start S */
+            start_s: number;
+        };
+        /**
+         * StripStep
+         * @description A step of the conversation, from its entry to that of the next one.
+         */
+        StripStep: {
+            /** End S */
+            end_s: number;
+            /** Kind */
+            kind: string;
+            /** Name */
+            name: string;
+            /** Node Id */
+            node_id: string;
+            /** Start S */
+            start_s: number;
         };
         /** SttFallback */
         SttFallback: {
@@ -18542,6 +18654,97 @@ export interface operations {
             };
         };
     };
+    list_run_strips: {
+        parameters: {
+            query: {
+                /** @description Repeatable */
+                run_ids: number[];
+            };
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallStripList"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
     list_webhooks: {
         parameters: {
             query?: never;
@@ -26922,6 +27125,97 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_workflow_run_strip: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallStrip"];
+                };
             };
             /** @description The credential is missing or invalid */
             401: {
