@@ -12,6 +12,7 @@ import {
 import type { ComponentType } from "react";
 import { InvitationPage, SignInPage } from "../features/auth";
 import { readPlace } from "../features/runs/player/place";
+import { readAgentPlace } from "./screens/agent-place";
 import { readRunSearch } from "../features/runs/list/search";
 import { currentToken } from "../lib/api/session";
 import { ErrorScreen } from "./screens/error-screen";
@@ -77,6 +78,7 @@ const agent = createRoute({
     stringify: ({ agentId }) => ({ agentId: String(agentId) }),
   },
   staticData: { isWide: true },
+  validateSearch: readAgentPlace,
   component: lazyRouteComponent(() => import("./screens/agent-screen"), "AgentScreen"),
 });
 

@@ -1,8 +1,8 @@
 /** The page of one agent: the editor, with a dock for forms, tries, settings and versions; and its conversations. */
 
 import { Center, Loader, SegmentedControl, Skeleton } from "@mantine/core";
-import { useParams } from "@tanstack/react-router";
-import { Suspense, lazy, useDeferredValue, useState } from "react";
+import { useParams, useSearch } from "@tanstack/react-router";
+import { Suspense, lazy, useDeferredValue, useEffect, useState } from "react";
 import { Problem } from "../../components/feedback/problem";
 import { Builder, Header, useAgent, useEditor, useNodeTypes } from "../../features/builder";
 import { useOrganizationContext, permissionsOf } from "../../lib/organization/organization-context";
@@ -22,6 +22,7 @@ const RunsPanel = lazy(() =>
 export function AgentScreen() {
   const { agentId } = useParams({ from: "/signed-in/agents/$agentId" });
   const agent = useAgent(agentId);
+  const { step } = useSearch({ from: "/signed-in/agents/$agentId" });
   usePageTitle(agent.data?.name ?? "Agent");
   const specs = useNodeTypes();
   const organization = useOrganizationContext();
@@ -49,6 +50,7 @@ export function AgentScreen() {
       agent={agent.data}
       specs={specs.data}
       canEdit={permissionsOf(organization.data?.role).write}
+      startAt={step}
     />
   );
 }
@@ -57,10 +59,19 @@ interface AgentViewProps {
   agent: Agent;
   specs: NonNullable<ReturnType<typeof useNodeTypes>["data"]>;
   canEdit: boolean;
+  /** The step that a link leads to. */
+  startAt: string | undefined;
 }
 
-function AgentView({ agent, specs, canEdit }: AgentViewProps) {
+function AgentView({ agent, specs, canEdit, startAt }: AgentViewProps) {
   const editor = useEditor(agent, canEdit, specs);
+  const { document, reveal } = editor;
+  const isKnown = startAt !== undefined && document.definition.nodes.some((node) => node.id === startAt);
+  // Once: later the reader goes where they please.
+  useEffect(() => {
+    if (isKnown) reveal({ nodeIds: [startAt], edgeIds: [] }, "form");
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [startAt]);
   const testPanel = useTestPanel(agent.id, editor.flush);
   const [view, setView] = useState("build");
   const header = (

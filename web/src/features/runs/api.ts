@@ -11,6 +11,11 @@ export function isLive(run: Pick<Run, "status">): boolean {
   return LIVE.includes(run.status);
 }
 
+/** A chat has no sound, and a call's strip is measured when it is over. */
+export function hasStrip(run: Pick<Run, "status" | "mode">): boolean {
+  return run.mode !== "textchat" && !isLive(run);
+}
+
 export const PER_PAGE = 25;
 
 function asked(search: RunSearch): { filters?: string } {

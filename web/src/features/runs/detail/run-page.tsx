@@ -15,12 +15,14 @@ import { transcriptOf } from "../../../lib/live/transcript";
 import { formatDateTime, formatDuration, formatMoney, humanize } from "../../../lib/format/format";
 import { turnsOf } from "../../../lib/live/latency";
 import type { RunDetail } from "../../../lib/api/types";
+import { useRunStrip } from "../../../lib/runs/run-strips";
 import { usePageTitle } from "../../../lib/ui/use-page-title";
 import { isLive, useCampaignNames, useRun } from "../api";
+import { explainEnd } from "./end-explanation";
+import { EndNote } from "./end-note";
 import { EventsPanel } from "./events-panel";
 import { Costs, givenOf, Reviews, Values } from "./facts-panels";
 import { PlayerBar } from "../player/player";
-import { StepTrail } from "../player/step-trail";
 import classes from "../runs.module.css";
 import { channelName } from "../list/runs-panel";
 import { Share } from "./share";
@@ -51,6 +53,8 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
   const address =
     run.recording_url !== null && !isLive(run) ? localPath(run.recording_url, window.location.href) : null;
   const player = usePlayer(address, startAt);
+  const strip = useRunStrip(agentId, run.id, isSpoken && !isLive(run));
+  const end = useMemo(() => (isLive(run) ? null : explainEnd(run, run.events)), [run]);
   const isHeard = address !== null && (player.isPlaying || player.seconds > 0);
   return (
     <Page
@@ -65,21 +69,23 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
         </Text>
       )}
       <Facts run={run} />
-      <div className={classes.columns} data-silent={!isSpoken || undefined}>
-        {isSpoken && (
-          <div className={classes.heard}>
-            <Panel title="Recording" right={run.recording_url && <Download url={run.recording_url} name="Recording" />}>
-              {address === null ? (
-                <Nothing words={isLive(run) ? "Available when the call ends." : "No recording."} />
-              ) : (
-                <>
-                  <PlayerBar player={player} address={address} />
-                  <StepTrail events={run.events} seconds={player.seconds} onSeek={player.seek} />
-                </>
-              )}
-            </Panel>
-          </div>
-        )}
+      {end !== null && <EndNote end={end} agentId={agentId} onSeek={address === null ? null : player.seek} />}
+      {isSpoken && (
+        <section className={classes.heard} aria-label="Recording">
+          {address === null ? (
+            <Nothing words={isLive(run) ? "The recording is available when the call ends." : "No recording."} />
+          ) : (
+            <PlayerBar
+              player={player}
+              address={address}
+              strip={strip.data}
+              hasFailed={strip.isError}
+              download={run.recording_url && <Download url={run.recording_url} name="Recording" />}
+            />
+          )}
+        </section>
+      )}
+      <div className={classes.columns}>
         <Panel
           title="Transcript"
           right={run.transcript_url && <Download url={run.transcript_url} name="Transcript" />}
@@ -162,7 +168,6 @@ function Facts({ run }: { run: RunDetail }) {
       {run.campaign_id !== null && <Fact name="Campaign" value={<CampaignLink id={run.campaign_id} />} />}
       <Fact name="Started" value={formatDateTime(run.started_at ?? run.created_at)} />
       <Fact name="Duration" value={formatDuration(run.duration)} />
-      <Fact name="Ended by" value={run.end_reason ? humanize(run.end_reason) : "–"} />
       <Fact name="Version" value={`v${run.version_number}`} />
       <Fact name="Cost" value={formatMoney(run.cost_cents)} />
     </Group>

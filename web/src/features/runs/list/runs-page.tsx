@@ -9,18 +9,22 @@ import { LinkRow, nameClass } from "../../../components/tables/link-row";
 import { Empty, Loaded, Page } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { RunBadge } from "../../../components/runs/run-badge";
+import { CallSparkline } from "../../../components/runs/strip/call-sparkline";
+import type { Strip } from "../../../components/runs/strip/strip-shapes";
 import { downloadFile } from "../../../lib/api/download";
 import { formatDateTime, formatDuration, formatMoney, formatTimeAgo } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import { notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
-import { isLive, reportPath, useAllRuns } from "../api";
+import { useRunStrips } from "../../../lib/runs/run-strips";
+import { hasStrip, isLive, reportPath, useAllRuns } from "../api";
 import { Filters } from "./filters";
 import { channelName } from "./runs-panel";
 import { countFilters, type RunSearch } from "./search";
 
 const COLUMNS = [
   { title: "Run", sort: "id" },
+  { title: "Call", width: 164 },
   { title: "Outcome" },
   { title: "Agent" },
   { title: "Channel" },
@@ -33,6 +37,7 @@ export function RunsPage() {
   const search = useSearch({ from: "/signed-in/runs" });
   const navigate = useNavigate();
   const runs = useAllRuns(search);
+  const strips = useRunStrips(runs.data?.items.filter(hasStrip).map((run) => run.run_id) ?? []);
   const go = (next: RunSearch) => void navigate({ to: "/runs", search: next, replace: true });
   useLastPage(search.page ?? 1, runs, (page) => go({ ...search, page }));
   const sorting = {
@@ -59,7 +64,7 @@ export function RunsPage() {
               <>
                 <DataTable label="Runs" columns={COLUMNS} sorting={sorting} minWidth={900} isTight>
                   {data.items.map((run) => (
-                    <RunRow key={run.run_id} run={run} />
+                    <RunRow key={run.run_id} run={run} strip={strips.get(run.run_id)} />
                   ))}
                 </DataTable>
                 <Pager
@@ -78,7 +83,7 @@ export function RunsPage() {
   );
 }
 
-function RunRow({ run }: { run: Schema<"UsageRunItem"> }) {
+function RunRow({ run, strip }: { run: Schema<"UsageRunItem">; strip: Strip | undefined }) {
   const navigate = useNavigate();
   const target = {
     to: "/agents/$agentId/runs/$runId",
@@ -90,6 +95,9 @@ function RunRow({ run }: { run: Schema<"UsageRunItem"> }) {
         <Link {...target} className={nameClass}>
           {run.name}
         </Link>
+      </Table.Td>
+      <Table.Td>
+        <CallSparkline strip={strip} />
       </Table.Td>
       <Table.Td>
         <RunBadge status={run.status} outcome={run.outcome} />

@@ -6,10 +6,12 @@ import { useState } from "react";
 import { Panel } from "../../../components/layout/panel";
 import { Problem } from "../../../components/feedback/problem";
 import { RunBadge } from "../../../components/runs/run-badge";
+import { CallSparkline } from "../../../components/runs/strip/call-sparkline";
 import { formatDuration, formatMilliseconds, formatTimeAgo, humanize } from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import type { Run } from "../../../lib/api/types";
-import { useRuns } from "../api";
+import { useRunStrips } from "../../../lib/runs/run-strips";
+import { hasStrip, useRuns } from "../api";
 import classes from "../runs.module.css";
 
 const PER_PAGE = 10;
@@ -48,12 +50,14 @@ export function RunsPanel({ agentId }: { agentId: number }) {
 
 function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
   const navigate = useNavigate();
+  const strips = useRunStrips(runs.filter(hasStrip).map((run) => run.id));
   return (
     <div className={classes.scroll}>
       <Table highlightOnHover>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Run</Table.Th>
+            <Table.Th>Call</Table.Th>
             <Table.Th>Outcome</Table.Th>
             <Table.Th>Channel</Table.Th>
             <Table.Th ta="right">Duration</Table.Th>
@@ -77,6 +81,9 @@ function RunTable({ agentId, runs }: { agentId: number; runs: Run[] }) {
                 >
                   {run.name}
                 </Link>
+              </Table.Td>
+              <Table.Td>
+                <CallSparkline strip={strips.get(run.id)} />
               </Table.Td>
               <Table.Td>
                 <RunBadge status={run.status} outcome={run.outcome} />

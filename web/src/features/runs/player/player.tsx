@@ -1,40 +1,59 @@
-/** Listening to a conversation: play, pace, place, and its two sides as waves. */
+/** The head of a run: its strip over the full width, to be listened to from any point. */
 
-import { ActionIcon, Group, SegmentedControl, Text } from "@mantine/core";
+import { ActionIcon, Group, SegmentedControl, Skeleton, Text } from "@mantine/core";
 import { Pause, Play } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
+import { CallStrip } from "../../../components/runs/strip/call-strip";
+import type { Strip } from "../../../components/runs/strip/strip-shapes";
 import { formatClock } from "../../../lib/format/format";
 import classes from "./player.module.css";
 import type { Player } from "./use-player";
-import { Waveform } from "./waveform";
 
-export function PlayerBar({ player, address }: { player: Player; address: string }) {
+interface PlayerBarProps {
+  player: Player;
+  address: string;
+  strip: Strip | undefined;
+  /** The strip could not be had; the recording can be heard all the same. */
+  hasFailed: boolean;
+  download: ReactNode;
+}
+
+export function PlayerBar({ player, address, strip, hasFailed, download }: PlayerBarProps) {
   const [pace, setPace] = useState("1");
   const run = (value: string) => {
     setPace(value);
     if (player.audio.current) player.audio.current.playbackRate = Number(value);
   };
+  const total = Math.max(player.total, strip?.seconds ?? 0);
   return (
     <div className={classes.player}>
       <audio ref={player.audio} preload="metadata" src={address} aria-label="Recording: caller left, agent right">
         <track kind="captions" />
       </audio>
-      <Waveform peaks={player.peaks} seconds={player.seconds} total={player.total} onSeek={player.seek} />
+      {strip !== undefined && (
+        <CallStrip strip={strip} seconds={player.seconds} total={total} onSeek={player.seek} onToggle={player.toggle} />
+      )}
+      {strip === undefined && !hasFailed && <Skeleton h={156} radius="md" aria-hidden="true" />}
       <Group justify="space-between" gap="sm">
         <Group gap="sm">
           <ActionIcon
-            size={42}
+            size={36}
             radius="xl"
             variant="filled"
             onClick={player.toggle}
             aria-label={player.isPlaying ? "Pause" : "Play"}
           >
-            {player.isPlaying ? <Pause size={19} /> : <Play size={19} />}
+            {player.isPlaying ? <Pause size={17} /> : <Play size={17} />}
           </ActionIcon>
           <Text fz="sm" className={classes.time}>
-            {formatClock(player.seconds * 1000)} <span>/ {formatClock(player.total * 1000)}</span>
+            {formatClock(player.seconds * 1000)} <span>/ {formatClock(total * 1000)}</span>
           </Text>
         </Group>
+        <ul className={classes.sides} aria-label="Sides of the call">
+          <li data-side="caller">Caller</li>
+          <li data-side="agent">Agent</li>
+        </ul>
+        {download}
         <SegmentedControl
           size="xs"
           aria-label="Playback speed"
@@ -47,9 +66,9 @@ export function PlayerBar({ player, address }: { player: Player; address: string
           ]}
         />
       </Group>
-      {player.hasFailed && (
+      {hasFailed && (
         <Text fz="xs" c="dimmed">
-          The waveform could not be drawn. Playback might still work.
+          The waveform could not be loaded. The recording still plays.
         </Text>
       )}
     </div>

@@ -1,15 +1,12 @@
-/** The recording as it plays: where it is, how fast, and its loudness once it has been read. */
+/** The recording as it plays: where it is, and how long it is. */
 
 import { useCallback, useEffect, useRef, useState } from "react";
-import { PeakReader, type Peaks } from "../../../lib/audio/wav-peaks";
 
 export interface Player {
   audio: React.RefObject<HTMLAudioElement | null>;
   seconds: number;
   total: number;
   isPlaying: boolean;
-  peaks: Peaks | null;
-  hasFailed: boolean;
   seek: (seconds: number) => void;
   toggle: () => void;
 }
@@ -20,7 +17,6 @@ export function usePlayer(address: string | null, startAt = 0): Player {
   const [seconds, setSeconds] = useState(0);
   const [length, setLength] = useState(0);
   const [isPlaying, setIsPlaying] = useState(false);
-  const { peaks, hasFailed } = usePeaks(address);
 
   useEffect(() => {
     const element = audio.current;
@@ -63,33 +59,5 @@ export function usePlayer(address: string | null, startAt = 0): Player {
     if (element.paused) void element.play().catch(() => undefined);
     else element.pause();
   }, []);
-  return { audio, seconds, total: Math.max(length, peaks?.seconds ?? 0), isPlaying, peaks, hasFailed, seek, toggle };
-}
-
-function usePeaks(address: string | null): { peaks: Peaks | null; hasFailed: boolean } {
-  const [peaks, setPeaks] = useState<Peaks | null>(null);
-  const [hasFailed, setHasFailed] = useState(false);
-  useEffect(() => {
-    setPeaks(null);
-    setHasFailed(false);
-    if (address === null) return;
-    const leaving = new AbortController();
-    readPeaks(address, leaving.signal).then(
-      (read) => (read === null ? setHasFailed(true) : setPeaks(read)),
-      () => leaving.signal.aborted || setHasFailed(true),
-    );
-    return () => leaving.abort();
-  }, [address]);
-  return { peaks, hasFailed };
-}
-
-async function readPeaks(address: string, signal: AbortSignal): Promise<Peaks | null> {
-  const response = await fetch(address, { signal });
-  if (!response.ok || response.body === null) return null;
-  const reader = response.body.getReader();
-  const peaks = new PeakReader();
-  for (let piece = await reader.read(); !piece.done && peaks.isReadable; piece = await reader.read())
-    peaks.push(piece.value);
-  await reader.cancel();
-  return peaks.finish();
+  return { audio, seconds, total: length, isPlaying, seek, toggle };
 }
