@@ -21,7 +21,13 @@ it("sends the name and the outcomes to redial", async () => {
 
 it("shows at the outcomes that none is selected", async () => {
   const { user, server } = await renderPart(<Redial campaign={CAMPAIGN} onClose={() => undefined} />);
-  server.refuse(REDIAL, ["redial_statuses"], "too_short", "List should have at least 1 item after validation, not 0");
+  server.refuse(
+    REDIAL,
+    ["redial_statuses"],
+    "too_short",
+    "List should have at least 1 item after validation, not 0",
+    1,
+  );
   for (const outcome of [/^No answer/, /^Busy/, /^Voicemail/])
     await user.click(await screen.findByRole("checkbox", { name: outcome }));
   await user.click(screen.getByRole("button", { name: "Create campaign" }));
