@@ -87,6 +87,13 @@ class TestSuperuser:
     def test_grant(self, shared: Offhook) -> None:
         assert shared.run("superuser", "grant", "owner@localhost").stdout == "owner@localhost is superuser.\n"
 
+    def test_revoke_and_list(self, shared: Offhook) -> None:
+        shared.run("superuser", "grant", "owner@localhost")
+        assert shared.run("superuser", "list").stdout == "owner@localhost\n"
+        done = shared.run("superuser", "revoke", "owner@localhost")
+        assert done.stdout == "owner@localhost is no longer superuser.\n"
+        assert shared.run("superuser", "list").stdout == ""
+
     def test_an_unknown_address(self, shared: Offhook) -> None:
         done = shared.run("superuser", "grant", "nobody@example.com")
         assert (done.returncode, done.stderr) == (1, "offhook: No user has the email address nobody@example.com.\n")

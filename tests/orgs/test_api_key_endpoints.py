@@ -10,6 +10,7 @@ import pytest
 from httpx2 import AsyncClient
 from sqlalchemy import select, update
 
+from offhook.orgs.api_keys.keys import create_key_by_command
 from offhook.orgs.services import OrganizationServices
 from offhook.orgs.sign_in.authentication import Authenticator
 from offhook.orgs.tables import ApiKey
@@ -58,6 +59,14 @@ class TestCreate:
         assert record is not None
         assert len(record.key_sha256) == 32
         assert (await client.get("/auth/me", headers={"X-API-Key": made["key"]})).json()["organization_id"] == org.id
+
+    async def test_one_made_in_the_shell_is_in_the_log(self, client: AsyncClient, root: Root, org: OrgFixture) -> None:
+        async with root.db.transaction() as session:
+            new = await create_key_by_command(session, org.id, "CI", "viewer")
+        assert (await client.get("/auth/me", headers={"X-API-Key": new.key})).json()["role"] == "viewer"
+        (entry,) = (await client.get("/organizations/audit-log", headers=org.owner_headers)).json()["entries"]
+        assert (entry["action"], entry["data"]["by"]) == ("api_key.created", "command line")
+        assert new.key not in str(entry)
 
     async def test_not_by_a_key(self, client: AsyncClient, org: OrgFixture) -> None:
         for path in (KEYS, "/user/api-keys"):

@@ -9,6 +9,7 @@ import typer
 from offhook.commands.console import run_with_database
 from offhook.kit.database.database import Database
 from offhook.orgs import service as orgs
+from offhook.orgs.api_keys.keys import create_key_by_command
 
 
 class ApiKeyRole(StrEnum):
@@ -33,7 +34,7 @@ def register(app: typer.Typer) -> None:
         async def create_key(database: Database) -> dict[str, object]:
             async with database.transaction() as session:
                 organization = await orgs.find_organization(session, org)
-                new = await orgs.create_key(session, organization_id=organization.id, name=name, role=role.value)
+                new = await create_key_by_command(session, organization.id, name, role.value)
                 return {
                     "id": new.record.id,
                     "organization_id": organization.id,

@@ -1,12 +1,13 @@
 """``offhook superuser``: superusers of the whole installation."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
 from offhook.commands.console import run_with_database
 from offhook.kit.database.database import Database
-from offhook.orgs import service as orgs
+from offhook.orgs.people import superusers
 
 
 def register(app: typer.Typer) -> None:
@@ -19,6 +20,27 @@ def register(app: typer.Typer) -> None:
 
         async def grant_superuser(database: Database) -> str:
             async with database.transaction() as session:
-                return (await orgs.grant_superuser(session, email)).email
+                return (await superusers.grant_superuser(session, email)).email
 
         typer.echo(f"{run_with_database(grant_superuser)} is superuser.")
+
+    @superuser.command()
+    def revoke(email: Annotated[str, typer.Argument(help="Address of a superuser.")]) -> None:
+        """End a superuser's access, and the sessions that they opened in others' names."""
+
+        async def revoke_superuser(database: Database) -> str:
+            async with database.transaction() as session:
+                return (await superusers.revoke_superuser(session, email, datetime.now(UTC))).email
+
+        typer.echo(f"{run_with_database(revoke_superuser)} is no longer superuser.")
+
+    @superuser.command("list")
+    def list_addresses() -> None:
+        """List the superusers."""
+
+        async def list_superusers(database: Database) -> list[str]:
+            async with database.transaction() as session:
+                return [user.email for user in await superusers.list_superusers(session)]
+
+        for address in run_with_database(list_superusers):
+            typer.echo(address)

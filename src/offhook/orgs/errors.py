@@ -69,6 +69,12 @@ class SignupDisabled(Forbidden):
     code = "signup_disabled"
 
 
+class SuperuserNotFound(NotFound):
+    """No superuser has this email address."""
+
+    code = "superuser_not_found"
+
+
 class SignupRequestNotFound(NotFound):
     """No such request for an account."""
 

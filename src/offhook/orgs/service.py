@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Final
 from urllib.parse import urlsplit
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -16,6 +17,8 @@ from offhook.orgs.errors import ApiKeyNotFound, EmailTaken, InvalidCredentials, 
 from offhook.orgs.tables import ApiKey, Member, Organization, SignInLink, User, UserSession
 from offhook.settings import Settings
 
+# In the audit log: what was done in the operator's shell.
+BY_COMMAND: Final = {"by": "command line"}
 SESSION_LIFETIME = timedelta(days=30)
 LINK_LIFETIME = timedelta(hours=24)
 KEY_PREFIX = "ohk_"

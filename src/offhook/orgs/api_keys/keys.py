@@ -32,6 +32,15 @@ async def create_key(session: AsyncSession, caller: Caller, body: ApiKeyCreate, 
     return new
 
 
+async def create_key_by_command(session: AsyncSession, organization_id: int, name: str, role: str) -> NewKey:
+    """Creates a key without limits for the operator's shell."""
+    new = await service.create_key(session, organization_id=organization_id, name=name, role=role)
+    data = {"name": name, "role": role, **service.BY_COMMAND}
+    actor = Caller.system(organization_id, role="owner")
+    await write_audit_entry(session, actor, "api_key.created", f"api_key:{new.record.id}", data)
+    return new
+
+
 async def set_archived(session: AsyncSession, caller: Caller, key_id: int, archived_at: datetime | None) -> ApiKey:
     """Archives a key, or reactivates it with None, from the next request on.
 

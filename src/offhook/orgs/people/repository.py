@@ -230,3 +230,20 @@ async def revoke_other_sessions(session: AsyncSession, user_id: int, token_sha25
     )
     assert isinstance(result, CursorResult)
     return result.rowcount
+
+
+async def find_superuser(session: AsyncSession, email: str) -> User | None:
+    return await session.scalar(select(User).where(func.lower(User.email) == func.lower(email), User.is_superuser))
+
+
+async def list_superusers(session: AsyncSession) -> Sequence[User]:
+    return (await session.scalars(select(User).where(User.is_superuser).order_by(User.email))).all()
+
+
+async def revoke_borrowed_sessions(session: AsyncSession, superuser_id: int, now: datetime) -> None:
+    """Revokes the sessions in which this superuser acts as somebody else."""
+    await session.execute(
+        update(UserSession)
+        .where(UserSession.impersonator_id == superuser_id, UserSession.revoked_at.is_(None))
+        .values(revoked_at=now)
+    )

@@ -13,11 +13,15 @@ const THINGS: Record<string, string> = {
 
 const ACTIONS: Record<string, string> = {
   "workflow.demo_created": "Demo agents created",
+  "sign_in_link.created": "Sign-in link created",
   "user.followed_link": "Signed in with a link",
   "user.impersonated": "Impersonated a user",
   "user.logged_in": "Signed in",
   "user.logged_out": "Signed out",
   "user.signed_up": "Signed up",
+  "user.sign_in_failed": "Sign-in failed",
+  "user.superuser_granted": "Superuser granted",
+  "user.superuser_revoked": "Superuser revoked",
   "user.switched_organization": "Switched organizations",
 };
 
