@@ -54,6 +54,7 @@ WITHOUT_ORGANIZATION: Exceptions = {
     "src/offhook/orgs/repository.py::find_link": ("2026-11-23", "a one-time link names its organization"),
     "src/offhook/orgs/repository.py::revoke_links": ("2026-11-23", "a person's links in all organizations"),
     "src/offhook/orgs/repository.py::delete_signup_requests": ("2026-11-23", "cleans up for the whole installation"),
+    "src/offhook/orgs/sign_in/repository.py::extend_session": ("2026-11-23", "a session is known by its token alone"),
     "src/offhook/orgs/sign_in/repository.py::insert_signup_request": ("2026-11-23", "a stranger has no organization"),
     "src/offhook/orgs/sign_in/repository.py::list_signup_requests": ("2026-11-23", "a stranger has no organization"),
     "src/offhook/orgs/sign_in/repository.py::take_signup_request": ("2026-11-23", "a stranger has no organization"),

@@ -93,7 +93,8 @@ class UserResponse(BaseModel):
 
 
 class SignedInResponse(BaseModel):
-    """Send ``token`` as ``Authorization: Bearer <token>``; it is valid for 30 days."""
+    """Send ``token`` as ``Authorization: Bearer <token>``; it ends 72 hours after its last use,
+    and 30 days after signing in."""
 
     token: str
     user: UserResponse

@@ -19,6 +19,8 @@ from offhook.settings import Settings
 
 # In the audit log: what was done in the operator's shell.
 BY_COMMAND: Final = {"by": "command line"}
+# A session ends when it is not used for this long, and after its lifetime in any case. Three days cover a weekend.
+SESSION_IDLE = timedelta(hours=72)
 SESSION_LIFETIME = timedelta(days=30)
 LINK_LIFETIME = timedelta(hours=24)
 KEY_PREFIX = "ohk_"
@@ -128,10 +130,11 @@ async def start_session(
     organization_id: int,
     user_id: int,
     now: datetime,
-    lifetime: timedelta = SESSION_LIFETIME,
+    lifetime: timedelta = SESSION_IDLE,
     impersonator_id: int | None = None,
 ) -> str:
-    """Creates a session and returns its token."""
+    """Creates a session that ends after ``lifetime`` without use, and returns its token. A superuser's in another person's
+    name ends then in any case."""
     token = new_token()
     session.add(
         UserSession(

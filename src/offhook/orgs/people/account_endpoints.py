@@ -75,7 +75,8 @@ class PasswordChange(BaseModel):
 
 
 class SessionResponse(BaseModel):
-    """``is_impersonated`` is true when a superuser acts on your behalf in this session."""
+    """``is_impersonated`` is true when a superuser acts on your behalf in this session. Use moves ``expires_at``, to 30 days
+    after ``created_at`` at most."""
 
     id: int
     organization_id: int

@@ -1,7 +1,7 @@
 """Authentication: one indexed read for each request, on a connection that is released before the endpoint runs."""
 
 import asyncio
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
@@ -17,11 +17,13 @@ from offhook.kit.tasks import TaskTracker
 from offhook.orgs.access_rules import is_in_networks
 from offhook.orgs.caller import Caller
 from offhook.orgs.errors import InvalidApiKey, InvalidToken, KeyNetworkRefused
+from offhook.orgs.service import SESSION_IDLE, SESSION_LIFETIME
 from offhook.orgs.sign_in import repository
 
 log = structlog.get_logger(__name__)
 
 LATE_TOUCH_S = 30.0
+EXTEND_AFTER = timedelta(minutes=5)
 # A client with a stale key may retry hard: this limits the load and the log; 256 random bits cannot be guessed.
 MAX_UNKNOWN_CREDENTIALS_PER_MINUTE = 300
 MAX_CREDENTIAL_LENGTH = 512
@@ -80,12 +82,14 @@ class Authenticator:
         )
 
     async def _by_session(self, token: str, ip: str | None) -> Caller:
-        row = None
+        row, now = None, self._clock.now()
         if len(token) <= MAX_CREDENTIAL_LENGTH:
-            row = await repository.find_session(self._reads, hash_token(token), self._clock.now())
+            row = await repository.find_session(self._reads, hash_token(token), now)
         if row is None:
             self._unknown_limiter.spend(network_of(ip))
             raise InvalidToken(headers={"WWW-Authenticate": "Bearer"})
+        if row["impersonator_id"] is None:
+            await self._extend_session(row["id"], row["created_at"], row["expires_at"], now)
         return Caller(
             organization_id=row["organization_id"],
             user_id=row["user_id"],
@@ -96,6 +100,17 @@ class Authenticator:
             ip=ip,
             support_may_write=row["support_may_write"],
         )
+
+    async def _extend_session(self, session_id: int, created_at: datetime, expires_at: datetime, now: datetime) -> None:
+        """Moves the end of a session that is in use, every few minutes, up to its lifetime."""
+        later = min(now + SESSION_IDLE, created_at + SESSION_LIFETIME)
+        if later - expires_at < EXTEND_AFTER:
+            return
+        try:
+            await repository.extend_session(self._engine, session_id, later)
+        except SQLAlchemyError:
+            # The next request tries again; days remain.
+            log.warning("session_extension_failed", session_id=session_id, exc_info=True)
 
     async def _mark_used(self, key_id: int, now: datetime) -> None:
         """Sets ``last_used_at``. When another transaction holds the row, the request does not wait: a task does, one

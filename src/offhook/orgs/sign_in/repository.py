@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession
 
 from offhook.kit.database.direct_reads import DirectReadPool
-from offhook.orgs.tables import ApiKey, SignupRequest, User
+from offhook.orgs.tables import ApiKey, SignupRequest, User, UserSession
 
 TOUCH_AFTER: Final = timedelta(seconds=60)
 MAX_LISTED_REQUESTS: Final = 1000
@@ -21,7 +21,7 @@ FROM api_keys
 WHERE key_sha256 = $1
 """
 _SESSION: Final = """
-SELECT s.organization_id, s.user_id, s.impersonator_id, m.role, u.is_superuser, o.support_may_write
+SELECT s.id, s.created_at, s.expires_at, s.organization_id, s.user_id, s.impersonator_id, m.role, u.is_superuser, o.support_may_write
 FROM user_sessions s
 JOIN organizations o ON o.id = s.organization_id
 JOIN users u ON u.id = s.user_id
@@ -38,6 +38,18 @@ async def find_key(reads: DirectReadPool, key_sha256: bytes) -> asyncpg.Record |
 async def find_session(reads: DirectReadPool, token_sha256: bytes, now: datetime) -> asyncpg.Record | None:
     """Returns the person, role and organization of a valid session."""
     return await reads.fetch_row(_SESSION, token_sha256, now)
+
+
+async def extend_session(engine: AsyncEngine, session_id: int, expires_at: datetime) -> None:
+    """Lets a session end later, unless another request does so now; ``engine`` autocommits."""
+    free = (
+        select(UserSession.id)
+        .where(UserSession.id == session_id, UserSession.expires_at < expires_at)
+        .with_for_update(skip_locked=True)
+        .scalar_subquery()
+    )
+    async with engine.connect() as connection:
+        await connection.execute(update(UserSession).where(UserSession.id == free).values(expires_at=expires_at))
 
 
 async def mark_key_used(engine: AsyncEngine, key_id: int, now: datetime, *, skip_locked: bool) -> bool:
