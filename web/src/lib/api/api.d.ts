@@ -7043,7 +7043,8 @@ export interface components {
         };
         /**
          * SessionResponse
-         * @description ``is_impersonated`` is true when a superuser acts on your behalf in this session.
+         * @description ``is_impersonated`` is true when a superuser acts on your behalf in this session. Use moves ``expires_at``, to 30 days
+         *     after ``created_at`` at most.
          */
         SessionResponse: {
             /**
@@ -7089,7 +7090,8 @@ export interface components {
         };
         /**
          * SignedInResponse
-         * @description Send ``token`` as ``Authorization: Bearer <token>``; it is valid for 30 days.
+         * @description Send ``token`` as ``Authorization: Bearer <token>``; it ends 72 hours after its last use,
+         *     and 30 days after signing in.
          */
         SignedInResponse: {
             /** Token */
