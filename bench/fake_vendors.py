@@ -123,6 +123,9 @@ class BenchModels:
     def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
         return self._models
 
+    async def for_request(self, organization_id: int, note: str) -> CallModels:
+        return await self.for_organization(organization_id, {})
+
     async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
         return self.for_call(configurations)
 

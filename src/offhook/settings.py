@@ -71,6 +71,20 @@ class Settings(BaseSettings):
     platform_cents_per_minute: Decimal = Field(default=Decimal(0), ge=0)
     included_minutes: int = Field(default=0, ge=0)
 
+    # Set aside when a call begins, and again each time a call has used it up; a text chat sets aside at
+    # least chat_hold_cents for its next answer. What the conversation really costs replaces it at its end.
+    call_hold_cents: int = Field(default=25, ge=1)
+    chat_hold_cents: int = Field(default=1, ge=1)
+    # What an organization may spend in a day (UTC); 0: without limit. Superusers set another one for an organization.
+    daily_spend_limit_cents: int = Field(default=10_000, ge=0)
+    # Prices of what the installation's own accounts do besides conversations: a look-up of a number at the carrier; a
+    # number whose carrier names no price; a generated agent, a voice preview or a transcript, where billing is enforced.
+    lookup_cents: int = Field(default=1, ge=0)
+    number_cents: int = Field(default=100, ge=0)
+    # Numbers that one organization may buy with the installation's carrier account.
+    org_number_limit: int = Field(default=20, ge=0)
+    model_request_cents: int = Field(default=1, ge=0)
+
     org_concurrency_limit: int = Field(default=10, ge=1)
     max_calls_per_process: int = Field(default=120, ge=1)
     run_lease_s: float = Field(default=10.0, ge=2)

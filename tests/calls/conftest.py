@@ -60,6 +60,9 @@ class ScriptedModels:
             stt=(ScriptedStt(self.hearing),),
         )
 
+    async def for_request(self, organization_id: int, note: str) -> CallModels:
+        return await self.for_organization(organization_id, {})
+
     async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
         return self.for_call(configurations)
 

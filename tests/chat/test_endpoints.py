@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from httpx2 import ASGITransport, AsyncClient
-from sqlalchemy import update
+from sqlalchemy import text, update
 
 from offhook.bootstrap import build_root
 from offhook.kit.json_values import JsonObject
@@ -21,6 +21,7 @@ from tests.fakes.calls import FixedModels, use_fakes
 from tests.fakes.scripted import Reply, says
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import DEFINITION, MakeRun
+from tests.usage.test_enforcement import enforce
 
 GREETING = "Hello, how may I help?"
 
@@ -53,6 +54,18 @@ def texts(chat: dict[str, Any]) -> list[tuple[str, str]]:
 
 async def say(client: AsyncClient, path: str, chat: dict[str, Any], org: OrgFixture, text: str, **more: Any) -> Any:
     return await client.post(f"{path}/{chat['id']}/messages", json={"text": text, **more}, headers=org.owner_headers)
+
+
+async def test_without_credit_a_chat_can_only_end(
+    client: AsyncClient, path: str, chat: dict[str, Any], root: Root, org: OrgFixture
+) -> None:
+    await enforce(root, org.id)
+    async with root.db.transaction() as session:
+        await session.execute(text("DELETE FROM credit_holds"))
+    refused = await say(client, path, chat, org, "Hello?")
+    assert (refused.status_code, refused.json()["code"]) == (402, "out_of_credit")
+    ended = await client.post(f"{path}/{chat['id']}/end", headers=org.owner_headers)
+    assert ended.json()["status"] == "completed"
 
 
 class TestWhoMayNot:

@@ -28,6 +28,9 @@ class FixedModels:
             raise self.fails_with
         return CallModels(llm=(self.llm,), tts=(self.tts,), stt=(self.stt,))
 
+    async def for_request(self, organization_id: int, note: str) -> CallModels:
+        return await self.for_organization(organization_id, {})
+
     async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
         return self.for_call(configurations)
 

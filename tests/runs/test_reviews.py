@@ -15,10 +15,12 @@ from offhook.runs.finishing.reviews import ReviewJob, sample_percentile
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.tables import Run, RunReview
+from offhook.usage import ledger
 from offhook.workflows.tables import Workflow, WorkflowVersion
 from tests.fakes.calls import FixedModels, use_fakes
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import DEFINITION
+from tests.usage.test_enforcement import enforce
 
 VERDICT = {"score": 80, "passed": True, "summary": "Short and polite.", "issues": ["It did not ask for a name."]}
 
@@ -223,6 +225,18 @@ async def test_nothing_said_is_nothing_to_judge(auditor: Auditor) -> None:
     assert of(await auditor.shown(run)) == [
         ("qa_skipped", {"node_id": "q", "name": "Quality", "reason": "The caller said nothing."})
     ]
+
+
+async def test_no_review_without_credit(auditor: Auditor, root: Root, org: OrgFixture) -> None:
+    await enforce(root, org.id, cents=25)
+    await auditor.ended_run(qa())
+    async with root.db.transaction() as session:
+        await ledger.add_credit(session, org.id, -25)
+    review = await auditor.attempt()
+    assert (review.status, review.result) == (
+        "skipped",
+        {"name": "Quality", "reason": "The organization has no credit left for a review."},
+    )
 
 
 async def test_a_model_of_its_own(auditor: Auditor) -> None:

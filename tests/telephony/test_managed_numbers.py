@@ -154,7 +154,7 @@ class TestAtACarrier:
 
         async def leave(number: str, workflow_id: int | None) -> None:
             wish = PurchaseRequest("new", "US", phone_number=number, workflow_id=workflow_id, label="Front")
-            await managed._buy_number(platform, await managed._record_purchase(caller, wish, "twilio", number))
+            await managed._buy_number(platform, await managed._record_purchase(caller, wish, "twilio", number, 0))
 
         await leave("+12015550140", agent.id)
         await leave("+12015550141", 99999)

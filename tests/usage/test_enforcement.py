@@ -6,7 +6,7 @@ import pytest
 from httpx2 import AsyncClient
 
 from offhook.root import Root
-from offhook.usage import ledger
+from offhook.usage import credit, ledger
 from offhook.usage.errors import OutOfCredit
 from tests.fixtures_orgs import OrgFixture
 from tests.runs.conftest import MakeRun, MakeWorkflow, make_run, make_workflow, workflow_id
@@ -30,7 +30,7 @@ async def enforce(root: Root, organization_id: int, *, cents: int = 0, included_
 
 async def may_start(root: Root, organization_id: int) -> bool:
     async with root.db.transaction() as session:
-        return await ledger.can_start_call(session, organization_id)
+        return await credit.can_spend(session, organization_id)
 
 
 async def test_it_is_off_by_default(root: Root, org: OrgFixture, record: Record) -> None:
@@ -57,11 +57,12 @@ async def test_included_minutes_need_no_balance(root: Root, org: OrgFixture, rec
     assert not await may_start(root, org.id)
 
 
-async def test_calls_are_refused_and_chats_are_not(root: Root, org: OrgFixture, make_run: MakeRun) -> None:
+async def test_calls_and_chats_are_refused(root: Root, org: OrgFixture, make_run: MakeRun) -> None:
     await enforce(root, org.id)
     with pytest.raises(OutOfCredit):
         await make_run(mode="browser")
-    assert (await make_run(mode="textchat")).id
+    with pytest.raises(OutOfCredit):
+        await make_run(mode="textchat")
     async with root.db.transaction() as session:
         await ledger.add_credit(session, org.id, 1)
     assert (await make_run(mode="browser")).id

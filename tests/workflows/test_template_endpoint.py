@@ -60,6 +60,9 @@ class Writer:
     def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
         return CallModels(llm=(self,), tts=(), stt=())
 
+    async def for_request(self, organization_id: int, note: str) -> CallModels:
+        return await self.for_organization(organization_id, {})
+
     async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
         return self.for_call(configurations)
 

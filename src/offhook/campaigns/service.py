@@ -249,7 +249,7 @@ class CampaignService:
             due_at=contact.due_at,
             hold=contact.hold,
             is_on_do_not_call_list=bool(listed),
-            has_credit=await usage.can_start_call(session, campaign.organization_id),
+            has_credit=await usage.can_spend(session, campaign.organization_id),
             spent_cents=await usage.campaign_spend_cents(session, campaign.organization_id, campaign.id),
             organization_limit=room.limit,
             free_slots=room.free_slots,

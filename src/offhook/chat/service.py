@@ -113,7 +113,7 @@ class TextChatService:
         run = await self.get(caller, *ids[1:])
         if run.ended_at is not None:
             return run
-        held = await self._claim_chat(ids, expected_revision)
+        held = await self._claim_chat(ids, expected_revision, is_ending=True)
         return await self._run_claimed(held, _end_session)
 
     async def _answer_message(self, ids: tuple[int, int, int], text: str | None, expected_revision: int | None) -> Run:
@@ -131,12 +131,22 @@ class TextChatService:
         return await self._run_claimed(held, run_turns)
 
     async def _claim_chat(
-        self, ids: tuple[int, int, int], expected_revision: int | None, *, max_turns: int | None = None
+        self,
+        ids: tuple[int, int, int],
+        expected_revision: int | None,
+        *,
+        max_turns: int | None = None,
+        is_ending: bool = False,
     ) -> ChatClaim:
         now = self._clock.now()
         async with self._db.transaction() as session:
             return await chat_store.claim_chat(
-                session, ids, expected_revision=expected_revision, now=now, max_turns=max_turns
+                session,
+                ids,
+                expected_revision=expected_revision,
+                now=now,
+                max_turns=max_turns,
+                is_ending=is_ending,
             )
 
     async def _run_claimed(self, held: ChatClaim, talk: Exchange) -> Run:

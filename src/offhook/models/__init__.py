@@ -38,12 +38,22 @@ def register(root: Root) -> None:
         ) from None
     configurations = ModelConfigurationStore(registry, root.get(Keyring), egress)
     configuring = ModelSettingsService(
-        settings=settings, registry=registry, configurations=configurations, db=root.db, clock=root.clock
+        settings=settings,
+        registry=registry,
+        configurations=configurations,
+        db=root.db,
+        clock=root.clock,
+        billing=lambda: root.get(BillingPolicy),  # type: ignore[type-abstract]  # found by its port
     )
     root.provide(ModelServices, ModelServices(registry, configurations, configuring))
     # for other domains
     root.provide(ModelConfigurationStore, configurations)
-    source = OrganizationModels(registry, configurations, root.db)
+    source = OrganizationModels(
+        registry,
+        configurations,
+        root.db,
+        lambda: root.get(BillingPolicy),  # type: ignore[type-abstract]  # replaced by the runs domain
+    )
     root.provide(ModelSource, source)  # type: ignore[type-abstract]  # found by its port
     root.on_stop.append(registry.close)
     root.provide(BillingPolicy, InstallationBillingPolicy())  # type: ignore[type-abstract]  # found by its port

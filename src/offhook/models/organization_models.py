@@ -1,6 +1,6 @@
 """The models for an organization's calls: its stored configuration below the workflow's choice."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import structlog
@@ -8,6 +8,7 @@ import structlog
 from offhook.kit.database.database import Database
 from offhook.models.errors import UnknownModel
 from offhook.models.ports import CallModels
+from offhook.models.prices import BillingPolicy
 from offhook.models.registry import ModelRegistry
 from offhook.models.service import ModelConfigurationStore
 
@@ -17,13 +18,27 @@ log = structlog.get_logger(__name__)
 class OrganizationModels:
     """Implements ``ModelSource``."""
 
-    def __init__(self, registry: ModelRegistry, configurations: ModelConfigurationStore, db: Database) -> None:
+    def __init__(
+        self,
+        registry: ModelRegistry,
+        configurations: ModelConfigurationStore,
+        db: Database,
+        billing: Callable[[], BillingPolicy],
+    ) -> None:
+        self._billing = billing
         self._registry = registry
         self._configurations = configurations
         self._db = db
 
     def for_call(self, configurations: Mapping[str, Any]) -> CallModels:
         return self._registry.for_call(configurations)
+
+    async def for_request(self, organization_id: int, note: str) -> CallModels:
+        """Returns the models for one request outside of a conversation and charges it. Raises a DomainError (402) when
+        it cannot be paid."""
+        async with self._db.transaction() as session:
+            await self._billing().charge_request(session, organization_id, note)
+        return await self.for_organization(organization_id, {})
 
     async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
         """Returns the models of a call.

@@ -262,3 +262,8 @@ class ModelSource(Protocol):
     async def for_organization(self, organization_id: int, configurations: Mapping[str, Any]) -> CallModels:
         """Chooses likewise over the organization's configuration and keys. Raises UnknownModel (422)."""
         ...
+
+    async def for_request(self, organization_id: int, note: str) -> CallModels:
+        """Returns the organization's models for one request outside of a conversation, which ``note`` names and which is
+        charged. Raises UnknownModel (422), and a DomainError (402) when it cannot be paid."""
+        ...

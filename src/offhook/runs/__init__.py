@@ -53,6 +53,9 @@ class _OrganizationBillingTerms:
     async def is_enforced(self, session: AsyncSession, organization_id: int) -> bool:
         return await usage.is_enforced(session, organization_id)
 
+    async def charge_request(self, session: AsyncSession, organization_id: int, note: str) -> None:
+        await usage.charge_model_request(session, organization_id, note)
+
 
 def register(root: Root) -> None:
     """Registers the routes, the sweeper job and the live-call services with the process."""

@@ -20,7 +20,7 @@ from offhook.runs.records import repository as records
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.states import ALL_STATES, FINAL_STATES, TEXT_CHAT, StatusChange
 from offhook.runs.tables import Run
-from offhook.usage.service import require_credit
+from offhook.usage import service as usage
 from offhook.workflows import service as workflows
 from offhook.workflows.graph import parse_graph
 
@@ -55,15 +55,17 @@ async def create_run(
     """Creates a run in state ``initiated`` on the published version, or on an existing draft with ``use_draft``.
 
     ``direction`` is ``inbound`` or ``outbound``. Raises what ``workflows.service.get_version_to_run`` raises for a workflow
-    that cannot run, WorkflowHasNoStart (409) for an unfinished draft, OutOfCredit (402) and ConcurrentCallLimit
-    (429).
+    that cannot run, WorkflowHasNoStart (409) for an unfinished draft, OutOfCredit and DailySpendLimitReached (402) and
+    ConcurrentCallLimit (429). What the conversation may cost at first is set aside with it.
     """
     version = await workflows.get_version_to_run(session, organization_id, workflow_id, use_draft=use_draft)
     if parse_graph(version.definition).start_id is None:
         raise WorkflowHasNoStart
-    if mode != TEXT_CHAT:
-        await require_credit(session, organization_id)
+    if mode == TEXT_CHAT:
+        held = await usage.reserve_chat(session, organization_id)
+    else:
         await take_call_slot(session, organization_id)
+        held = await usage.reserve_call(session, organization_id)
     run = Run(
         organization_id=organization_id,
         workflow_id=version.workflow_id,
@@ -83,6 +85,7 @@ async def create_run(
     session.add(run)
     await session.flush()
     await session.refresh(run)
+    await usage.hold_for_runs(session, organization_id, [run.id], held)
     return run
 
 

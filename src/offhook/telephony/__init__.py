@@ -127,8 +127,8 @@ def _build_services(
         account_hooks=hooks,
         configurations=CarrierConfigurations(db, carriers, accounts, address, hooks, clock),
         numbers=numbers,
-        managed_numbers=ManagedNumbers(db, carriers, accounts, numbers, hooks, clock),
-        lookup=CarrierLookup(db, carriers, accounts),
+        managed_numbers=ManagedNumbers(db, carriers, accounts, numbers, hooks, clock, root.settings),
+        lookup=CarrierLookup(db, carriers, accounts, root.settings.lookup_cents),
         max_message_bytes=root.settings.max_socket_message_bytes,
     )
 

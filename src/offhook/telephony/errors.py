@@ -169,6 +169,12 @@ class NumberNotManaged(Conflict):
     code = "phone_number_not_managed"
 
 
+class TooManyNumbers(Conflict):
+    """Your organization has as many numbers of the platform as it may have. Release one first."""
+
+    code = "number_limit"
+
+
 class NoNumberForSale(Conflict):
     """No numbers are available there. Try another area code or country."""
 

@@ -167,7 +167,8 @@ class PendingTransfer(Base):
 class NumberPurchase(Base):
     """A number that the platform buys for an organization. ``state``: buying, bought, done, failed or released.
 
-    Written before the carrier is asked: a charged purchase is found by its number and completed or returned.
+    Written before the carrier is asked, in the transaction that charges the organization: a charged purchase is found by
+    its number and completed, or returned and refunded.
     """
 
     __tablename__ = "number_purchases"
@@ -184,6 +185,7 @@ class NumberPurchase(Base):
     state: Mapped[str] = mapped_column(String(16), server_default="buying")
     carrier_id: Mapped[str | None] = mapped_column(String(128))
     phone_number_id: Mapped[int | None]
+    charged_cents: Mapped[int] = mapped_column(BigInteger, server_default=text("0"))
     attempts: Mapped[int] = mapped_column(server_default=text("0"))
     error: Mapped[str | None] = mapped_column(String(500))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())

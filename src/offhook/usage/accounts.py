@@ -1,6 +1,7 @@
 """Changes to an organization's credit and billing terms, with an entry in its audit log."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -10,8 +11,16 @@ from offhook.kit.json_values import JsonObject
 from offhook.orgs import Caller, run_idempotent, write_audit_entry
 from offhook.orgs import service as orgs
 from offhook.usage import ledger, repository
+from offhook.usage.credit import start_of_day
 from offhook.usage.errors import OrganizationNotFound
-from offhook.usage.schemas import AddCreditRequest, BillingAccountResponse, BillingTerms, CreditAdded, LedgerEntryItem
+from offhook.usage.schemas import (
+    AddCreditRequest,
+    BillingAccountResponse,
+    BillingTerms,
+    CreditAdded,
+    LedgerEntryItem,
+    SpendLimit,
+)
 from offhook.usage.tables import LedgerEntry
 
 
@@ -69,10 +78,12 @@ async def get_billing(session: AsyncSession, organization_id: int) -> BillingAcc
         platform_cents_per_minute=account.platform_cents_per_minute if account else None,
         included_minutes=account.included_minutes if account else None,
         is_enforced=account.is_enforced if account else None,
+        daily_limit_cents=account.daily_limit_cents if account else None,
         effective=BillingTerms(
             platform_cents_per_minute=effective.platform_cents_per_minute,
             included_minutes=effective.included_minutes,
             is_enforced=effective.is_enforced,
+            daily_limit_cents=effective.daily_limit_cents,
         ),
     )
 
@@ -88,9 +99,33 @@ async def set_billing(
         platform_cents_per_minute=terms.platform_cents_per_minute,
         included_minutes=terms.included_minutes,
         is_enforced=terms.is_enforced,
+        daily_limit_cents=terms.daily_limit_cents,
     )
     await _audit_change(session, caller, organization_id, "billing.changed", terms.model_dump(mode="json"))
     return await get_billing(session, organization_id)
+
+
+async def get_spend_limit(session: AsyncSession, organization_id: int, now: datetime) -> SpendLimit:
+    """Returns the limit of a day's spend and what was spent today."""
+    account = await repository.find_account(session, organization_id)
+    _, spent = await repository.committed_cents(session, organization_id, start_of_day(now))
+    return SpendLimit(
+        own_limit_cents=account.own_daily_limit_cents if account else None,
+        limit_cents=ledger.effective_terms(session, account).daily_limit_cents,
+        spent_today_cents=spent,
+    )
+
+
+async def set_spend_limit(
+    session: AsyncSession, caller: Caller, own_limit_cents: int | None, now: datetime
+) -> SpendLimit:
+    """Sets the organization's own limit of a day's spend, which can only lower the operator's."""
+    account = await repository.lock_account(session, caller.organization_id)
+    account.own_daily_limit_cents = own_limit_cents
+    await session.flush()
+    data: dict[str, object] = {"own_limit_cents": own_limit_cents}
+    await _audit_change(session, caller, caller.organization_id, "spend_limit.changed", data)
+    return await get_spend_limit(session, caller.organization_id, now)
 
 
 async def _require_organization(session: AsyncSession, organization_id: int) -> None:

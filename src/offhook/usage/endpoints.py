@@ -18,6 +18,8 @@ from offhook.usage.schemas import (
     Ledger,
     LedgerEntryItem,
     ModelUsageItem,
+    SpendLimit,
+    SpendLimitUpdate,
     UsageDay,
 )
 from offhook.usage.services import Credits
@@ -60,6 +62,18 @@ async def ledger(org: RequireAdmin, session: Session, page: PageParams) -> Ledge
         limit=page.limit,
         total_pages=page.total_pages(total),
     )
+
+
+@router.get("/spend-limit", response_model=SpendLimit, operation_id="get_spend_limit")
+async def get_spend_limit(org: CurrentOrg, session: Session, now: Now) -> SpendLimit:
+    """Returns what your organization may spend in a day (UTC), and what it has spent today."""
+    return await accounts.get_spend_limit(session, org.organization_id, now)
+
+
+@router.put("/spend-limit", response_model=SpendLimit, operation_id="put_spend_limit")
+async def put_spend_limit(body: SpendLimitUpdate, org: RequireAdmin, session: Session, now: Now) -> SpendLimit:
+    """Sets your own limit of a day's spend. It can only lower the operator's."""
+    return await accounts.set_spend_limit(session, org, body.own_limit_cents, now)
 
 
 @superuser_router.post("/{organization_id}/credits", response_model=CreditAdded, operation_id="add_organization_credit")

@@ -4,9 +4,16 @@ from offhook.errors import DomainError, NotFound
 
 
 class OutOfCredit(DomainError):
-    """Your organization is out of credit. Add credit to place calls."""
+    """Your organization is out of credit. Add credit to go on."""
 
     code = "out_of_credit"
+    status = 402
+
+
+class DailySpendLimitReached(DomainError):
+    """Your organization has reached its spend limit of today. Wait until midnight UTC, or raise the limit."""
+
+    code = "daily_spend_limit"
     status = 402
 
 

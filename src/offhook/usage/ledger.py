@@ -11,12 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from offhook.orgs import service as orgs
 from offhook.root import settings_of
 from offhook.usage import repository
-from offhook.usage.errors import OutOfCredit
 from offhook.usage.periods import load_time_zone, month_of
 from offhook.usage.tables import BillingAccount, LedgerEntry
 
 CREDIT_ENTRY: Final = "credit"
 RUN_ENTRY: Final = "run"
+CHARGE_ENTRY: Final = "charge"
 ADJUSTMENT_ENTRY: Final = "adjustment"
 _MINUTE_MS: Final = 60_000
 
@@ -28,6 +28,7 @@ class EffectiveTerms:
     platform_cents_per_minute: Decimal
     included_minutes: int
     is_enforced: bool
+    daily_limit_cents: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +44,6 @@ class BalanceStatus:
     minutes_remaining: float
     is_unlimited: bool
 
-    @property
-    def can_start_call(self) -> bool:
-        return not self.terms.is_enforced or self.balance_cents > 0 or self.included_minutes_left > 0
-
 
 def effective_terms(session: AsyncSession, account: BillingAccount | None) -> EffectiveTerms:
     """Returns the terms of an account; None is an organization without an account yet."""
@@ -58,7 +55,17 @@ def effective_terms(session: AsyncSession, account: BillingAccount | None) -> Ef
         platform_cents_per_minute=settings.platform_cents_per_minute if price is None else price,
         included_minutes=settings.included_minutes if included is None else included,
         is_enforced=settings.billing_enforced if enforced is None else enforced,
+        daily_limit_cents=_daily_limit(settings.daily_spend_limit_cents, account),
     )
+
+
+def _daily_limit(installation: int, account: BillingAccount | None) -> int | None:
+    """Returns the lowest limit that applies. The operator's for the organization replaces the installation's; the
+    organization's own can only lower it. 0 of the operator is no limit."""
+    of_operator = account.daily_limit_cents if account and account.daily_limit_cents is not None else installation
+    own = account.own_daily_limit_cents if account else None
+    limits = [limit for limit in (of_operator or None, own) if limit is not None]
+    return min(limits, default=None)
 
 
 async def get_balance_status(
@@ -84,17 +91,9 @@ async def is_enforced(session: AsyncSession, organization_id: int) -> bool:
     return effective_terms(session, await repository.find_account(session, organization_id)).is_enforced
 
 
-async def can_start_call(session: AsyncSession, organization_id: int) -> bool:
-    """Returns whether a new call may start: always, unless credit is enforced and used up."""
-    if not await is_enforced(session, organization_id):
-        return True
-    return (await get_balance_status(session, organization_id)).can_start_call
-
-
-async def require_credit(session: AsyncSession, organization_id: int) -> None:
-    """Raises :class:`OutOfCredit` (402) when a new call may not start."""
-    if not await can_start_call(session, organization_id):
-        raise OutOfCredit
+async def platform_price(session: AsyncSession, organization_id: int) -> Decimal:
+    """Returns the platform's price in cents per minute."""
+    return effective_terms(session, await repository.find_account(session, organization_id)).platform_cents_per_minute
 
 
 async def add_credit(
@@ -144,10 +143,12 @@ async def set_terms(
     platform_cents_per_minute: Decimal | None,
     included_minutes: int | None,
     is_enforced: bool | None,
+    daily_limit_cents: int | None = None,
 ) -> None:
     """Replaces an organization's terms; None means the installation's. Finished runs keep their cost."""
     account = await repository.lock_account(session, organization_id)
     account.platform_cents_per_minute = platform_cents_per_minute
     account.included_minutes = included_minutes
     account.is_enforced = is_enforced
+    account.daily_limit_cents = daily_limit_cents
     await session.flush()

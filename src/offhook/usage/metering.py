@@ -52,6 +52,7 @@ async def record_runs(session: AsyncSession, organization_id: int, runs: Sequenc
     await sums.write(session, organization_id)
     await outcomes.write(session, organization_id)
     await ledger.post_run_charges(session, organization_id, due)
+    await repository.delete_holds(session, organization_id, [facts.run_id for facts in runs])
     return charges
 
 

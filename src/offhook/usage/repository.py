@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Row, func, select, update
+from sqlalchemy import Row, delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -13,6 +13,7 @@ from offhook.usage.periods import TimeRange
 from offhook.usage.tables import (
     AgentDay,
     BillingAccount,
+    CreditHold,
     LedgerEntry,
     ModelUsageBucket,
     OutcomeBucket,
@@ -30,6 +31,7 @@ COUNTED = (
     "unpriced_runs",
     "cost_cents",
 )
+_CHARGE = "charge"
 _MODEL_KEY = ("kind", "provider", "model")
 
 
@@ -185,3 +187,61 @@ async def campaign_spend(session: AsyncSession, organization_id: int, campaign_i
         )
     )
     return int(found or 0)
+
+
+async def lock_credit(session: AsyncSession, organization_id: int) -> None:
+    """Keeps other transactions from setting money of this organization aside until this one ends."""
+    await session.execute(
+        text("SELECT pg_advisory_xact_lock(hashtextextended('offhook.credit', :id))"), {"id": organization_id}
+    )
+
+
+async def committed_cents(session: AsyncSession, organization_id: int, day_start: datetime) -> tuple[int, int]:
+    """Returns ``(held, spent)``: what live conversations hold, and what runs and charges have cost since
+    ``day_start``."""
+    held = select(func.coalesce(func.sum(CreditHold.cents), 0)).where(CreditHold.organization_id == organization_id)
+    runs = select(func.coalesce(func.sum(UsageBucket.cost_cents), 0)).where(
+        UsageBucket.organization_id == organization_id, UsageBucket.bucket_at >= day_start
+    )
+    charges = select(func.coalesce(-func.sum(LedgerEntry.amount_cents), 0)).where(
+        LedgerEntry.organization_id == organization_id,
+        LedgerEntry.kind == _CHARGE,
+        LedgerEntry.created_at >= day_start,
+    )
+    found = await session.execute(select(held.scalar_subquery(), (runs.scalar_subquery() + charges.scalar_subquery())))
+    row = found.one()
+    return int(row[0]), int(row[1])
+
+
+async def insert_holds(session: AsyncSession, organization_id: int, run_ids: Sequence[int], cents: int) -> None:
+    await session.execute(
+        insert(CreditHold).on_conflict_do_nothing(),
+        [{"run_id": run_id, "organization_id": organization_id, "cents": cents} for run_id in run_ids],
+    )
+
+
+async def holds_of_runs(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> dict[int, int]:
+    """Returns the cents that these runs hold; runs without a hold are left out."""
+    found = await session.execute(
+        select(CreditHold.run_id, CreditHold.cents).where(
+            CreditHold.run_id.in_(run_ids), CreditHold.organization_id == organization_id
+        )
+    )
+    return {row.run_id: row.cents for row in found}
+
+
+async def set_hold(session: AsyncSession, organization_id: int, run_id: int, cents: int) -> None:
+    statement = insert(CreditHold).values(run_id=run_id, organization_id=organization_id, cents=cents)
+    await session.execute(
+        statement.on_conflict_do_update(
+            index_elements=["run_id"],
+            set_={"cents": cents},
+            where=CreditHold.organization_id == organization_id,
+        )
+    )
+
+
+async def delete_holds(session: AsyncSession, organization_id: int, run_ids: Sequence[int]) -> None:
+    await session.execute(
+        delete(CreditHold).where(CreditHold.run_id.in_(run_ids), CreditHold.organization_id == organization_id)
+    )

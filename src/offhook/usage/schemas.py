@@ -26,6 +26,9 @@ class CurrentPeriod(BaseModel):
     is_unlimited: bool
     is_enforced: bool = Field(description="Whether an empty balance refuses new calls")
     included_minutes: int
+    held_cents: int = Field(description="Set aside for live calls and chats")
+    spent_today_cents: int = Field(description="Since midnight UTC")
+    daily_limit_cents: int | None = Field(description="What may be spent in a day; null without a limit")
     total_duration_seconds: float
     used_dograh_tokens: int = Field(description="total_cost_cents, under the name that older clients read")
     used_amount_usd: float
@@ -65,7 +68,7 @@ class LedgerEntryItem(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
     id: int
-    kind: Literal["credit", "run", "adjustment"]
+    kind: Literal["credit", "run", "charge", "adjustment"]
     amount_cents: int
     balance_cents: int
     run_id: int | None
@@ -113,6 +116,22 @@ class BillingTerms(BaseModel):
     platform_cents_per_minute: Price | None = None
     included_minutes: WholeNumber | None = Field(default=None, ge=0, le=10**9)
     is_enforced: bool | None = None
+    daily_limit_cents: WholeNumber | None = Field(default=None, ge=0, le=_MAX_CENTS, description="0: without limit")
+
+
+class SpendLimit(BaseModel):
+    """``own_limit_cents``: your own limit of one day (UTC), or null. ``limit_cents``: the one that applies, which is the
+    lower of yours and your operator's; null without any."""
+
+    own_limit_cents: int | None
+    limit_cents: int | None
+    spent_today_cents: int
+
+
+class SpendLimitUpdate(BaseModel):
+    """``null`` removes your own limit; your operator's stays."""
+
+    own_limit_cents: WholeNumber | None = Field(ge=1, le=_MAX_CENTS)
 
 
 class BillingAccountResponse(BillingTerms):

@@ -7,14 +7,22 @@ from typing import Any
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.usage import queries, repository
-from offhook.usage.ledger import (
-    BalanceStatus,
-    add_credit,
-    can_start_call,
-    get_balance_status,
-    is_enforced,
-    require_credit,
+from offhook.usage.credit import (
+    CallCredit,
+    affordable_calls,
+    can_spend,
+    charge_credit,
+    charge_model_request,
+    credit_position,
+    extend_calls,
+    extend_chat,
+    hold_for_calls,
+    hold_for_runs,
+    refund_credit,
+    reserve_call,
+    reserve_chat,
 )
+from offhook.usage.ledger import BalanceStatus, add_credit, get_balance_status, is_enforced, platform_price
 from offhook.usage.metering import record_runs
 from offhook.usage.outcomes import sort_by_frequency
 from offhook.usage.queries import by_agent
@@ -23,20 +31,32 @@ from offhook.usage.run_facts import UNKNOWN, ModelUse, RunCost, RunFacts, parse_
 __all__ = [
     "UNKNOWN",
     "BalanceStatus",
+    "CallCredit",
     "ModelUse",
     "RunCost",
     "RunFacts",
     "add_credit",
+    "affordable_calls",
     "by_agent",
     "by_day",
     "campaign_spend_cents",
-    "can_start_call",
+    "can_spend",
+    "charge_credit",
+    "charge_model_request",
+    "credit_position",
+    "extend_calls",
+    "extend_chat",
     "get_balance_status",
+    "hold_for_calls",
+    "hold_for_runs",
     "is_counted",
     "is_enforced",
     "parse_counters",
+    "platform_price",
     "record_runs",
-    "require_credit",
+    "refund_credit",
+    "reserve_call",
+    "reserve_chat",
     "sort_by_frequency",
 ]
 

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.orgs import service as orgs
 from offhook.usage import ledger, queries, repository
+from offhook.usage.credit import start_of_day
 from offhook.usage.periods import day_boundaries, last_days, load_time_zone, month_of
 from offhook.usage.schemas import CurrentPeriod, ModelUsageItem, UsageDay
 
@@ -17,6 +18,7 @@ async def current_period(session: AsyncSession, organization_id: int, now: datet
     period = month_of(now, load_time_zone(organization.time_zone))
     totals = await repository.period_totals(session, organization_id, period)
     standing = await ledger.get_balance_status(session, organization_id, now=now)
+    held, spent_today = await repository.committed_cents(session, organization_id, start_of_day(now))
     price = standing.terms.platform_cents_per_minute
     cost = int(totals.cost_cents)
     return CurrentPeriod(
@@ -30,6 +32,9 @@ async def current_period(session: AsyncSession, organization_id: int, now: datet
         is_unlimited=standing.is_unlimited,
         is_enforced=standing.terms.is_enforced,
         included_minutes=standing.terms.included_minutes,
+        held_cents=held,
+        spent_today_cents=spent_today,
+        daily_limit_cents=standing.terms.daily_limit_cents,
         total_duration_seconds=int(totals.duration_ms) / 1000,
         used_dograh_tokens=cost,
         used_amount_usd=cost / 100,

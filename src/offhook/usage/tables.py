@@ -18,7 +18,8 @@ _ORGANIZATION = "organizations.id"
 class BillingAccount(Base):
     """An organization's terms and balance; ``balance_cents`` always equals the sum of its ledger.
 
-    Null terms are the installation's. Its row lock serializes the organization's charges.
+    Null terms are the installation's. Its row lock serializes the organization's charges. ``daily_limit_cents`` is the
+    operator's limit of one day's spend, ``own_daily_limit_cents`` a lower one that the organization sets itself.
     """
 
     __tablename__ = "billing_accounts"
@@ -28,14 +29,36 @@ class BillingAccount(Base):
     platform_cents_per_minute: Mapped[Decimal | None] = mapped_column(Numeric(10, 4))
     included_minutes: Mapped[int | None]
     is_enforced: Mapped[bool | None]
+    daily_limit_cents: Mapped[int | None] = mapped_column(BigInteger)
+    own_daily_limit_cents: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class CreditHold(Base):
+    """Money that a conversation may still cost, set aside from its beginning until it is charged."""
+
+    __tablename__ = "credit_holds"
+    __table_args__ = (Index("ix_credit_holds_org", "organization_id", postgresql_include=["cents"]),)
+
+    run_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+    organization_id: Mapped[int] = mapped_column(ForeignKey(_ORGANIZATION, ondelete="CASCADE"))
+    cents: Mapped[int] = mapped_column(BigInteger)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
 class LedgerEntry(Base):
-    """Append-only. ``kind``: credit, run, adjustment. ``balance_cents`` is the balance after it."""
+    """Append-only. ``kind``: credit, run, charge, adjustment. ``balance_cents`` is the balance after it."""
 
     __tablename__ = "ledger_entries"
     __table_args__ = (
         Index("ix_ledger_entries_org", "organization_id", "id"),
+        # What was spent today besides runs.
+        Index(
+            "ix_ledger_entries_charges",
+            "organization_id",
+            "created_at",
+            postgresql_include=["amount_cents"],
+            postgresql_where=text("kind = 'charge'"),
+        ),
         Index("uq_ledger_entries_run", "run_id", unique=True, postgresql_where=text("kind = 'run'")),
     )
 

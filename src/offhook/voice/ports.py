@@ -59,8 +59,8 @@ class CallResult:
     """The outcome of the conversation. ``outcome``: answered, voicemail, not_understood …; ``end_reason``: a stable
     identifier.
 
-    end_reason is one of: agent_ended, caller_hung_up, idle, not_understood, max_duration, voicemail, watchdog,
-    media_lost, transferred, server_stopped, error.
+    end_reason is one of: agent_ended, caller_hung_up, idle, not_understood, max_duration, credit_exhausted, voicemail,
+    watchdog, media_lost, transferred, server_stopped, error.
     """
 
     outcome: str

@@ -21,7 +21,7 @@ from offhook.voice.output.speech import CallSpeaker
 from offhook.voice.ports import CallLeg, CallRecorder, CallResult, RunSink, VadEngine
 from offhook.voice.safety.call_termination import NOT_UNDERSTOOD, CallTermination
 from offhook.voice.safety.voicemail_handler import VoicemailHandler
-from offhook.voice.usage_counter import UsageCounter
+from offhook.voice.usage_counter import UsageCounter, UsageEntry
 from offhook.voice.watchdog import CallWatchdog
 from offhook.workflows.graph import Edge
 
@@ -96,6 +96,14 @@ class CallSession:
         if self._voicemail.detector.is_on:
             self._listener.audio_tap = self._voicemail.detector.feed_audio
         self._digits = DigitCollector(self._on_digits)
+        self._watchdog = CallWatchdog(
+            self._config,
+            line=line,
+            turns=self._turns,
+            playback=self._playback,
+            listener=self._listener,
+            digits=self._digits,
+        )
 
     # -- fed by the owner of the leg ------------------------------------------------------------------------------
 
@@ -126,6 +134,20 @@ class CallSession:
             self._duration_s = self._line.since_start()
             self._ended.set()
 
+    def limit_time(self, left_s: float | None) -> None:
+        """Lets the call end in ``left_s`` seconds, with a warning, because its money ends; None: not for now."""
+        self._watchdog.limit_time(left_s)
+
+    def elapsed_s(self) -> float:
+        """Returns the seconds since the call began."""
+        return self._line.since_start()
+
+    def usage_so_far(self) -> dict[str, list[UsageEntry]]:
+        """Returns what the call has used of models until now, as the ``usage_counted`` event at its end."""
+        so_far = UsageCounter(self._usage.as_dict())
+        self._listener.count_usage(so_far)
+        return so_far.as_dict()
+
     def voicemail_detected(self, by: str) -> None:
         """Handles an answering machine; ``by`` names the detector."""
         self._voicemail.on_detected(by)
@@ -140,21 +162,13 @@ class CallSession:
         """Carries the call to its end: when it returns, the leg is hung up and the recorder closed."""
         codec = self._leg.codec
         self._line.emit(events.CALL_STARTED, {"codec": codec.name, "sample_rate": codec.sample_rate})
-        watchdog = CallWatchdog(
-            self._config,
-            line=self._line,
-            turns=self._turns,
-            playback=self._playback,
-            listener=self._listener,
-            digits=self._digits,
-        )
         phrases = self._config.phrases
         canned = [
             phrases.filler, phrases.apology, phrases.reprompt, phrases.idle, phrases.idle_goodbye,
             phrases.time_warning, phrases.time_over, phrases.not_understood,
         ]  # fmt: skip
         beside = [
-            asyncio.create_task(watchdog.run()),
+            asyncio.create_task(self._watchdog.run()),
             asyncio.create_task(self._speaker.canned.prepare(canned)),
         ]
         if self._ambient_leg is not None:

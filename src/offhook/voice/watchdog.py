@@ -14,6 +14,8 @@ from offhook.voice.output.playback import Playback
 PERIOD_S: Final = 0.2
 # While a tool is running, the filler is repeated after this long.
 FILLER_INTERVAL_S: Final = 6.0
+# A call whose money ends goes on for this long after the warning.
+MIN_WARNING_S: Final = 5.0
 
 
 class CallWatchdog:
@@ -40,6 +42,8 @@ class CallWatchdog:
         self._idle_prompts = 0
         self._idle_from = line.started_at
         self._has_warned = False
+        # When the call's money ends, on its own clock.
+        self._paid_until: float | None = None
         self._is_over = False
 
     async def run(self) -> None:
@@ -48,6 +52,7 @@ class CallWatchdog:
             now = self._line.now()
             self._listener.evaluate_turn()
             self._watch_duration(now)
+            self._watch_credit(now)
             self._watch_answer(now)
             self._watch_idle(now)
 
@@ -102,6 +107,26 @@ class CallWatchdog:
         self._line.emit(events.CALLER_IDLE, {"prompts": self._idle_prompts, "idle_s": round(idle, 1)})
         turns.say_phrase(config.phrases.idle)
 
+    # -- the money of the call -------------------------------------------------------------------------------------
+
+    def limit_time(self, left_s: float | None) -> None:
+        """Ends the call in ``left_s`` seconds because its money ends, never without a warning; None: not for now."""
+        if left_s is None:
+            self._paid_until = None
+            return
+        lead = 0.0 if self._has_warned else MIN_WARNING_S
+        self._paid_until = self._line.now() + max(left_s, lead)
+
+    def _watch_credit(self, now: float) -> None:
+        if self._paid_until is None or self._is_over:
+            return
+        left = self._paid_until - now
+        if left <= 0 and self._has_warned:
+            self._is_over = True
+            self._turns.end_with_phrase(self._config.phrases.time_over, "credit_exhausted")
+        elif left <= self._config.duration_warning_s:
+            self._warn_of_end(left)
+
     # -- the longest call -----------------------------------------------------------------------------------------
 
     def _watch_duration(self, now: float) -> None:
@@ -111,7 +136,12 @@ class CallWatchdog:
             self._is_over = True
             self._turns.end_with_phrase(config.phrases.time_over, "max_duration")
         elif left <= config.duration_warning_s < config.max_duration_s / 2 and not self._has_warned:
-            self._has_warned = True
-            self._line.emit(events.DURATION_WARNED, {"left_s": round(left, 1)})
-            if not self._listener.is_caller_busy:
-                self._turns.say_phrase(config.phrases.time_warning)
+            self._warn_of_end(left)
+
+    def _warn_of_end(self, left_s: float) -> None:
+        if self._has_warned:
+            return
+        self._has_warned = True
+        self._line.emit(events.DURATION_WARNED, {"left_s": round(left_s, 1)})
+        if not self._listener.is_caller_busy:
+            self._turns.say_phrase(self._config.phrases.time_warning)

@@ -84,8 +84,8 @@ class TwinTx(OthersTx):
 
         return await self._do("room", (organization_id,), work)
 
-    async def credit_refusal(self, organization_id: int) -> str | None:
-        return None
+    async def affordable_calls(self, organization_id: int, wanted: int) -> int:
+        return wanted
 
     async def remaining_work(self, plan: CampaignPlan) -> RemainingWork:
         def work() -> RemainingWork:

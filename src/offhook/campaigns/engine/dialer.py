@@ -107,8 +107,8 @@ class CampaignDialer:
             return []
         now = self._time.now()
         limit, free = await tx.slot_capacity(organization_id)
-        refusal = await tx.credit_refusal(organization_id)
-        if refusal is not None:
+        affordable = await tx.affordable_calls(organization_id, MAX_CALLS_PER_PASS)
+        if not affordable:
             return []  # the tick checks again
         ready: list[ReadyCampaign] = []
         wake_at: list[datetime] = []
@@ -121,9 +121,7 @@ class CampaignDialer:
         demands = [
             SlotDemand(one.plan.id, one.open_attempts, one.cap, MAX_CALLS_PER_PASS, one.route.account) for one in ready
         ]
-        given = share_slots(
-            min(free, MAX_CALLS_PER_PASS), demands, await _count_free_numbers(tx, organization_id, ready)
-        )
+        given = share_slots(min(free, affordable), demands, await _count_free_numbers(tx, organization_id, ready))
         placings: list[CommittedDial] = []
         for one in ready:
             if given[one.plan.id]:

@@ -210,8 +210,8 @@ class CampaignTransaction(Protocol):
         """Returns ``(limit, free)`` call slots of the organization, counting every kind of call."""
         ...
 
-    async def credit_refusal(self, organization_id: int) -> str | None:
-        """Returns the reason why the organization may not place calls now, if any."""
+    async def affordable_calls(self, organization_id: int, wanted: int) -> int:
+        """Returns how many of ``wanted`` calls the organization can pay now."""
         ...
 
     async def remaining_work(self, plan: CampaignPlan) -> RemainingWork: ...

@@ -50,6 +50,7 @@ from offhook.telephony import OutboundCalls
 from offhook.telephony.calls.outbound import BatchCall, CarrierRoute
 from offhook.telephony.errors import CarrierCannotDial, ConfigurationNotFound
 from offhook.usage import service as usage
+from offhook.usage.errors import DailySpendLimitReached, OutOfCredit
 
 DIAL_JOB: Final = "campaign.dial"
 # Later passes are scheduled to a tenth of a second, so that a hundred requests share one job.
@@ -93,8 +94,11 @@ class PostgresTransaction:
         room = await call_capacity(self.session, organization_id)
         return room.limit, room.free_slots
 
-    async def credit_refusal(self, organization_id: int) -> str | None:
-        return None if await usage.can_start_call(self.session, organization_id) else "out_of_credit"
+    async def affordable_calls(self, organization_id: int, wanted: int) -> int:
+        try:
+            return await usage.affordable_calls(self.session, organization_id, wanted)
+        except (OutOfCredit, DailySpendLimitReached):
+            return 0
 
     async def remaining_work(self, plan: CampaignPlan) -> RemainingWork:
         row = (await self.fetch_rows(sql.REMAINING_WORK, campaign_id=plan.id, organization_id=plan.organization_id))[0]

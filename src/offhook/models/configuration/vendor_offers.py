@@ -1,6 +1,6 @@
 """Services behind the configuration's endpoints beyond the table: vendors' offers, live checks, local servers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from offhook.errors import Forbidden
@@ -15,6 +15,7 @@ from offhook.models.configuration.voice_previews import render_preview
 from offhook.models.errors import KeyMissing, UnknownModel
 from offhook.models.local_servers import DetectedServer
 from offhook.models.ports import Tts
+from offhook.models.prices import BillingPolicy
 from offhook.models.registry import BUILTIN, ModelRegistry
 from offhook.models.schemas import ModelDefaultsResponse
 from offhook.models.service import ADMIN_ONLY_FIELDS, ModelConfigurationStore, describe_choice
@@ -38,7 +39,9 @@ class ModelSettingsService:
         configurations: ModelConfigurationStore,
         db: Database,
         clock: Clock,
+        billing: Callable[[], BillingPolicy],
     ) -> None:
+        self._billing = billing
         self.configurations = configurations
         self._settings = settings
         self._registry = registry
@@ -104,7 +107,7 @@ class ModelSettingsService:
         """Returns a WAV of ``text`` in the voice of ``service``; see ``ModelConfigurationStore.resolve_voice``.
 
         No transaction is open during synthesis. Raises Forbidden (403) for an own key or address from a user who may
-        not configure any; TooManyRequests (429), VoiceFailed (502), VoiceTimedOut (504) and the errors of ``put``.
+        not configure any; OutOfCredit and DailySpendLimitReached (402), TooManyRequests (429), VoiceFailed (502), VoiceTimedOut (504) and the errors of ``put``.
         """
         if caller.role not in ADMINS and not ADMIN_ONLY_FIELDS.isdisjoint(service):
             raise Forbidden("Only admins can test a voice with a different key or address.")
@@ -114,6 +117,8 @@ class ModelSettingsService:
         choice = self.configurations.resolve_voice(service, stored.services)
         if "base_url" in service:
             await self.configurations.check_addresses({"tts": service})
+        async with self._db.transaction() as session:
+            await self._billing().charge_request(session, caller.organization_id, "Voice preview")
         return await render_preview(cast(Tts, self._registry.port_for(choice)), text)
 
     async def _probe_local_servers(self) -> list[DetectedServer]:

@@ -18,11 +18,13 @@ from offhook.runs.chats.chat_turns import ChatState, NewTurn, StoredClaim
 from offhook.runs.errors import ChatConflict, ChatIsFull, ChatIsOver, ChatTurnNotFound, RunNotFound
 from offhook.runs.finishing import call_end, webhook_events
 from offhook.runs.finishing.call_end import FinishedConversation
+from offhook.runs.finishing.costs import next_answer_cents
 from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import CHAT_REWOUND, tally_events
 from offhook.runs.states import LIVE_STATES
 from offhook.runs.tables import Run
+from offhook.usage import service as usage
 from offhook.voice.events import LIVE_ONLY, VoiceEvent
 from offhook.voice.ports import CallResult
 from offhook.workflows import service as workflows
@@ -72,13 +74,18 @@ async def claim_chat(
     expected_revision: int | None,
     now: datetime,
     max_turns: int | None = None,
+    is_ending: bool = False,
 ) -> ChatClaim:
-    """Claims the chat for one answer. ``ids`` are (organization, workflow, run).
+    """Claims the chat for one answer, or with ``is_ending`` for its end. ``ids`` are (organization, workflow, run).
 
-    Raises RunNotFound (404), ChatIsOver (409), ChatIsFull (409) when the chat has reached ``max_turns``, and
-    ChatConflict (409) when the chat is at a different revision or another message is being answered.
+    Raises RunNotFound (404), OutOfCredit and DailySpendLimitReached (402) when another answer cannot be paid, ChatIsOver
+    (409), ChatIsFull (409) when the chat has reached ``max_turns``, and ChatConflict (409) when the chat is at a
+    different revision or another message is being answered.
     """
     run, state = await _lock_unclaimed(session, ids, expected_revision, now)
+    if state["made"] and not is_ending:  # the first answer was paid for with the chat
+        cents = await next_answer_cents(session, run, state["usage"], state["made"])
+        await usage.extend_chat(session, run.organization_id, run.id, cents)
     # every turn ever made counts; rewound turns are kept for inspection
     if max_turns is not None and state["made"] >= max_turns:
         raise ChatIsFull(f"This chat has reached its limit of {max_turns} turns. Start a new chat.")

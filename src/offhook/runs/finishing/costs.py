@@ -1,6 +1,8 @@
 """The cost of a run: one line per metered item, at the price on the day of the call."""
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date
 from decimal import Decimal
 from typing import Any, Final
@@ -11,6 +13,7 @@ from offhook.kit.json_values import JsonValue
 from offhook.kit.phone_numbers import PhoneNumberInvalid, parse_phone_number
 from offhook.models import prices
 from offhook.models.prices import PricedUsage, PriceList, UnpricedUsage
+from offhook.root import settings_of
 from offhook.runs.artifacts.links import BROWSER
 from offhook.runs.finishing import repository
 from offhook.runs.finishing.carrier_bills import CarrierBillData, bill_of
@@ -61,6 +64,38 @@ async def charge_runs(session: AsyncSession, organization_id: int, runs: Sequenc
         run.usage = {**rest, UNPRICED: unpriced} if unpriced else rest
     await repository.replace_cost_lines(session, organization_id, [run.id for run in runs], rows)
     await session.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class CallTariff:
+    """What the price of a call's time depends on. ``day`` is that of its beginning."""
+
+    mode: str
+    direction: str
+    called_number: str | None
+    day: date
+
+
+def tariff_of(run: Run) -> CallTariff:
+    return CallTariff(run.mode, run.direction, run.called_number, _day_of(run))
+
+
+def estimate_cents(price_list: PriceList, tariff: CallTariff, usage: Mapping[str, Any], seconds: Decimal) -> Decimal:
+    """Returns the vendors' and the carrier's cost of a live call so far, as far as prices are known."""
+    lines = price_list.price_usage(usage, tariff.day)
+    if tariff.mode not in _WITHOUT_CARRIER:
+        country = _country_of(tariff.called_number)
+        lines += price_list.price_call(tariff.mode, tariff.direction, country, seconds, tariff.day)
+    return sum((line.cost_cents for line in lines if isinstance(line, PricedUsage)), Decimal(0))
+
+
+async def next_answer_cents(session: AsyncSession, run: Run, usage: object, answers: int) -> int:
+    """Returns what a text chat has to hold for one more answer: what ``answers`` have cost, and as much again as one of
+    them, at least ``chat_hold_cents``. ``usage`` is as in the ``usage_counted`` event."""
+    price_list = await prices.price_list(session, run.organization_id)
+    counted = usage if isinstance(usage, Mapping) else {}
+    used = estimate_cents(price_list, tariff_of(run), counted, Decimal(0))
+    return math.ceil(used + max(Decimal(settings_of(session).chat_hold_cents), used / max(1, answers)))
 
 
 def _day_of(run: Run) -> date:

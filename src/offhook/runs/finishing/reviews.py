@@ -22,6 +22,7 @@ from offhook.runs.records import event_queries
 from offhook.runs.records.event_queries import NewEvent
 from offhook.runs.records.projections import build_transcript, format_transcript
 from offhook.runs.tables import Run, RunReview
+from offhook.usage import service as usage_service
 from offhook.voice.dialog.llm_chain import LlmChain
 from offhook.voice.errors import AllModelsFailed
 from offhook.voice.safety.model_failover import OFFLINE_PROVIDER
@@ -72,6 +73,7 @@ class _ReviewCase:
     node: Node
     configurations: Mapping[str, Any]
     spoken: str
+    can_pay: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +147,17 @@ class ReviewJob:
                 review.status, review.result = "skipped", {"reason": "The QA node is gone."}
                 return None
             stored = await event_queries.read_events(session, organization_id, run.id, limit=MAX_EVENTS)
+            can_pay = await usage_service.can_spend(session, organization_id)
         lines = build_transcript(stored)
         has_caller = any(line.role == "caller" for line in lines)
         spoken = format_transcript(lines)[-MAX_TRANSCRIPT_CHARS:] if has_caller else ""
-        return _ReviewCase(review.id, attempt, organization_id, node, version.configurations, spoken)
+        return _ReviewCase(review.id, attempt, organization_id, node, version.configurations, spoken, can_pay)
 
     async def _judge_conversation(self, case: _ReviewCase) -> _ReviewVerdict:
         if not case.spoken:
             return _ReviewVerdict("skipped", {"reason": "The caller said nothing."}, {})
+        if not case.can_pay:
+            return _ReviewVerdict("skipped", {"reason": "The organization has no credit left for a review."}, {})
         own = _own_model(case.node)
         configurations = case.configurations
         if own:

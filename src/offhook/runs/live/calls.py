@@ -20,9 +20,11 @@ from offhook.runs.errors import ProcessIsFull, RunNotConnectable
 from offhook.runs.events import RunFinished, RunStarted
 from offhook.runs.finishing import call_end, webhook_events
 from offhook.runs.finishing.call_end import FinishedConversation
+from offhook.runs.finishing.costs import tariff_of
 from offhook.runs.live import lease_queries, media_tokens
 from offhook.runs.live.agent_factory import AgentFactory
 from offhook.runs.live.call_recording import CallRecordings, WavRecorder
+from offhook.runs.live.credit_watch import CreditWatch
 from offhook.runs.live.event_writer import EventWriter, RunEventSink
 from offhook.runs.live.pre_call_request import PRE_CALL_FETCHED, PreCallFetch
 from offhook.runs.live.recording_spool import FOLDER as RECORDINGS_FOLDER
@@ -61,6 +63,7 @@ class LiveCall:
     ) -> None:
         self.run_id = run.id
         self.organization_id = run.organization_id
+        self.tariff = tariff_of(run)
         self.session = session
         self.ended = asyncio.Event()
         # true while the end is being stored, after which the lease is released
@@ -128,6 +131,8 @@ class LiveCallRegistry:
         self._writer = writer
         self._agents = agents
         self._pre_call = pre_call
+        # apart from the leases: what an organization does to its locks must not end the calls of others
+        self._credit = CreditWatch(db, lambda: [call for call in self._calls.values() if not call.is_ending])
         self._recordings = CallRecordings()
         self.spool = RecordingSpool(storage)
         self.vad: VadEngine | None = None  # loaded by the first call
@@ -195,6 +200,7 @@ class LiveCallRegistry:
     def _ensure_lease_task(self) -> None:
         if self._lease_task is None or self._lease_task.done():
             self._lease_task = asyncio.create_task(self._renew_loop(), name="run-leases")
+        self._credit.ensure_running()
 
     async def _lease_ringing(self, run_ids: list[int]) -> None:
         until = self._clock.now() + self._lease
@@ -292,6 +298,7 @@ class LiveCallRegistry:
                     await call.ended.wait()
         await self._writer.flush(SHUTDOWN_TIMEOUT_S)
         await self.spool.close()
+        self._credit.stop()
         if self._lease_task is not None:
             self._lease_task.cancel()
 

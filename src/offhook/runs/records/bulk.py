@@ -10,6 +10,7 @@ from offhook.kit.json_values import JsonObject
 from offhook.runs.live import media_tokens
 from offhook.runs.records import repository
 from offhook.runs.states import LIVE_STATES
+from offhook.usage import service as usage
 from offhook.workflows.service import VersionToRun
 
 
@@ -67,6 +68,7 @@ async def create_calls(
         for call in calls
     ]
     run_ids = await repository.insert_runs(session, version.organization_id, rows)
+    await usage.hold_for_calls(session, version.organization_id, run_ids)
     runs = [CreatedRun(run_id, new_token()) for run_id in run_ids]
     await media_tokens.store_tokens(session, mode, {run.media_token: run.id for run in runs})
     return runs

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from offhook.kit.http.openapi import error_responses
 from offhook.kit.http.path_ids import Id
 from offhook.kit.phone_numbers import E164, CountryCode
-from offhook.orgs import CurrentOrg, RequireAdmin
+from offhook.orgs import CurrentOrg, RequireAdmin, RequireMember
 from offhook.orgs.idempotency import IdempotencyHeader
 from offhook.telephony.accounts.number_lookup import NumberReport
 from offhook.telephony.accounts.number_purchasing import ConnectedNumber, PurchaseRequest
@@ -85,11 +85,12 @@ class QuickConnectResponse(BaseModel):
 
 @router.get("/carrier-lookup", response_model=CarrierLookupResponse, operation_id="carrier_lookup")
 async def carrier_lookup(
-    org: CurrentOrg,
+    org: RequireMember,
     services: Services,
     number: Annotated[str, Query(min_length=1, max_length=64, description="E.164, for example +12015550101")],
 ) -> NumberReport:
-    """Returns the carrier and line type of a number. A number that cannot exist is 422."""
+    """Returns the carrier and line type of a number. A look-up with the installation's carrier account is charged. A
+    number that cannot exist is 422."""
     return await services.lookup.look_up(org.organization_id, number)
 
 

@@ -9,6 +9,7 @@ from offhook.kit.phone_numbers import parse_phone_number
 from offhook.telephony.accounts import repository
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.ports import CarrierAccount, CarrierFailed, CarrierRegistry, NumberLookup
+from offhook.usage import service as usage
 
 OFFLINE = "offline"
 log = structlog.get_logger(__name__)
@@ -29,14 +30,16 @@ class NumberReport:
 
 
 class CarrierLookup:
-    def __init__(self, db: Database, carriers: CarrierRegistry, accounts: CarrierAccounts) -> None:
+    def __init__(self, db: Database, carriers: CarrierRegistry, accounts: CarrierAccounts, cents: int) -> None:
+        self._cents = cents
         self._db = db
         self._carriers = carriers
         self._accounts = accounts
 
     async def look_up(self, organization_id: int, number: str) -> NumberReport:
         """Returns the carrier's data on the number, or the numbering plan's when no carrier is available or the
-        look-up fails. Raises PhoneNumberInvalid (422) for an impossible number."""
+        look-up fails. A look-up with the platform's account is charged. Raises PhoneNumberInvalid (422) for an
+        impossible number, OutOfCredit and DailySpendLimitReached (402)."""
         phone = parse_phone_number(number.strip())
         report = NumberReport(
             number=number,
@@ -52,9 +55,16 @@ class CarrierLookup:
         if provider is None:
             return report
         lookup, account = provider
+        is_charged = account.id is None
+        if is_charged:
+            async with self._db.transaction() as session:
+                await usage.charge_credit(session, organization_id, self._cents, f"Look-up of {phone.e164}")
         try:
             result = await lookup.look_up(account, phone.e164)
         except CarrierFailed as failure:
+            if is_charged:
+                async with self._db.transaction() as session:
+                    await usage.refund_credit(session, organization_id, self._cents, f"Look-up of {phone.e164} failed")
             log.warning("carrier_lookup_failed", provider=account.provider, code=failure.code)
             return report
         line_type = result.line_type if result.line_type != "unknown" else phone.line_type
@@ -66,7 +76,10 @@ class CarrierLookup:
             rows = await repository.list_configurations(session, organization_id)
             for row in sorted(rows, key=lambda row: (not row.is_default_outbound, row.id)):
                 spec = self._carriers.find(row.provider)
-                if spec is not None and spec.numbers.lookup is not None and not row.inactive_since:
+                has_lookup = spec is not None and spec.numbers.lookup is not None
+                if has_lookup and not row.is_managed and not row.inactive_since:
+                    assert spec is not None
+                    assert spec.numbers.lookup is not None
                     return spec.numbers.lookup, await self._accounts.open_account(session, row)
         platform = self._accounts.platform_account(organization_id)
         spec = self._carriers.find(platform.provider)

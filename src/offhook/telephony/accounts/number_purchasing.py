@@ -15,6 +15,7 @@ from offhook.kit.json_values import JsonObject
 from offhook.kit.phone_numbers import normalize_e164, parse_phone_number
 from offhook.orgs import Caller, write_audit_entry
 from offhook.orgs.idempotency import run_idempotent
+from offhook.settings import Settings
 from offhook.telephony.accounts import purchase_repository as purchases
 from offhook.telephony.accounts import repository
 from offhook.telephony.accounts.account_numbers import AccountNumbers
@@ -26,9 +27,11 @@ from offhook.telephony.errors import (
     NumberNotBought,
     NumberNotFound,
     NumberNotManaged,
+    TooManyNumbers,
 )
 from offhook.telephony.ports import AvailableNumber, CarrierAccount, CarrierFailed, CarrierRegistry, NumberCatalog
 from offhook.telephony.tables import NumberPurchase, PhoneNumber, TelephonyConfiguration
+from offhook.usage import service as usage
 from offhook.workflows import service as workflows
 
 MAX_OFFERED: Final = 20
@@ -84,7 +87,9 @@ class ManagedNumbers:
         numbers: AccountNumbers,
         hooks: AccountHooks,
         clock: Clock,
+        settings: Settings,
     ) -> None:
+        self._settings = settings
         self._db = db
         self._carriers = carriers
         self._accounts = accounts
@@ -101,19 +106,15 @@ class ManagedNumbers:
             raise CarrierUnavailable(f"The carrier did not respond: {failure.message}") from None
 
     async def quick_connect(self, caller: Caller, request: PurchaseRequest) -> ConnectedNumber:
-        """Buys a number and assigns it to the organization. Raises WorkflowNotFound (404), NoNumberForSale (409) or
-        NumberNotBought (502), and then leaves nothing behind."""
+        """Buys a number, charges it and assigns it to the organization. Raises WorkflowNotFound (404), OutOfCredit and
+        DailySpendLimitReached (402), NoNumberForSale and TooManyNumbers (409) or NumberNotBought (502), and then leaves
+        nothing behind."""
         account = self._accounts.platform_account(caller.organization_id)
         if request.workflow_id is not None:
             async with self._db.transaction() as session:
                 await workflows.get_workflow(session, caller.organization_id, request.workflow_id)
-        wanted = request.phone_number
-        if wanted is None:
-            offers = await self.search_for_sale(caller.organization_id, request.country, request.area_code)
-            if not offers:
-                raise NoNumberForSale
-            wanted = normalize_e164(offers[0].phone_number)
-        purchase = await self._record_purchase(caller, request, account.provider, wanted)
+        wanted, cents = await self._choose_number(account, request)
+        purchase = await self._record_purchase(caller, request, account.provider, wanted, cents)
         await self._buy_number(account, purchase)
         try:
             number = await self._assign_number(caller, request, purchase)
@@ -208,14 +209,39 @@ class ManagedNumbers:
             raise CarrierUnavailable("The platform's carrier does not sell numbers.")
         return spec.numbers.catalog
 
+    async def _choose_number(self, account: CarrierAccount, request: PurchaseRequest) -> tuple[str, int]:
+        """Returns the number to buy and its first month's price in cents. Raises NoNumberForSale (409)."""
+        wanted = request.phone_number
+        spec = self._carriers.find(account.provider)
+        price = 0 if spec is not None and spec.is_in_process else self._settings.number_cents
+        if wanted is None:
+            offers = await self.search_for_sale(account.organization_id, request.country, request.area_code)
+            if not offers:
+                raise NoNumberForSale
+            return normalize_e164(offers[0].phone_number), _price_of(offers[0], price)
+        if not price:
+            return wanted, 0
+        try:
+            offers = await self._get_catalog().search_numbers(account, request.country, None, wanted, MAX_OFFERED)
+        except CarrierFailed as failure:
+            raise CarrierUnavailable(f"The carrier did not respond: {failure.message}") from None
+        offer = next((one for one in offers if normalize_e164(one.phone_number) == wanted), None)
+        return wanted, price if offer is None else _price_of(offer, price)
+
     async def _record_purchase(
-        self, caller: Caller, request: PurchaseRequest, provider: str, number: str
+        self, caller: Caller, request: PurchaseRequest, provider: str, number: str, cents: int
     ) -> NumberPurchase:
+        """Records and charges the purchase in one transaction. Raises TooManyNumbers (409) and 402 without credit."""
         async with self._db.transaction() as session:
+            await usage.charge_credit(session, caller.organization_id, cents, f"Number {number}")
+            limit = self._settings.org_number_limit
+            if await purchases.count_numbers(session, caller.organization_id) >= limit:
+                raise TooManyNumbers(f"Your organization has {limit} numbers of the platform. Release one first.")
             purchase = NumberPurchase(
                 organization_id=caller.organization_id,
                 provider=provider,
                 phone_number=number,
+                charged_cents=cents,
                 country=parse_phone_number(number).country or request.country,
                 request={"wish": asdict(request), "user_id": caller.user_id, "key_id": caller.key_id},
             )
@@ -356,9 +382,17 @@ class ManagedNumbers:
 
     async def _close_purchase(self, purchase: NumberPurchase, state: str, error: str | None) -> None:
         async with self._db.transaction() as session:
-            await purchases.change_state(
+            is_closed = await purchases.change_state(
                 session, purchase, {"buying", "bought"}, state, error=error[:500] if error else None
             )
+            if is_closed:
+                note = f"Number {purchase.phone_number} was not bought"
+                await usage.refund_credit(session, purchase.organization_id, purchase.charged_cents, note)
+
+
+def _price_of(offer: AvailableNumber, default: int) -> int:
+    """Returns the first month's price in cents; numbers of simulated carriers (``default`` 0) cost nothing."""
+    return offer.monthly_cost_cents if default and offer.monthly_cost_cents is not None else default
 
 
 def _describe_number(request: PurchaseRequest, number: PhoneNumber) -> ConnectedNumber:

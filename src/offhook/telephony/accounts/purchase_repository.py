@@ -77,3 +77,12 @@ async def was_repeated(session: AsyncSession, purchase: NumberPurchase) -> bool:
         .limit(1)
     )
     return found.scalar_one_or_none() is not None
+
+
+async def count_numbers(session: AsyncSession, organization_id: int) -> int:
+    """Returns how many of the platform's numbers the organization has or is buying."""
+    owned = select(func.count()).where(PhoneNumber.organization_id == organization_id, PhoneNumber.is_managed)
+    pending = select(func.count()).where(
+        NumberPurchase.organization_id == organization_id, NumberPurchase.state.in_(("buying", "bought"))
+    )
+    return int(await session.scalar(select(owned.scalar_subquery() + pending.scalar_subquery())) or 0)

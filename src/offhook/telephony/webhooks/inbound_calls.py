@@ -55,6 +55,7 @@ REFUSAL_MESSAGES: Final = {
     "workflow_not_published": "We are sorry, this service is not available yet.",
     "workflow_has_no_start": "We are sorry, this service is not available yet.",
     "concurrent_call_limit": "We are sorry, all our lines are busy. Please call again in a few minutes.",
+    "daily_spend_limit": "We are sorry, this service is not available right now.",
     "out_of_credit": "We are sorry, this service is not available right now.",
 }
 _IGNORED_DOCUMENT: Final = CarrierDocument("application/json", b'{"status":"ignored"}')

@@ -31,7 +31,7 @@ async def create_workflow_from_template(
     """Creates a draft agent that the organization's language model writes from a description."""
     brief = AgentBrief(body.call_type, body.use_case, body.activity_description)
     # The model may take a minute: the session holds no connection before its first statement.
-    chosen = await services.models.for_organization(org.organization_id, {})
+    chosen = await services.models.for_request(org.organization_id, "Agent from a description")
     definition = await generator.write_definition(chosen.llm[0], brief)
     workflow = await service.create_workflow(session, org, brief.workflow_name, definition)
     view = await service.get_workflow_view(session, services.count_runs, org.organization_id, workflow.id)

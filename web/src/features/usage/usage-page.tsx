@@ -70,7 +70,12 @@ function Period() {
           <Figure
             name="Balance"
             value={formatMoney(data.balance_cents)}
-            note={data.is_enforced ? "calls are rejected at $0" : "no limit"}
+            note={data.is_enforced ? "calls and chats are rejected at $0" : "no limit"}
+          />
+          <Figure
+            name="Spent today"
+            value={formatMoney(data.spent_today_cents)}
+            note={data.daily_limit_cents !== null && `of ${formatMoney(data.daily_limit_cents)} a day`}
           />
           <Figure
             name="Minutes left"

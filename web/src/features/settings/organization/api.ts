@@ -59,3 +59,19 @@ export function useSaveSupportAccess() {
     onSuccess: (saved) => queries.setQueryData(["support-access"], saved),
   });
 }
+
+export function useSpendLimit() {
+  return useQuery({
+    queryKey: ["usage", "spend-limit"],
+    queryFn: () => unwrap(api.GET("/api/v1/organizations/usage/spend-limit")),
+  });
+}
+
+export function useSaveSpendLimit() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (own_limit_cents: number | null) =>
+      unwrap(api.PUT("/api/v1/organizations/usage/spend-limit", { body: { own_limit_cents } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["usage"] }),
+  });
+}

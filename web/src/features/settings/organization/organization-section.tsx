@@ -12,6 +12,7 @@ import { notifySuccess } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
 import { useRename, useSavePreferences } from "./api";
 import { SupportAccess } from "./support-access";
+import { SpendLimitPanel } from "./spend-limit-panel";
 import classes from "../settings.module.css";
 
 export default function OrganizationSection() {
@@ -33,6 +34,7 @@ export default function OrganizationSection() {
               />
             </Group>
           </Panel>
+          <SpendLimitPanel />
         </Stack>
       )}
     </Loaded>
