@@ -1632,6 +1632,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/organizations/usage/spend-limit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Spend Limit
+         * @description Returns what your organization may spend in a day (UTC), and what it has spent today.
+         */
+        get: operations["get_spend_limit"];
+        /**
+         * Put Spend Limit
+         * @description Sets your own limit of a day's spend. It can only lower the operator's.
+         */
+        put: operations["put_spend_limit"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/organizations/usage/strips": {
         parameters: {
             query?: never;
@@ -2135,7 +2159,8 @@ export interface paths {
         };
         /**
          * Carrier Lookup
-         * @description Returns the carrier and line type of a number. A number that cannot exist is 422.
+         * @description Returns the carrier and line type of a number. A look-up with the installation's carrier account is charged. A
+         *     number that cannot exist is 422.
          */
         get: operations["carrier_lookup"];
         put?: never;
@@ -3701,6 +3726,11 @@ export interface components {
         BillingAccountResponse: {
             /** Balance Cents */
             balance_cents: number;
+            /**
+             * Daily Limit Cents
+             * @description 0: without limit
+             */
+            daily_limit_cents?: number | null;
             effective: components["schemas"]["BillingTerms-Output"];
             /** Included Minutes */
             included_minutes?: number | null;
@@ -3716,6 +3746,11 @@ export interface components {
          * @description Null is the installation's own setting.
          */
         "BillingTerms-Input": {
+            /**
+             * Daily Limit Cents
+             * @description 0: without limit
+             */
+            daily_limit_cents?: number | null;
             /** Included Minutes */
             included_minutes?: number | null;
             /** Is Enforced */
@@ -3728,6 +3763,11 @@ export interface components {
          * @description Null is the installation's own setting.
          */
         "BillingTerms-Output": {
+            /**
+             * Daily Limit Cents
+             * @description 0: without limit
+             */
+            daily_limit_cents?: number | null;
             /** Included Minutes */
             included_minutes?: number | null;
             /** Is Enforced */
@@ -4470,7 +4510,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "credit" | "run" | "adjustment";
+            kind: "credit" | "run" | "charge" | "adjustment";
             /** Note */
             note: string | null;
             /** Organization Id */
@@ -4492,6 +4532,16 @@ export interface components {
              * @constant
              */
             currency: "USD";
+            /**
+             * Daily Limit Cents
+             * @description What may be spent in a day; null without a limit
+             */
+            daily_limit_cents: number | null;
+            /**
+             * Held Cents
+             * @description Set aside for live calls and chats
+             */
+            held_cents: number;
             /** Included Minutes */
             included_minutes: number;
             /**
@@ -4515,6 +4565,11 @@ export interface components {
             period_start: string;
             /** Price Per Second Usd */
             price_per_second_usd: number | null;
+            /**
+             * Spent Today Cents
+             * @description Since midnight UTC
+             */
+            spent_today_cents: number;
             /** Total Calls */
             total_calls: number;
             /** Total Cost Cents */
@@ -5422,7 +5477,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "credit" | "run" | "adjustment";
+            kind: "credit" | "run" | "charge" | "adjustment";
             /** Note */
             note: string | null;
             /** Run Id */
@@ -7193,6 +7248,27 @@ export interface components {
             last_synced_at: string;
             /** Status */
             status: string;
+        };
+        /**
+         * SpendLimit
+         * @description ``own_limit_cents``: your own limit of one day (UTC), or null. ``limit_cents``: the one that applies, which is the
+         *     lower of yours and your operator's; null without any.
+         */
+        SpendLimit: {
+            /** Limit Cents */
+            limit_cents: number | null;
+            /** Own Limit Cents */
+            own_limit_cents: number | null;
+            /** Spent Today Cents */
+            spent_today_cents: number;
+        };
+        /**
+         * SpendLimitUpdate
+         * @description ``null`` removes your own limit; your operator's stays.
+         */
+        SpendLimitUpdate: {
+            /** Own Limit Cents */
+            own_limit_cents: number | null;
         };
         /** StartChatRequest */
         StartChatRequest: {
@@ -18620,6 +18696,195 @@ export interface operations {
             };
             /** @description The current state does not allow this */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_spend_limit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpendLimit"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    put_spend_limit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SpendLimitUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpendLimit"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
