@@ -15,6 +15,7 @@ from sqlalchemy import text
 
 from offhook import jobs
 from offhook.jobs.registry import JobRegistry
+from offhook.jobs.shares import OrganizationShares
 from offhook.jobs.worker import ListeningDriver, run_worker
 from offhook.kit.database.database import Database
 
@@ -157,3 +158,50 @@ async def test_the_first_probe_waits_until_the_worker_listens(database_url: str)
             async with asyncio.timeout(60):
                 assert await heard.get() == "are you there?"
             await probe
+
+
+async def test_hanging_servers_of_one_organization_hold_up_nobody(db: Database) -> None:
+    """Forty webhook nodes of one organization whose server never answers; one of another, a document, and a tick."""
+    hang, seen = asyncio.Event(), set[str]()
+    done = asyncio.Event()
+    hanging = 0
+
+    def note(what: str) -> None:
+        seen.add(what)
+        if seen >= {"webhook", "document", "tick"}:
+            done.set()
+
+    async def deliver(payload: dict[str, int]) -> None:
+        nonlocal hanging
+        if payload["organization_id"] == 1:
+            hanging += 1
+            assert hanging <= 2
+            await hang.wait()
+        else:
+            note("webhook")
+
+    async def read(_: dict[str, object]) -> None:
+        note("document")
+
+    async def tick(_: dict[str, object]) -> None:
+        note("tick")
+
+    registry = JobRegistry()
+    registry.add("webhook_node.deliver", deliver, lane="requests", shares=OrganizationShares(4, 2))
+    registry.add("document.read", read)
+    registry.add("campaign.tick", tick, lane="platform")
+    async with db.transaction() as session:
+        for organization_id in [*[1] * 40, 2]:
+            await jobs.enqueue(session, "webhook_node.deliver", {"organization_id": organization_id})
+        await jobs.enqueue(session, "document.read", {"organization_id": 2})
+        await jobs.enqueue(session, "campaign.tick", {})
+    stop = asyncio.Event()
+    worker = asyncio.create_task(run_worker(db, registry, stop, **QUICK))
+    async with asyncio.timeout(60):
+        await done.wait()
+        hang.set()
+        stop.set()
+        await worker
+    async with db.transaction() as session:
+        left = await session.scalar(text("SELECT count(*) FROM pgqueuer WHERE entrypoint = 'webhook_node.deliver'"))
+    assert left == 38, "what was put off is not lost"

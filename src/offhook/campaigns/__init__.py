@@ -40,7 +40,7 @@ def register(root: Root) -> None:
     engine = services.engine
     dial_jobs = DialJobs(engine)
     root.provide(CampaignServices, services)
-    root.jobs.add(DIAL_JOB, dial_jobs.run_dial_job)
+    root.jobs.add(DIAL_JOB, dial_jobs.run_dial_job, lane="platform")
     root.jobs.add(TICK_JOB, dial_jobs.run_tick_job, every_s=root.settings.campaign_tick_s)
     root.jobs.add("campaign.sweep_files", services.files.handle_sweep, every_s=SWEEP_FILES_EVERY_S)
 

@@ -2,12 +2,16 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from offhook.jobs.shares import OrganizationShares
 from offhook.kit.json_values import JsonObject
 
 # Each handler declares the fields of its own payload, a JSON object.
 JobHandler = Callable[[Any], Awaitable[object]]
+# Each lane of a worker has places of its own. ``platform``: what keeps calls and campaigns going, and the schedules.
+# ``requests``: waits for servers that organizations choose. ``work``: documents and everything else.
+Lane = Literal["platform", "requests", "work"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +28,26 @@ class JobRegistry:
     def __init__(self) -> None:
         self.handlers: dict[str, JobHandler] = {}
         self.schedules: list[ScheduledJob] = []
+        self.lanes: dict[str, Lane] = {}
+        self.shares: dict[str, OrganizationShares] = {}
 
-    def add(self, name: str, handler: JobHandler, *, every_s: float | None = None) -> None:
-        """Registers the handler; ``every_s`` also schedules the job."""
+    def add(
+        self,
+        name: str,
+        handler: JobHandler,
+        *,
+        every_s: float | None = None,
+        lane: Lane | None = None,
+        shares: OrganizationShares | None = None,
+    ) -> None:
+        """Registers the handler; ``every_s`` also schedules the job. With ``shares``, jobs whose payload has an
+        ``organization_id`` run within that organization's share."""
         if name in self.handlers:
             raise ValueError(f"job {name!r} is registered twice")
         self.handlers[name] = handler
+        self.lanes[name] = lane or ("work" if every_s is None else "platform")
+        if shares is not None:
+            self.shares[name] = shares
         if every_s is not None:
             self.schedules.append(ScheduledJob(name, every_s))
 

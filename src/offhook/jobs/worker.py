@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
 
 import asyncpg
@@ -20,8 +20,10 @@ from pgqueuer.domain.models import Job
 from pgqueuer.domain.types import QueueExecutionMode
 from pgqueuer.ports.driver import NotifyCallback
 
-from offhook.jobs.registry import JobHandler, JobRegistry
+from offhook.jobs.queue import enqueue
+from offhook.jobs.registry import JobRegistry
 from offhook.jobs.scheduler import run_schedules
+from offhook.jobs.shares import delay_after
 from offhook.kit.database.database import Database
 
 log = structlog.get_logger(__name__)
@@ -30,11 +32,15 @@ MAX_RETRIES = 5
 MIN_RETRY_DELAY = timedelta(seconds=1)
 MAX_RETRY_DELAY = timedelta(minutes=5)
 BATCH_SIZE = 10
+# More than the shares of a lane's jobs together, so that a job without a place is put off at once.
+MAX_CONCURRENT_PER_LANE = 3 * BATCH_SIZE
 # A worker that is silent for this long loses its jobs to the others.
 HEARTBEAT_TIMEOUT = timedelta(seconds=15)
 # Interval of the search for lost jobs; NOTIFY wakes the worker at once for a new job.
 DEQUEUE_TIMEOUT = timedelta(seconds=2)
 DRAIN_TIMEOUT_S = 20.0
+# In a payload: how often the job found no place.
+PUT_OFF = "put_off"
 
 
 async def run_worker(
@@ -68,36 +74,48 @@ async def run_worker(
 async def run_until_empty(db: Database, registry: JobRegistry) -> None:
     """Runs everything that waits, including retries, then returns; for tests and commands."""
     async with asyncpg.create_pool(_asyncpg_url(db.url), min_size=2, max_size=4) as pool:
-        manager = _build_queue_manager(pool, registry)
+        manager = _build_queue_manager(pool, db, registry, registry.handlers)
         await manager.run(mode=QueueExecutionMode.drain, dequeue_timeout=timedelta(seconds=0.1), batch_size=BATCH_SIZE)
 
 
 async def _run_until(
     db: Database, registry: JobRegistry, stop: asyncio.Event, heartbeat: timedelta, dequeue: timedelta
 ) -> None:
-    async with asyncpg.create_pool(_asyncpg_url(db.url), min_size=2, max_size=4) as pool:
-        manager = _build_queue_manager(pool, registry)
-        loop = asyncio.create_task(
-            manager.run(
-                dequeue_timeout=dequeue,
-                heartbeat_timeout=heartbeat,
-                batch_size=BATCH_SIZE,
-                max_concurrent_tasks=2 * BATCH_SIZE,
-                shutdown_on_listener_failure=True,
+    lanes = sorted({registry.lanes[name] for name in registry.handlers})
+    # a connection that listens for each lane, and two for their statements
+    async with asyncpg.create_pool(_asyncpg_url(db.url), min_size=2, max_size=2 + len(lanes)) as pool:
+        managers = [
+            _build_queue_manager(
+                pool, db, registry, [name for name in registry.handlers if registry.lanes[name] == lane]
             )
-        )
+            for lane in lanes
+        ]
+        loops = [
+            asyncio.create_task(
+                manager.run(
+                    dequeue_timeout=dequeue,
+                    heartbeat_timeout=heartbeat,
+                    batch_size=BATCH_SIZE,
+                    max_concurrent_tasks=MAX_CONCURRENT_PER_LANE,
+                    shutdown_on_listener_failure=True,
+                )
+            )
+            for manager in managers
+        ]
         stopping = asyncio.create_task(stop.wait())
         try:
-            await asyncio.wait({loop, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            if not loop.done():
+            # a lane that ends takes the others with it: all of them begin anew
+            await asyncio.wait({*loops, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            for manager in managers:
                 manager.shutdown.set()
-                await asyncio.wait({loop}, timeout=DRAIN_TIMEOUT_S)
-            if loop.done():
-                await loop
+            await asyncio.wait(loops, timeout=DRAIN_TIMEOUT_S)
+            for loop in loops:
+                if loop.done():
+                    await loop
         finally:
-            stopping.cancel()
-            loop.cancel()
-            await asyncio.gather(loop, stopping, return_exceptions=True)
+            for task in (stopping, *loops):
+                task.cancel()
+            await asyncio.gather(stopping, *loops, return_exceptions=True)
 
 
 class ListeningDriver(AsyncpgPoolDriver):
@@ -120,10 +138,10 @@ class ListeningDriver(AsyncpgPoolDriver):
         await super().notify(channel, payload)
 
 
-def _build_queue_manager(pool: asyncpg.Pool, registry: JobRegistry) -> QueueManager:
+def _build_queue_manager(pool: asyncpg.Pool, db: Database, registry: JobRegistry, names: Iterable[str]) -> QueueManager:
     manager = QueueManager(Queries(ListeningDriver(pool)))
     scheduled = {schedule.name for schedule in registry.schedules}
-    for name, handler in registry.handlers.items():
+    for name in names:
         is_scheduled = name in scheduled
         manager.entrypoint(
             name,
@@ -131,7 +149,7 @@ def _build_queue_manager(pool: asyncpg.Pool, registry: JobRegistry) -> QueueMana
             # A schedule's next turn is its retry; any other failed job stays visible.
             on_failure="delete" if is_scheduled else "hold",
             executor_factory=EntrypointExecutor if is_scheduled else _retrying_executor,
-        )(_make_entrypoint(name, handler))
+        )(_make_entrypoint(name, db, registry))
     return manager
 
 
@@ -141,10 +159,25 @@ def _retrying_executor(parameters: EntrypointExecutorParameters) -> AbstractEntr
     )
 
 
-def _make_entrypoint(name: str, handler: JobHandler) -> Callable[[Job], Awaitable[None]]:
+def _make_entrypoint(name: str, db: Database, registry: JobRegistry) -> Callable[[Job], Awaitable[None]]:
+    handler, shares = registry.handlers[name], registry.shares.get(name)
+
     async def run_job(job: Job) -> None:
+        payload = json.loads(job.payload or b"{}")
+        tries = payload.pop(PUT_OFF, 0)
         with structlog.contextvars.bound_contextvars(job=name, job_id=job.id):
-            await handler(json.loads(job.payload or b"{}"))
+            organization_id = payload.get("organization_id")
+            if shares is None or not isinstance(organization_id, int):
+                await handler(payload)
+                return
+            if not shares.begin(organization_id):
+                async with db.transaction() as session:
+                    await enqueue(session, name, {**payload, PUT_OFF: tries + 1}, delay_s=delay_after(tries))
+                return
+            try:
+                await handler(payload)
+            finally:
+                shares.end(organization_id)
 
     return run_job
 

@@ -1,9 +1,10 @@
 """The knowledge base: agents answer with passages from uploaded documents."""
 
+from offhook.jobs.shares import OrganizationShares
 from offhook.kit.tasks import TaskTracker
 from offhook.knowledge import endpoints, tasks
 from offhook.knowledge.document_processing import DocumentProcessor
-from offhook.knowledge.document_reader import DocumentReader
+from offhook.knowledge.document_reader import MAX_CONCURRENT, DocumentReader
 from offhook.knowledge.embedder_registry import EmbedderRegistry
 from offhook.knowledge.jobs import INDEX, PROCESS, REEMBED, SWEEP, SWEEP_FILES
 from offhook.knowledge.offline.model import OfflineModel
@@ -34,8 +35,9 @@ def register(root: Root) -> None:
     root.provide(KnowledgeServices, KnowledgeServices(intake, search))
     root.provide(PassageLookup, PassageLookup(root.db, search, embedders, warming))
     processing = DocumentProcessor(db=root.db, reader=DocumentReader(intake), embedders=embedders, clock=root.clock)
-    root.jobs.add(PROCESS, processing.process_document)
-    root.jobs.add(REEMBED, ReembeddingJob(root.db, embedders).run_job)
+    root.jobs.add(PROCESS, processing.process_document, shares=OrganizationShares(MAX_CONCURRENT, MAX_CONCURRENT - 1))
+    reembedding = ReembeddingJob(root.db, embedders)
+    root.jobs.add(REEMBED, reembedding.run_job, shares=OrganizationShares(4, 2))
     maintenance = tasks.KnowledgeMaintenance(root.db, root.clock, intake, embedders)
     root.jobs.add(INDEX, maintenance.build_space_index)
     root.jobs.add(SWEEP, maintenance.requeue_stale, every_s=tasks.SWEEP_INTERVAL_S)

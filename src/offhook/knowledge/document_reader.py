@@ -20,7 +20,8 @@ PROGRAM: Final = "offhook.kit.reading.program"
 LIMITS: Final = ProcessLimits(timeout_s=120.0, cpu_s=90, memory_bytes=1 << 30, file_bytes=64 << 20)
 # Web pages are read in a second; slower ones were made to be slow.
 HTML_LIMITS: Final = replace(LIMITS, timeout_s=40.0, cpu_s=30)
-MAX_CONCURRENT: Final = 2
+# One organization has at most all but one of them.
+MAX_CONCURRENT: Final = 3
 # Exit codes of ``kit.reading.program``, which is not imported here: its libraries stay out of our memory.
 _UNREADABLE_EXIT: Final = 3
 _TOO_HARD_MESSAGE: Final = "Reading the file takes too much memory or time. Split it or save it as text."

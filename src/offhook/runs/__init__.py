@@ -5,6 +5,7 @@ from functools import partial
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from offhook.jobs.shares import OrganizationShares
 from offhook.kit.crypto import Keyring
 from offhook.knowledge import PassageLookup
 from offhook.models.ports import ModelSource
@@ -70,8 +71,9 @@ def register(root: Root) -> None:
     workflows.hooks.deletion_checks.append(refuse_while_live)
     workflows.hooks.erasers.append(RunEraser(root.db, root.storage).erase_batch)
     deliveries = NodeWebhookJob(root.db, root.clock, root.settings, services.keyring, root.get(ToolServices).runner)
-    root.jobs.add(node_webhooks.JOB, deliveries.deliver)
-    root.jobs.add(reviews.JOB, ReviewJob(root.db, root.clock, agents.models).run_review)
+    root.jobs.add(node_webhooks.JOB, deliveries.deliver, lane="requests", shares=OrganizationShares(8, 4))
+    review = ReviewJob(root.db, root.clock, agents.models)
+    root.jobs.add(reviews.JOB, review.run_review, lane="requests", shares=OrganizationShares(4, 2))
     root.jobs.add("run.sweep", sweeper.sweep, every_s=root.settings.sweep_interval_s)
 
     fold_counts = partial(run_count_queries.fold_count_changes, root.db)

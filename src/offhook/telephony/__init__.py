@@ -135,9 +135,9 @@ def _build_services(
 
 def _register_jobs(root: Root, services: TelephonyServices, charges: ChargeCollector) -> None:
     root.events.subscribe(RunFinished, charges.on_run_finished)
-    root.jobs.add(BILL_JOB, charges.read_bill)
-    root.jobs.add(LOST_CALL_JOB, services.lost_calls.run_search)
-    root.jobs.add(REFUSED_JOB, services.refusals.end_refused_call)
+    root.jobs.add(BILL_JOB, charges.read_bill, lane="platform")
+    root.jobs.add(LOST_CALL_JOB, services.lost_calls.run_search, lane="platform")
+    root.jobs.add(REFUSED_JOB, services.refusals.end_refused_call, lane="platform")
     root.jobs.add("telephony.forget_webhooks", services.replay_guard.forget_expired, every_s=FORGET_EVERY_S)
     root.jobs.add("telephony.end_unheard_calls", services.no_media.run_job, every_s=UNHEARD_EVERY_S)
     root.jobs.add("telephony.settle_purchases", services.managed_numbers.settle_purchases, every_s=SETTLE_EVERY_S)

@@ -17,7 +17,7 @@ def register(root: Root) -> None:
     keyring, egress = root.get(Keyring), root.get(EgressClient)
     deliverer = WebhookDeliverer(root.db, root.clock, keyring, egress)
     root.provide(WebhookServices, WebhookServices(deliverer, keyring, egress))
-    root.jobs.add(service.DELIVER_JOB, deliverer.handle_job)
+    root.jobs.add(service.DELIVER_JOB, deliverer.handle_job, lane="requests")
     root.jobs.add("webhook.sweep", deliverer.sweep_overdue, every_s=tasks.SWEEP_INTERVAL_S)
     prune = partial(tasks.prune_events, root.db, root.clock)
     root.jobs.add("webhook.prune", prune, every_s=tasks.PRUNE_INTERVAL_S)

@@ -17,6 +17,7 @@ import structlog
 from standardwebhooks import Webhook
 
 from offhook.jobs.registry import read_number
+from offhook.jobs.shares import OrganizationShares
 from offhook.kit.clock import Clock
 from offhook.kit.crypto import Keyring, SecretUnreadable
 from offhook.kit.database.database import Database
@@ -33,8 +34,9 @@ TIMEOUT_S: Final = 15.0
 MAX_ANSWER_BYTES: Final = 64 * 1024
 _MAX_SHOWN_ANSWER: Final = 500
 _GONE: Final = 410
-# Limits attempts per endpoint, so that a slow one cannot occupy the workers.
+# Limits attempts per endpoint and organization, so that slow ones cannot occupy the workers.
 MAX_CONCURRENT_PER_ENDPOINT: Final = 4
+MAX_CONCURRENT_PER_ORGANIZATION: Final = 6
 MAX_CONCURRENT: Final = 8
 BUSY_DELAY_S: Final = 2.0
 OVERDUE_AFTER: Final = timedelta(minutes=5)
@@ -78,6 +80,7 @@ class WebhookDeliverer:
         self._keyring = keyring
         self._egress = egress
         self._under_way: Counter[int] = Counter()
+        self._shares = OrganizationShares(MAX_CONCURRENT, MAX_CONCURRENT_PER_ORGANIZATION)
 
     async def handle_job(self, payload: JsonObject) -> None:
         """Handles the job ``webhook.deliver``."""
@@ -87,10 +90,7 @@ class WebhookDeliverer:
             if not _is_current(due, in_round, attempts):
                 return
             assert due is not None
-            endpoint_id = due.endpoint.id
-            if self._under_way[endpoint_id] >= MAX_CONCURRENT_PER_ENDPOINT or self._under_way.total() >= MAX_CONCURRENT:
-                await service.enqueue_attempt(session, delivery_id, in_round, attempts, delay_s=BUSY_DELAY_S)
-                return
+            endpoint_id, organization_id = due.endpoint.id, due.endpoint.organization_id
             try:
                 if due.endpoint.status != service.ENABLED:
                     raise WebhookDisabled("The webhook is disabled.")
@@ -100,11 +100,15 @@ class WebhookDeliverer:
                 if due is not None and _is_current(due, in_round, attempts):
                     _mark_dead(due, error.message)
                 return
-        self._under_way[endpoint_id] += 1
+            if self._under_way[endpoint_id] >= MAX_CONCURRENT_PER_ENDPOINT or not self._shares.begin(organization_id):
+                await service.enqueue_attempt(session, delivery_id, in_round, attempts, delay_s=BUSY_DELAY_S)
+                return
+            self._under_way[endpoint_id] += 1
         try:
             outcome = await self.send(signed)
         finally:
             self._under_way[endpoint_id] -= 1
+            self._shares.end(organization_id)
         await self._record_outcome(delivery_id, in_round, attempts, outcome)
 
     async def sweep_overdue(self, _: JsonObject) -> None:

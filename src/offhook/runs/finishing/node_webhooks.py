@@ -52,7 +52,7 @@ async def schedule_deliveries(session: AsyncSession, run: Run, graph: WorkflowGr
             continue
         added = await repository.insert_once(session, NodeWebhookDelivery, run, node.id)
         if added is not None:
-            await jobs.enqueue(session, JOB, {"id": added, "attempt": 1})
+            await jobs.enqueue(session, JOB, {"id": added, "attempt": 1, "organization_id": run.organization_id})
 
 
 def retry_delay_s(attempt: int) -> int:
@@ -187,7 +187,7 @@ class NodeWebhookJob:
                 data["error"] = error
                 if may_repeat:
                     data["retry_in_s"] = retry_delay_s(attempt)
-                    again = {"id": row.id, "attempt": attempt + 1}
+                    again = {"id": row.id, "attempt": attempt + 1, "organization_id": row.organization_id}
                     await jobs.enqueue(session, JOB, again, delay_s=retry_delay_s(attempt))
                 else:
                     row.status = "dead_letter"

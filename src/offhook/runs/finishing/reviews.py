@@ -93,7 +93,7 @@ async def schedule_reviews(session: AsyncSession, run: Run, graph: WorkflowGraph
             continue
         added = await repository.insert_once(session, RunReview, run, node.id)
         if added is not None:
-            await jobs.enqueue(session, JOB, {"id": added, "attempt": 1})
+            await jobs.enqueue(session, JOB, {"id": added, "attempt": 1, "organization_id": run.organization_id})
 
 
 def should_review(node: Node, run: Run) -> bool:
@@ -212,7 +212,8 @@ class ReviewJob:
             if verdict.may_repeat and case.attempt < MAX_ATTEMPTS:
                 delay_s = MIN_RETRY_DELAY_S * 2 ** (case.attempt - 1)
                 event["retry_in_s"] = delay_s
-                await jobs.enqueue(session, JOB, {"id": review.id, "attempt": case.attempt + 1}, delay_s=delay_s)
+                again = {"id": review.id, "attempt": case.attempt + 1, "organization_id": case.organization_id}
+                await jobs.enqueue(session, JOB, again, delay_s=delay_s)
             else:
                 review.status = verdict.status
             kind = {"done": QA_RESULT, "skipped": QA_SKIPPED}.get(verdict.status, QA_FAILED)
