@@ -36,7 +36,7 @@ from offhook.orgs import Caller, run_idempotent, write_audit_entry
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs.call_limits import call_capacity
 from offhook.runs.queries import count_calls_of_account
-from offhook.telephony import OutboundCalls
+from offhook.telephony import OutboundCalls, destinations
 from offhook.usage import service as usage
 
 CARRIER_ACCOUNT: Final = "telephony_configuration_id"
@@ -226,12 +226,18 @@ class CampaignService:
 
     async def _load_facts(self, session: AsyncSession, campaign: Campaign, contact: Contact) -> ContactFacts:
         room = await call_capacity(session, campaign.organization_id)
-        numbers, no_route, account_calls = None, None, 0
+        numbers, no_route, account_calls, is_closed = None, None, 0, False
         try:
             route = await self._outbound.find_route(
                 session, campaign.organization_id, campaign.workflow_id, campaign.telephony_configuration_id
             )
             numbers = route.numbers
+            provider = route.account.provider
+            is_closed = bool(
+                await destinations.refused_destinations(
+                    session, campaign.organization_id, provider, [contact.phone_number]
+                )
+            )
             account_calls = await count_calls_of_account(
                 session, campaign.organization_id, route.account.provider, route.account.id
             )
@@ -257,4 +263,5 @@ class CampaignService:
             open_attempts=await repository.count_open_attempts(session, campaign.organization_id, campaign.id),
             no_route=no_route,
             account_calls=account_calls,
+            is_closed_by_policy=is_closed,
         )

@@ -7,6 +7,7 @@ from offhook.orgs import endpoints, tasks
 from offhook.orgs.api_keys import user_key_endpoints
 from offhook.orgs.audit_trail import endpoints as audit_endpoints
 from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
+from offhook.orgs.call_policy import endpoints as call_policy_endpoints
 from offhook.orgs.caller import ADMINS, Caller
 from offhook.orgs.dependencies import (
     ClientAddress,
@@ -62,6 +63,7 @@ def register(root: Root) -> None:
     for module in (
         signup_endpoints,
         account_endpoints,
+        call_policy_endpoints,
         preference_endpoints,
         user_key_endpoints,
         member_endpoints,

@@ -229,3 +229,9 @@ class UserWithoutOrganization(Conflict):
     """This user does not belong to any organization."""
 
     code = "user_without_organization"
+
+
+class BlockedCallerNotFound(NotFound):
+    """This number is not on your list of blocked callers."""
+
+    code = "blocked_caller_not_found"

@@ -1,8 +1,20 @@
 """Organizations, their people and their credentials."""
 
 from datetime import datetime
+from decimal import Decimal
 
-from sqlalchemy import ARRAY, BigInteger, ForeignKey, Index, LargeBinary, String, UniqueConstraint, func, text
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    Numeric,
+    String,
+    UniqueConstraint,
+    func,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import Base
@@ -182,3 +194,33 @@ class IdempotencyKey(Base):
     body_sha256: Mapped[bytes] = mapped_column(LargeBinary)
     response: Mapped[JsonObject | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)
+
+
+class StoredCallPolicy(Base):
+    """Where an organization's calls may go, and how often one caller may call; see ``call_policy.rules``."""
+
+    __tablename__ = "call_policies"
+
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"), primary_key=True)
+    countries: Mapped[list[str] | None] = mapped_column(ARRAY(String(2)))
+    allows_premium: Mapped[bool] = mapped_column(server_default=text("false"))
+    allows_satellite: Mapped[bool] = mapped_column(server_default=text("false"))
+    allows_high_risk: Mapped[bool] = mapped_column(server_default=text("false"))
+    max_cents_per_minute: Mapped[Decimal | None] = mapped_column(Numeric(10, 4))
+    max_live_calls_per_caller: Mapped[int | None]
+    max_hourly_calls_per_caller: Mapped[int | None]
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class BlockedCaller(Base):
+    """A number whose inbound calls are refused."""
+
+    __tablename__ = "blocked_callers"
+    __table_args__ = (UniqueConstraint("organization_id", "phone_number"),)
+
+    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    organization_id: Mapped[int] = mapped_column(ForeignKey("organizations.id", ondelete="CASCADE"))
+    phone_number: Mapped[str] = mapped_column(String(32))
+    reason: Mapped[str | None] = mapped_column(String(500))
+    created_by: Mapped[int | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())

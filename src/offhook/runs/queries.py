@@ -1,6 +1,7 @@
 """Queries for live calls, used by other domains to enforce limits."""
 
 from collections.abc import Collection
+from datetime import datetime
 
 from sqlalchemy import case, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -55,3 +56,20 @@ async def count_live_calls(session: AsyncSession, organization_id: int) -> int:
         .where(Run.organization_id == organization_id, Run.status.in_(sorted(LIVE_STATES)), Run.mode != TEXT_CHAT)
     )
     return found.scalar_one()
+
+
+async def count_inbound_calls_of(
+    session: AsyncSession, organization_id: int, number: str, since: datetime
+) -> tuple[int, int]:
+    """Returns how many inbound calls of this caller are live, and how many began since then."""
+    is_live = Run.status.in_(sorted(LIVE_STATES))
+    found = await session.execute(
+        select(func.count().filter(is_live), func.count().filter(Run.created_at >= since)).where(
+            Run.organization_id == organization_id,
+            Run.direction == "inbound",
+            Run.caller_number == number,
+            is_live | (Run.created_at >= since),
+        )
+    )
+    row = found.one()
+    return row[0], row[1]

@@ -39,6 +39,12 @@ class NumberOnDoNotCallList(Conflict):
     code = "do_not_call"
 
 
+class DestinationBlocked(Conflict):
+    """Your organization's call policy does not allow calls to this number."""
+
+    code = "destination_blocked"
+
+
 class RunNotDialable(Conflict):
     """This run has already started, or is not a telephone call."""
 

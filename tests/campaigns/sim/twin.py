@@ -146,6 +146,9 @@ class TwinTx(OthersTx):
     async def filter_do_not_call(self, organization_id: int, numbers: Sequence[str]) -> set[str]:
         return self.memory.do_not_call & set(numbers)
 
+    async def filter_blocked(self, organization_id: int, route: DialRoute, numbers: Sequence[str]) -> set[str]:
+        return set()
+
     async def take_tokens(
         self, organization_id: int, account: str, wanted: int, per_second: float, now: datetime
     ) -> tuple[int, datetime | None]:

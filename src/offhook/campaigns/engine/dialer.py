@@ -24,8 +24,8 @@ from offhook.campaigns.engine.ports import (
 )
 from offhook.campaigns.engine.settlement import NEVER_DIALED, AttemptSettler
 from offhook.campaigns.rules.breaker import trip_reason
+from offhook.campaigns.rules.destinations import BLOCKED, DestinationCheck, check_destination
 from offhook.campaigns.rules.destinations import INVALID as INVALID_NUMBER
-from offhook.campaigns.rules.destinations import DestinationCheck, check_destination
 from offhook.campaigns.rules.hours import CallingWindow, calling_window
 from offhook.campaigns.rules.outcomes import DO_NOT_CALL, FAILED
 from offhook.campaigns.rules.slots import SlotDemand, effective_cap, share_slots
@@ -214,10 +214,14 @@ class CampaignDialer:
             asked_for = wanted - len(chosen)
             fresh = await tx.claim_contacts(plan.id, now, asked_for, [known.id for known in chosen])
             looked += len(fresh)
-            listed = await tx.filter_do_not_call(plan.organization_id, [contact.phone_number for contact in fresh])
+            numbers = [contact.phone_number for contact in fresh]
+            listed = await tx.filter_do_not_call(plan.organization_id, numbers)
+            closed = await tx.filter_blocked(plan.organization_id, one.route, numbers)
             refused: list[ContactRefusal] = []
             for contact in fresh:
                 found = check_destination(plan.destinations, contact.phone_number)
+                if found.refusal is None and contact.phone_number in closed:
+                    found = DestinationCheck(BLOCKED, found.zones)
                 its = calling_window(plan.hours, now, found.zones)
                 why_not = _contact_refusal(contact, found, listed, its)
                 if why_not is not None:

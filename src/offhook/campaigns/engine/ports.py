@@ -236,6 +236,10 @@ class CampaignTransaction(Protocol):
 
     async def filter_do_not_call(self, organization_id: int, numbers: Sequence[str]) -> set[str]: ...
 
+    async def filter_blocked(self, organization_id: int, route: DialRoute, numbers: Sequence[str]) -> set[str]:
+        """Returns the numbers to which the organization's call policy allows no calls on this route."""
+        ...
+
     async def take_tokens(
         self, organization_id: int, account: str, wanted: int, per_second: float, now: datetime
     ) -> tuple[int, datetime | None]:

@@ -46,7 +46,7 @@ from offhook.runs import service as runs
 from offhook.runs.call_limits import call_capacity
 from offhook.runs.queries import count_calls_of_account, lock_call_slots
 from offhook.runs.records import bulk
-from offhook.telephony import OutboundCalls
+from offhook.telephony import OutboundCalls, destinations
 from offhook.telephony.calls.outbound import BatchCall, CarrierRoute
 from offhook.telephony.errors import CarrierCannotDial, ConfigurationNotFound
 from offhook.usage import service as usage
@@ -137,6 +137,12 @@ class PostgresTransaction:
 
     async def filter_do_not_call(self, organization_id: int, numbers: Sequence[str]) -> set[str]:
         return await do_not_call_list.listed_numbers(self.session, organization_id, numbers)
+
+    async def filter_blocked(self, organization_id: int, route: DialRoute, numbers: Sequence[str]) -> set[str]:
+        found: CarrierRoute = route.token
+        return set(
+            await destinations.refused_destinations(self.session, organization_id, found.account.provider, numbers)
+        )
 
     async def take_tokens(
         self, organization_id: int, account: str, wanted: int, per_second: float, now: datetime

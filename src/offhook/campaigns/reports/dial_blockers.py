@@ -32,6 +32,7 @@ class ContactFacts:
     open_attempts: int
     no_route: str | None = None
     account_calls: int = 0
+    is_closed_by_policy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,8 @@ def _check_number(facts: ContactFacts, now: datetime) -> WhyNotNow | None:
     found = check_destination(facts.plan.destinations, facts.phone_number)
     if found.refusal is not None:
         return _blocked_by(found.refusal, "The number is invalid, or the campaign does not call such numbers.")
+    if facts.is_closed_by_policy:
+        return _blocked_by("destination_blocked", "The organization's call policy does not allow calls to the number.")
     if facts.is_on_do_not_call_list:
         return _blocked_by("do_not_call", "The number is on the do-not-call list.")
     return None

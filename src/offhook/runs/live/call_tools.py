@@ -174,6 +174,8 @@ _REASONS: Final = {
     "no_answer": "does not answer",
     "call_failed": "cannot be reached",
     "unsupported": "cannot be reached from this kind of call",
+    "do_not_call": "must not be called",
+    "destination_blocked": "must not be called",
 }
 
 

@@ -18,6 +18,7 @@ from offhook.runs import service as runs
 from offhook.runs.live import lease_queries, media_tokens
 from offhook.runs.records import bulk
 from offhook.runs.states import FINAL_STATES, INITIATED
+from offhook.telephony import destinations
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress, PublicAddressMissing
 from offhook.telephony.calls import caller_id
@@ -288,6 +289,7 @@ class OutboundCalls:
             configuration_id=order.configuration_id,
             provider=waiting.mode if waiting else None,
         )
+        await destinations.require_allowed(session, order.organization_id, account.provider, to_number)
         spec, dialer = self._get_dialer(account)
         from_number = await caller_id.choose_for_call(session, spec.calls, account)
         context = call_context(account, order.context, order.platform_context, to_number, from_number)

@@ -4,11 +4,15 @@ from dataclasses import dataclass
 from typing import Final
 
 import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
+from offhook.orgs.do_not_call import do_not_call_list
+from offhook.runs import Run
 from offhook.runs import service as runs
 from offhook.runs.live.call_tools import CallHandover, TransferRefused
+from offhook.telephony import destinations
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress
 from offhook.telephony.ports import BlindTransfer, CallTransferrer, CarrierAccount, CarrierFailed, CarrierRegistry
@@ -89,13 +93,15 @@ class CallTransfers:
     async def ring_destination(
         self, organization_id: int, run_id: int, number: str, timeout_s: float, *, is_blind: bool = False
     ) -> CallHandover:
-        """Rings the destination. Blind where requested and supported, or where the carrier supports nothing else."""
+        """Rings the destination, where the organization's call policy and do-not-call list allow it. Blind where requested
+        and supported, or where the carrier supports nothing else."""
         async with self._db.transaction() as session:
             run = await runs.get_run(session, organization_id, run_id)
             spec, call_id = self._carriers.find(run.mode), run.call_id
             if spec is None or call_id is None:
                 raise TransferRefused("unsupported")
             account = await self._accounts.account_of_run(session, run)
+            await _require_allowed(session, run, spec.name, number)
         if spec.calls.blind_transfer is not None and (is_blind or not spec.calls.has_warm_transfer):
             ours = run.called_number if run.direction == "inbound" else run.caller_number
             from_number = ours or account.any_number or ""
@@ -116,3 +122,10 @@ class CallTransfers:
             log.info("transfer_failed", call_id=call_id, code=failure.code)
             raise TransferRefused(failure.code if failure.code in _REPORTED_REASONS else "call_failed") from failure
         return _AnsweredHandover(spec.calls.transferrer, account, call_id, answered)
+
+
+async def _require_allowed(session: AsyncSession, run: Run, provider: str, number: str) -> None:
+    if await do_not_call_list.listed_numbers(session, run.organization_id, [number]):
+        raise TransferRefused("do_not_call")
+    if await destinations.refused_destinations(session, run.organization_id, provider, [number]):
+        raise TransferRefused("destination_blocked")

@@ -17,6 +17,7 @@ from offhook.runs import service as runs
 from offhook.runs.live import media_tokens
 from offhook.runs.records import carrier_call_queries
 from offhook.runs.states import LIVE_STATES
+from offhook.telephony import destinations
 from offhook.telephony.accounts import repository
 from offhook.telephony.accounts.credentials import CarrierAccounts
 from offhook.telephony.accounts.public_urls import PublicAddress, PublicAddressMissing
@@ -55,6 +56,8 @@ REFUSAL_MESSAGES: Final = {
     "workflow_not_published": "We are sorry, this service is not available yet.",
     "workflow_has_no_start": "We are sorry, this service is not available yet.",
     "concurrent_call_limit": "We are sorry, all our lines are busy. Please call again in a few minutes.",
+    "caller_blocked": "We are sorry, this service is not available.",
+    "caller_limit": "We are sorry, you have called too often. Please call again later.",
     "daily_spend_limit": "We are sorry, this service is not available right now.",
     "out_of_credit": "We are sorry, this service is not available right now.",
 }
@@ -230,6 +233,9 @@ class InboundCalls:
         wanted = workflow_id if workflow_id is not None else number.inbound_workflow_id
         if wanted is None:
             return await self._refuse_call(session, row, account, call, "no_workflow")
+        refusal = await destinations.find_caller_refusal(session, row.organization_id, call.from_number)
+        if refusal is not None:
+            return await self._refuse_call(session, row, account, call, refusal, wanted)
         try:
             if self._address.base is None:
                 raise PublicAddressMissing

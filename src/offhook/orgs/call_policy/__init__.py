@@ -1,0 +1,1 @@
+"""Where an organization's calls may go, and who may call it."""
