@@ -117,6 +117,8 @@ BODIES: dict[str, Body] = {
     "upload_recording": lambda world: None,
     "update_recording": lambda world: {"recording_id": f"renamed-{world.mark}"},
     "put_spend_limit": lambda world: {"own_limit_cents": 5000},
+    "put_call_policy": lambda world: {"countries": ["US", "NO"], "max_hourly_calls_per_caller": 50},
+    "add_blocked_caller": lambda world: {"phone_number": "+12015550189", "reason": "x"},
     "add_do_not_call": lambda world: {"phone_numbers": ["+12015550188"]},
     "set_organization_billing": lambda world: {},
     "add_organization_credit": lambda world: {"cents": 100, "note": "x"},
