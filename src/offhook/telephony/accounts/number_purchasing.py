@@ -12,7 +12,7 @@ from offhook.errors import DomainError
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
 from offhook.kit.json_values import JsonObject
-from offhook.kit.phone_numbers import normalize_e164, parse_phone_number
+from offhook.kit.phone_numbers import parse_phone_number
 from offhook.orgs import Caller, write_audit_entry
 from offhook.orgs.idempotency import run_idempotent
 from offhook.settings import Settings
@@ -20,6 +20,7 @@ from offhook.telephony.accounts import purchase_repository as purchases
 from offhook.telephony.accounts import repository
 from offhook.telephony.accounts.account_numbers import AccountNumbers
 from offhook.telephony.accounts.credentials import CarrierAccounts
+from offhook.telephony.accounts.number_offers import NumberSearch, choose_number, search_numbers
 from offhook.telephony.accounts.service import AccountHooks
 from offhook.telephony.errors import (
     CarrierUnavailable,
@@ -34,7 +35,6 @@ from offhook.telephony.tables import NumberPurchase, PhoneNumber, TelephonyConfi
 from offhook.usage import service as usage
 from offhook.workflows import service as workflows
 
-MAX_OFFERED: Final = 20
 ACCOUNT_NAME: Final = "Platform numbers"
 # Failure codes of carrier clients for a number that is already taken.
 NOT_FOR_SALE_CODES: Final = frozenset({"number_not_for_sale", "number_taken"})
@@ -100,10 +100,7 @@ class ManagedNumbers:
     async def search_for_sale(self, organization_id: int, country: str, area_code: str | None) -> list[AvailableNumber]:
         """Searches for numbers on sale. Raises CarrierUnavailable (502)."""
         account = self._accounts.platform_account(organization_id)
-        try:
-            return await self._get_catalog().search_numbers(account, country, area_code, None, MAX_OFFERED)
-        except CarrierFailed as failure:
-            raise CarrierUnavailable(f"The carrier did not respond: {failure.message}") from None
+        return await search_numbers(self._get_catalog(), account, NumberSearch(country, area_code))
 
     async def quick_connect(self, caller: Caller, request: PurchaseRequest) -> ConnectedNumber:
         """Buys a number, charges it and assigns it to the organization. Raises WorkflowNotFound (404), OutOfCredit and
@@ -113,7 +110,13 @@ class ManagedNumbers:
         if request.workflow_id is not None:
             async with self._db.transaction() as session:
                 await workflows.get_workflow(session, caller.organization_id, request.workflow_id)
-        wanted, cents = await self._choose_number(account, request)
+        spec = self._carriers.find(account.provider)
+        wanted, cents = await choose_number(
+            self._get_catalog(),
+            account,
+            NumberSearch(request.country, request.area_code, request.phone_number),
+            0 if spec is not None and spec.is_in_process else self._settings.number_cents,
+        )
         purchase = await self._record_purchase(caller, request, account.provider, wanted, cents)
         await self._buy_number(account, purchase)
         try:
@@ -208,25 +211,6 @@ class ManagedNumbers:
         if spec is None or spec.numbers.catalog is None:
             raise CarrierUnavailable("The platform's carrier does not sell numbers.")
         return spec.numbers.catalog
-
-    async def _choose_number(self, account: CarrierAccount, request: PurchaseRequest) -> tuple[str, int]:
-        """Returns the number to buy and its first month's price in cents. Raises NoNumberForSale (409)."""
-        wanted = request.phone_number
-        spec = self._carriers.find(account.provider)
-        price = 0 if spec is not None and spec.is_in_process else self._settings.number_cents
-        if wanted is None:
-            offers = await self.search_for_sale(account.organization_id, request.country, request.area_code)
-            if not offers:
-                raise NoNumberForSale
-            return normalize_e164(offers[0].phone_number), _price_of(offers[0], price)
-        if not price:
-            return wanted, 0
-        try:
-            offers = await self._get_catalog().search_numbers(account, request.country, None, wanted, MAX_OFFERED)
-        except CarrierFailed as failure:
-            raise CarrierUnavailable(f"The carrier did not respond: {failure.message}") from None
-        offer = next((one for one in offers if normalize_e164(one.phone_number) == wanted), None)
-        return wanted, price if offer is None else _price_of(offer, price)
 
     async def _record_purchase(
         self, caller: Caller, request: PurchaseRequest, provider: str, number: str, cents: int
@@ -388,11 +372,6 @@ class ManagedNumbers:
             if is_closed:
                 note = f"Number {purchase.phone_number} was not bought"
                 await usage.refund_credit(session, purchase.organization_id, purchase.charged_cents, note)
-
-
-def _price_of(offer: AvailableNumber, default: int) -> int:
-    """Returns the first month's price in cents; numbers of simulated carriers (``default`` 0) cost nothing."""
-    return offer.monthly_cost_cents if default and offer.monthly_cost_cents is not None else default
 
 
 def _describe_number(request: PurchaseRequest, number: PhoneNumber) -> ConnectedNumber:
