@@ -65,6 +65,13 @@ export const SECTIONS: readonly Section[] = [
     page: lazy(() => import("./do-not-call/do-not-call-section")),
   },
   {
+    key: "calls",
+    title: "Call policy",
+    group: "Building blocks",
+    isFor: everybody,
+    page: lazy(() => import("./call-policy/call-policy-section")),
+  },
+  {
     key: "keys",
     title: "API keys",
     group: "Connections",
