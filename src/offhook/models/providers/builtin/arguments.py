@@ -50,7 +50,10 @@ _SELF_STATEMENT: Final = re.compile(
 _RANGE: Final = re.compile(
     r"\b(?:from|between)?\s*(\d+|zero|one)\s*(?:to|and|-|\u2013)\s*(\d+|three|five|seven|ten)\b", re.IGNORECASE
 )
-_NEGATED_TRUTH: Final = re.compile(r"\b(not|never|no|new)\b|n't\b", re.IGNORECASE)
+_NEGATED_TRUTH: Final = re.compile(r"\b(not|never|no)\b|n't\b", re.IGNORECASE)
+# "True for a new patient" is the opposite of "Have you been here before?", not of "Is this a new order?".
+_NEW: Final = re.compile(r"\b(new|first)\b", re.IGNORECASE)
+_BEFORE: Final = re.compile(r"\b(before|already|ever|existing|returning|been|earlier)\b", re.IGNORECASE)
 
 
 def kind_of(name: str, described: str) -> str | None:
@@ -201,13 +204,15 @@ def extract_variables(
     prompts = {str(v.get("name")): str(v.get("prompt") or "") for v in variables}
     properties = schema.get("properties")
     properties = properties if isinstance(properties, Mapping) else {}
-    found = {
-        name: _meaning_of_edge(taken, prompts.get(name) or "", described)
-        if _meaning_of_edge(taken, prompts.get(name) or "", described) is not None
-        else _extract_variable(lines, name, prompts.get(name) or str(described.get("description") or ""), described)
-        for name, described in properties.items()
-        if isinstance(described, Mapping)
-    }
+    question = next((text for who, text in reversed(lines) if who == "agent"), "")
+    found: dict[str, Any] = {}
+    for name, described in properties.items():
+        if not isinstance(described, Mapping):
+            continue
+        found[name] = _meaning_of_edge(taken, prompts.get(name) or "", question, described)
+        if found[name] is None:
+            prompt = prompts.get(name) or str(described.get("description") or "")
+            found[name] = _extract_variable(lines, name, prompt, described)
     for variable in known:
         name, prompt = str(variable.get("name")), str(variable.get("prompt") or "")
         if variable.get("type", "string") == "string" and (kind := kind_of(name, prompt)) in CORRECTED_KINDS:
@@ -225,14 +230,20 @@ def _edge_of_last_answer(lines: Sequence[SpokenLine], edges: Sequence[EdgeHint])
     return choice.edge if choice is not None else None
 
 
-def _meaning_of_edge(edge: EdgeHint | None, prompt: str, schema: Mapping[str, Any]) -> Any:
+def _is_inverted(prompt: str, question: str) -> bool:
+    """Returns True when a yes to the question makes what the prompt describes false."""
+    is_new = _NEW.search(prompt) is not None and _BEFORE.search(prompt) is None
+    return _NEGATED_TRUTH.search(prompt) is not None or (is_new and _BEFORE.search(question) is not None)
+
+
+def _meaning_of_edge(edge: EdgeHint | None, prompt: str, question: str, schema: Mapping[str, Any]) -> Any:
     """Returns the truth or the number that an edge stands for: "first visit" is a no, "five" is 5; else None."""
     declared = schema.get("type")
     types = set(declared) if isinstance(declared, list) else {declared}
     if edge is None:
         return None
     if "boolean" in types and (polarity := edge_polarity(edge)) is not None:
-        return (polarity == "yes") != (_NEGATED_TRUTH.search(prompt) is not None)
+        return (polarity == "yes") != _is_inverted(prompt, question)
     if types & {"integer", "number"} and (number := spoken_values.first_number(edge.label)) is not None:
         return int(number) if number.is_integer() else number
     return None
@@ -291,7 +302,7 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
         everything = [*answers, *(text for who, text in reversed(lines) if who == "caller")]
         found = (value_of(text, name, described) for text in everything)
         return next((value for value in found if value is not None), None)
-    for index, text in enumerate(answers):
+    for index, text in enumerate(filter(None, map(_without_question, answers))):
         value = value_of(text, name, described, may_be_whole=index == 0)
         if value is not None:
             return value
@@ -301,12 +312,19 @@ def _extract_variable(lines: Sequence[SpokenLine], name: str, prompt: str, schem
     return None
 
 
+def _without_question(text: str) -> str:
+    """Returns what a caller states: "do you have parking?" in between is not the answer."""
+    said = parse_utterance(text)
+    return said.statement if said.is_question else text
+
+
 def _answers(lines: Sequence[SpokenLine], about: str) -> list[str]:
     """Returns the caller's answers right after the agent asked about this, best question first, latest answer first."""
     return [text for _, _, text in _rated_answers(lines, about)]
 
 
 def _rated_answers(lines: Sequence[SpokenLine], about: str) -> list[tuple[int, int, str]]:
+    """Returns ``(words shared with the question, index of the question, answer)``, best first."""
     rated = []
     for at, (who, text) in enumerate(lines):
         if who != "agent":
@@ -321,20 +339,21 @@ def _extract_boolean(lines: Sequence[SpokenLine], name: str, prompt: str) -> boo
     """Extracts a yes or no to the question about it; "True when … not …" inverts the answer."""
     about = f"{name.replace('_', ' ')}. {prompt}"
     rated = _rated_answers(lines, about)
-    callers = [text for who, text in lines if who == "caller"]
+    callers = [at for at, (who, _) in enumerate(lines) if who == "caller"]
     # the last question most likely belongs to the node; answers to other questions do not count
-    last = max(rated, key=lambda answer: answer[1], default=None)
-    texts = [text for score, _, text in rated if score == rated[0][0]] if rated else callers[-1:]
-    if last is not None and lines[-1] == ("caller", last[2]):
-        texts = [last[2], *texts]
-    for text in texts:
-        if (truth := _boolean_in(text, name, prompt)) is not None:
+    last = max((asked_at for _, asked_at, _ in rated), default=None)
+    asked = [at for score, at, _ in rated if score == rated[0][0]] if rated else [at - 1 for at in callers[-1:]]
+    if last is not None and last == len(lines) - 2:
+        asked = [last, *asked]
+    for at in asked:
+        question = lines[at][1] if at >= 0 and lines[at][0] == "agent" else ""
+        if (truth := _boolean_in(lines[at + 1][1], name, prompt, question)) is not None:
             return truth
     return None
 
 
-def _boolean_in(text: str, name: str, prompt: str) -> bool | None:
-    is_inverted = _NEGATED_TRUTH.search(prompt) is not None
+def _boolean_in(text: str, name: str, prompt: str, question: str) -> bool | None:
+    is_inverted = _is_inverted(prompt, question)
     said = set(content_stems(text))
     if (answer := polarity_of(text)) is not None:
         return (answer == "yes") != is_inverted

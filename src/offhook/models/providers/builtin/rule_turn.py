@@ -14,6 +14,7 @@ from offhook.models.providers.builtin import (
     phrases,
 )
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
+from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
@@ -73,8 +74,9 @@ class RuleTurn(ValueTurn):
                 return ahead
             if self._has_no_room(said) and (offer := self._offer_of_hours(said)) is not None:
                 return offer
-            if (quoted := passage_quotes.quote_passage(heard, self._hint.passages)) is not None:
-                return RuleReply(quoted)
+            # "Can I book a table?" led here: a wish, which no document answers
+            if said.is_question and (quoted := self._quote_document(heard)) is not None:
+                return quoted
             for tool in self._tools:
                 required = tool.parameters.get("required") or ()
                 found, missing = arguments.extract_arguments(tool.parameters, [heard], is_asked=False)
@@ -158,8 +160,8 @@ class RuleTurn(ValueTurn):
             return RuleReply(call=(choice.edge.tool, {}))
         if (tool := self._tool_for(text or said.heard)) is not None:
             return tool
-        if (quoted := passage_quotes.quote_passage(heard, self._hint.passages)) is not None:
-            return RuleReply(quoted)
+        if (quoted := self._quote_document(heard)) is not None:
+            return quoted
         if choice is not None:
             return RuleReply(call=(choice.edge.tool, {}))
         if said.asks_to_wait:
@@ -223,10 +225,21 @@ class RuleTurn(ValueTurn):
         fact = persona_answers.answer_question(said.heard, self._facts, self._meaning)
         if fact is None:
             return None
+        quoted = passage_quotes.quote_passage(said.heard, self._hint.passages)
+        if quoted is not None and count_shared_words(said.heard, quoted) > count_shared_words(said.heard, fact):
+            fact = quoted
         wish = self._choose(said) if said.statement and not said.is_modified else None
         if wish is not None and wish.score >= SURE_SCORE:
             return RuleReply(f"{fact} ", (wish.edge.tool, {}))
         return RuleReply(f"{fact} {question}")
+
+    def _quote_document(self, heard: str) -> RuleReply | None:
+        """Answers a question out of the documents and asks our own again."""
+        quoted = passage_quotes.quote_passage(heard, self._hint.passages)
+        question = self._current_question()
+        if quoted is None:
+            return None
+        return RuleReply(f"{quoted} {question}" if question.endswith("?") else quoted)
 
     def _only_edge(self, heard: str) -> EdgeHint | None:
         """Returns the only edge for a real answer: a caller who answers the one question expects to go on. An edge that

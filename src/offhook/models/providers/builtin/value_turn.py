@@ -110,7 +110,14 @@ class ValueTurn(ToolTurn):
         asked = {kind for edge in self._edges if edge not in about for kind in edge_values.asked_value_kinds(edge)}
         if said.standing and not any(kinds[kind] and kind in asked for kind in ("day", "time")):
             return None
-        return RuleReply(f"All right, not {said.refused[0].capitalize()}. {self._opening}")
+        return RuleReply(f"All right, not {_written_value(said.refused[0])}. {self._opening}")
+
+
+def _written_value(value: str) -> str:
+    """Returns a value as it is written: "on tuesday" → "on Tuesday"."""
+    return " ".join(
+        word.capitalize() if word.removesuffix("s") in spoken_values.WEEKDAYS else word for word in value.split()
+    )
 
 
 def _is_lone_hour(text: str) -> bool:

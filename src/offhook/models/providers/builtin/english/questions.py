@@ -9,7 +9,7 @@ from offhook.models.providers.builtin.english.words import word_tokens
 # Refused values: "anything but Friday", "not Monday", "Tuesday does not work".
 _VALUE: Final = (
     r"(?:(?:on|at|the|next|this|in the|a|an|as|to|any) )*(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|"
-    r"weekends?|today|tomorrow|tonight|mornings?|afternoons?|evenings?|early|late|noon|\d+(?::\d+)?|"
+    r"weekends?|weeks?|today|tomorrow|tonight|mornings?|afternoons?|evenings?|early|late|noon|\d+(?::\d+)?|"
     r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b(?: oclock| ?[ap]m\b)?"
 )
 # Days and times in a row. Atomic: callers' words must not make it try every way to split them.

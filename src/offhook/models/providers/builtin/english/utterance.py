@@ -53,7 +53,7 @@ _REFUSED: Final = tuple(
             rf"(?: for)? (?P<value>{VALUE_PATTERN})"
         ),
         (
-            rf"\b(?:except|apart from|other than|but not|just not|not|never|no|can not do|can not make|do not like|do not want|avoid|"
+            rf"\b(?:except|apart from|other than|but not|just not|not|never|no|can not do|can not make|can not \w+|can not \w+ (?:it|that|anything)|do not like|do not want|avoid|"
             rf"rather than|instead of|is not|not on|not at) (?:for |good |possible |it )*(?P<value>{VALUE_PATTERN})"
         ),
         (
