@@ -48,7 +48,7 @@ class TestOpenApi:
             assert {"401", "403", "404", "409", "422", "429", "503"} <= set(operation["responses"])
             assert ("413" in operation["responses"]) == ("requestBody" in operation)
         assert "ErrorResponse" in schema["components"]["schemas"]
-        assert {"loc", "msg", "type"} == set(schema["components"]["schemas"]["ValidationError"]["properties"])
+        assert {"loc", "msg", "type", "limit"} == set(schema["components"]["schemas"]["ValidationError"]["properties"])
 
     @pytest.mark.parametrize("path", ["/docs", "/redoc", "/openapi.json"])
     async def test_no_page_from_a_cdn(self, client: AsyncClient, path: str) -> None:
