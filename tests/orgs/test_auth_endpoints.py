@@ -152,13 +152,13 @@ class TestMe:
             await session.execute(update(UserSession).values(expires_at=root.clock.now() - timedelta(seconds=1)))
         assert (await client.get("/auth/me", headers=org.owner_headers)).status_code == 401
 
-    async def test_lives_30_days(self, client: AsyncClient, root: Root) -> None:
+    async def test_lives_72_hours_without_use(self, client: AsyncClient, root: Root) -> None:
         await make_account(root)
         await sign_in(client)
         async with root.db.transaction() as session:
             expires_at = await session.scalar(select(UserSession.expires_at))
         assert expires_at is not None
-        assert timedelta(days=29, hours=23) < expires_at - root.clock.now() <= timedelta(days=30)
+        assert timedelta(hours=71) < expires_at - root.clock.now() <= timedelta(hours=72)
 
 
 class TestLink:
