@@ -154,6 +154,7 @@ BODIES: dict[str, Body] = {
     "create_telephony_phone_number": lambda world: {"address": "+12015550171"},
     "update_telephony_phone_number": lambda world: {"label": world.mark},
     "quick_connect": lambda world: {"mode": "new"},
+    "update_workflow_run": lambda world: {"note": world.mark, "tags": ["vip"]},
     "update_document": lambda world: {"name": f"Renamed {world.mark}"},
     "search_knowledge": lambda world: {"query": NAME},
     "update_credential": lambda world: {"name": f"Renamed {world.mark}"},

@@ -20,10 +20,19 @@ from offhook.runs.lists.usage_list import UsageQuery
 from offhook.runs.live import media_tokens
 from offhook.runs.records import event_queries
 from offhook.runs.records.projections import build_transcript, summarize_progress, tally_events
-from offhook.runs.schemas import CreateWorkflowRunRequest, CreateWorkflowRunResponse, RunDetail, RunList, RunRecord
+from offhook.runs.schemas import (
+    CreateWorkflowRunRequest,
+    CreateWorkflowRunResponse,
+    RunDetail,
+    RunList,
+    RunNotes,
+    RunRecord,
+    UpdateRunRequest,
+)
 from offhook.runs.services import Links, Services
 from offhook.runs.states import LIVE_STATES, TEXT_CHAT
 from offhook.workflows import service as workflows
+from offhook.workflows.graph import parse_graph
 
 router = APIRouter(prefix="/workflow", tags=["runs"])
 
@@ -132,6 +141,8 @@ async def get_workflow_run(
     run = await service.get_run(session, org.organization_id, run_id, workflow_id=workflow_id)
     workflow_name = await workflows.name_of(session, org.organization_id, workflow_id)
     events = await event_queries.read_events(session, org.organization_id, run_id, limit=MAX_EVENTS)
+    version = await workflows.version_to_run(session, org.organization_id, run.version_id)
+    previous_id, next_id = await repository.find_neighbors(session, org.organization_id, workflow_id, run_id)
     live_values: dict[str, object] = {}
     if run.status in LIVE_STATES:
         tally = tally_events(events)
@@ -151,5 +162,20 @@ async def get_workflow_run(
         carrier_bill=run.carrier_bill,
         unpriced=run.usage.get("unpriced", []),
         annotations=await reviews.load_annotations(session, org.organization_id, run_id),
+        note=run.note,
+        prompts={node.id: node.prompt for node in parse_graph(version.definition).nodes.values() if node.prompt},
+        previous_run_id=previous_id,
+        next_run_id=next_id,
         **live_values,
     )
+
+
+@router.patch("/{workflow_id}/runs/{run_id}", response_model=RunNotes, operation_id="update_workflow_run")
+async def update_workflow_run(
+    workflow_id: Id, run_id: LongId, body: UpdateRunRequest, org: RequireMember, session: Session
+) -> RunNotes:
+    """Changes the note and the tags of a run; lists filter by tags."""
+    run = await service.update_notes(
+        session, org.organization_id, run_id, workflow_id=workflow_id, note=body.note, tags=body.tags
+    )
+    return RunNotes(workflow_run_id=run.id, note=run.note, tags=run.tags)

@@ -44,6 +44,17 @@ async def by_ids(session: AsyncSession, runs: Collection[tuple[int, int]]) -> di
     return {(run.organization_id, run.id): run for run in found}
 
 
+async def find_neighbors(
+    session: AsyncSession, organization_id: int, workflow_id: int, run_id: int
+) -> tuple[int | None, int | None]:
+    """Returns the ids of the workflow's runs before and after this one."""
+    own = (Run.organization_id == organization_id, Run.workflow_id == workflow_id)
+    before = select(func.max(Run.id)).where(*own, Run.id < run_id).scalar_subquery()
+    after = select(func.min(Run.id)).where(*own, Run.id > run_id).scalar_subquery()
+    found = (await session.execute(select(before, after))).one()
+    return found[0], found[1]
+
+
 async def run_of_bearer(session: AsyncSession, run_id: int) -> Run | None:
     """Returns a run to the bearer of its media token or of our signed link, which was verified; no organization needed."""
     return await session.get(Run, run_id)

@@ -159,6 +159,27 @@ class RunDetail(RunRecord):
     annotations: Mapping[str, object] = Field(
         description="By QA node: its status (pending, done, skipped, failed), and score, passed, summary and issues"
     )
+    note: str | None
+    prompts: Mapping[str, str] = Field(description="The prompt of each step of this run's version, by node id")
+    previous_run_id: int | None = Field(description="The run of the same agent before this one")
+    next_run_id: int | None
+
+
+RunNote = Annotated[str, StringConstraints(strip_whitespace=True, max_length=2000)]
+RunTag = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
+
+
+class UpdateRunRequest(BaseModel):
+    """What is left out stays as it is. An empty ``note`` removes the note; ``tags`` replaces all of them."""
+
+    note: RunNote | None = None
+    tags: list[RunTag] | None = Field(default=None, max_length=20)
+
+
+class RunNotes(BaseModel):
+    workflow_run_id: int
+    note: str | None
+    tags: list[str]
 
 
 class RunList(BaseModel):
@@ -189,6 +210,10 @@ class UsageRunItem(BaseModel):
     mode: str
     status: str
     outcome: str | None
+    end_reason: str | None
+    tags: list[str]
+    answer_ms: int | None = Field(description="The median response time of its turns")
+    last_step: str | None = Field(description="The step in which the conversation ended")
     created_at: datetime
     started_at: datetime | None
     duration_seconds: float

@@ -102,6 +102,25 @@ async def get_run(session: AsyncSession, organization_id: int, run_id: int, *, w
     return run
 
 
+async def update_notes(
+    session: AsyncSession,
+    organization_id: int,
+    run_id: int,
+    *,
+    workflow_id: int,
+    note: str | None,
+    tags: Sequence[str] | None,
+) -> Run:
+    """Changes what people wrote about a run; None leaves it as it is. Raises RunNotFound (404)."""
+    run = await get_run(session, organization_id, run_id, workflow_id=workflow_id)
+    if note is not None:
+        run.note = note or None
+    if tags is not None:
+        run.tags = list(dict.fromkeys(tags))
+    await session.flush()
+    return run
+
+
 async def apply_status(
     session: AsyncSession,
     organization_id: int,

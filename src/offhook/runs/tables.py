@@ -4,7 +4,6 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from sqlalchemy import (
-    ARRAY,
     BigInteger,
     Computed,
     ForeignKey,
@@ -17,6 +16,7 @@ from sqlalchemy import (
     func,
     text,
 )
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import ASCII_COLUMN, Base
@@ -44,6 +44,7 @@ class Run(Base):
         # Columns for substring search, as narrow as possible: the wide indexes take twice as long to read.
         Index("ix_runs_org", "organization_id", "id", postgresql_include=["phone_number", "call_id_lower"]),
         *(Index(f"ix_runs_org_{column}", "organization_id", column) for column in _COUNTED),
+        Index("ix_runs_tags", "tags", postgresql_using="gin"),
         # Superusers list the runs of all organizations.
         Index(
             "ix_runs_created",
@@ -124,6 +125,8 @@ class Run(Base):
         Computed("((latency ->> 'p50_ms')::numeric)::integer", persisted=True)
     )
     tags: Mapped[list[str]] = mapped_column(ARRAY(String(64)), server_default=text("'{}'"))
+    # What people wrote about it.
+    note: Mapped[str | None] = mapped_column(Text)
     chat_state: Mapped[JsonObject | None]
     carrier_bill: Mapped[JsonObject | None]
     recording_key: Mapped[str | None] = mapped_column(String(200))

@@ -23,7 +23,7 @@ from sqlalchemy import (
     func,
     literal,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql import operators
 
@@ -285,6 +285,9 @@ def like_pattern(text: str) -> str:
 
 def _by_select(column: FilterColumn, value: Any) -> ColumnElement[bool]:
     options = options_of(value)
+    if isinstance(column.type, ARRAY):
+        overlaps: ColumnElement[bool] = column.overlap([str(option) for option in options])
+        return overlaps
     bounds = _integer_bounds(column)
     if bounds is None:
         return column.in_([str(option) for option in options])

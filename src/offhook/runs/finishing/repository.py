@@ -46,7 +46,8 @@ async def update_run_end(session: AsyncSession, organization_id: int, run_id: in
             gathered_context=Run.gathered_context.concat(end.gathered_context),
             usage=end.usage,
             latency=end.latency,
-            tags=end.tags,
+            # People may have tagged it while it was in progress.
+            tags=case((Run.tags.contains(end.tags), Run.tags), else_=Run.tags.concat(end.tags)),
             lease_until=None,
         )
         .returning(Run)

@@ -34,6 +34,7 @@ FILTERS: Final[dict[str, FilterField]] = {
     "mode": FilterField.for_column(Run.mode, "select", "text"),
     "phone_number": FilterField.for_column(Run.phone_number, "text", "select"),
     "call_id": FilterField.for_column(Run.call_id, "text", "select"),
+    "tags": FilterField.for_column(Run.tags, "select"),
     "context.*": FilterField.for_column(_VALUE_FIELD, "number", "text", "select", "date", "boolean"),
     "gathered.*": FilterField.for_column(_VALUE_FIELD, "number", "text", "select", "date", "boolean"),
 }

@@ -46,6 +46,10 @@ COLUMNS: Final = (
     Run.ended_at,
     Run.duration,
     Run.cost_cents,
+    Run.end_reason,
+    Run.tags,
+    Run.answer_ms,
+    Run.gathered_context[("nodes_visited", "-1")].astext.label("last_step"),
 )
 _SHOWN_COLUMNS: Final = tuple(column for column in COLUMNS if column.key in UsageRunItem.model_fields)
 REPORT_HEADER: Final = (
