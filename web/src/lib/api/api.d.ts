@@ -3263,7 +3263,11 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Update Workflow Run
+         * @description Changes the note and the tags of a run; lists filter by tags.
+         */
+        patch: operations["update_workflow_run"];
         trace?: never;
     };
     "/api/v1/workflow/{workflow_id}/runs/{run_id}/events": {
@@ -7075,11 +7079,27 @@ export interface components {
             mode: string;
             /** Name */
             name: string;
+            /** Next Run Id */
+            next_run_id: number | null;
+            /** Note */
+            note: string | null;
             /** Outcome */
             outcome: string | null;
             /** Phone Number */
             phone_number: string | null;
+            /**
+             * Previous Run Id
+             * @description The run of the same agent before this one
+             */
+            previous_run_id: number | null;
             progress: components["schemas"]["Progress"];
+            /**
+             * Prompts
+             * @description The prompt of each step of this run's version, by node id
+             */
+            prompts: {
+                [key: string]: string;
+            };
             /**
              * Recording Url
              * @description A signed link, valid for a day; plays while the call runs
@@ -7143,6 +7163,15 @@ export interface components {
             total_count: number;
             /** Total Pages */
             total_pages: number;
+        };
+        /** RunNotes */
+        RunNotes: {
+            /** Note */
+            note: string | null;
+            /** Tags */
+            tags: string[];
+            /** Workflow Run Id */
+            workflow_run_id: number;
         };
         /** RunRecord */
         RunRecord: {
@@ -8321,6 +8350,16 @@ export interface components {
             name?: string | null;
         };
         /**
+         * UpdateRunRequest
+         * @description What is left out stays as it is. An empty ``note`` removes the note; ``tags`` replaces all of them.
+         */
+        UpdateRunRequest: {
+            /** Note */
+            note?: string | null;
+            /** Tags */
+            tags?: string[] | null;
+        };
+        /**
          * UpdateToolRequest
          * @description Omitted fields keep their value.
          */
@@ -8420,6 +8459,11 @@ export interface components {
         };
         /** UsageRunItem */
         UsageRunItem: {
+            /**
+             * Answer Ms
+             * @description The median response time of its turns
+             */
+            answer_ms: number | null;
             /** Called Number */
             called_number: string | null;
             /** Caller Number */
@@ -8437,11 +8481,18 @@ export interface components {
             direction: string;
             /** Duration Seconds */
             duration_seconds: number;
+            /** End Reason */
+            end_reason: string | null;
             /**
              * Id
              * @description The same as run_id
              */
             id: number;
+            /**
+             * Last Step
+             * @description The step in which the conversation ended
+             */
+            last_step: string | null;
             /** Mode */
             mode: string;
             /** Name */
@@ -8456,6 +8507,8 @@ export interface components {
             started_at: string | null;
             /** Status */
             status: string;
+            /** Tags */
+            tags: string[];
             /** Workflow Id */
             workflow_id: number;
             /** Workflow Name */
@@ -27851,6 +27904,110 @@ export interface operations {
             };
             /** @description The current state does not allow this */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too many requests. Retry-After says how many seconds to wait */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The database is unavailable. Try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    update_workflow_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `Bearer <token>`, or the bare token */
+                authorization?: string | null;
+                /** @description An API key; takes precedence when both are sent */
+                "X-API-Key"?: string | null;
+            };
+            path: {
+                workflow_id: number;
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateRunRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunNotes"];
+                };
+            };
+            /** @description The credential is missing or invalid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Your role does not allow this */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The current state does not allow this */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
