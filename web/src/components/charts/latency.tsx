@@ -5,12 +5,13 @@ import { formatClock, formatMilliseconds } from "../../lib/format/format";
 import { STEPS, type Turn, percentile } from "../../lib/live/latency";
 import classes from "./latency.module.css";
 
-export function LatencySummary({ turns }: { turns: Turn[] }) {
+/** `isOver`: the last response is news only while the conversation goes on. */
+export function LatencySummary({ turns, isOver = false }: { turns: Turn[]; isOver?: boolean }) {
   const last = turns.at(-1);
   return (
     <dl className={classes.summary}>
-      <Figure name="Last response" value={formatMilliseconds(last?.responseMs)} isMain />
-      <Figure name="Median" value={formatMilliseconds(percentile(turns, 0.5))} />
+      {!isOver && <Figure name="Last response" value={formatMilliseconds(last?.responseMs)} isMain />}
+      <Figure name={isOver ? "Median response" : "Median"} value={formatMilliseconds(percentile(turns, 0.5))} />
       <Figure name="p95" value={formatMilliseconds(percentile(turns, 0.95))} />
     </dl>
   );

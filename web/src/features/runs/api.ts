@@ -1,8 +1,9 @@
 /** Requests about runs. */
 
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, unwrap } from "../../lib/api/client";
-import type { Run } from "../../lib/api/types";
+import type { Run, RunDetail, Schema } from "../../lib/api/types";
+import { notifyError } from "../../lib/ui/notifications";
 import { criteriaOf, type RunSearch } from "./list/search";
 
 const LIVE = ["initiated", "ringing", "in_progress"];
@@ -75,6 +76,27 @@ export function useRun(agentId: number, runId: number) {
           params: { path: { workflow_id: agentId, run_id: runId } },
         }),
       ),
+  });
+}
+
+/** What people wrote about a run. */
+export function useUpdateNotes(agentId: number, runId: number) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Schema<"UpdateRunRequest">) =>
+      unwrap(
+        api.PATCH("/api/v1/workflow/{workflow_id}/runs/{run_id}", {
+          params: { path: { workflow_id: agentId, run_id: runId } },
+          body,
+        }),
+      ),
+    onSuccess: ({ note, tags }) => {
+      queries.setQueryData(["runs", agentId, "one", runId], (run: RunDetail | undefined) =>
+        run === undefined ? run : { ...run, note, tags },
+      );
+      void queries.invalidateQueries({ queryKey: ["runs", "all"] });
+    },
+    onError: notifyError,
   });
 }
 

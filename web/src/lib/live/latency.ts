@@ -30,7 +30,7 @@ export function turnsOf(events: readonly CallEvent[]): Turn[] {
 }
 
 /** A step without a stamp did not happen; its time counts to the step after it. */
-function turnOf(event: CallEvent, index: number): Turn | null {
+export function turnOf(event: CallEvent, index: number): Turn | null {
   const stopped = number(event, "caller_stopped");
   const heard = number(event, "first_frame");
   if (event.type !== "turn_timed" || stopped === null || heard === null) return null;

@@ -1,10 +1,10 @@
 /** The page of one run, live or finished: its transcript, recording, and latency. */
 
-import { Anchor, Group, Skeleton, Stack, Text } from "@mantine/core";
+import { ActionIcon, Anchor, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { ChevronLeft, ChevronRight, type LucideIcon } from "lucide-react";
 import { useMemo } from "react";
 import { Fact } from "../../../components/layout/fact";
-import { LatencyBars, LatencySummary } from "../../../components/charts/latency";
 import { Page } from "../../../components/layout/page";
 import { Panel } from "../../../components/layout/panel";
 import { Problem } from "../../../components/feedback/problem";
@@ -13,7 +13,7 @@ import { Transcript } from "../../../components/runs/transcript";
 import { localPath } from "../../../lib/api/address";
 import { transcriptOf } from "../../../lib/live/transcript";
 import { formatDateTime, formatDuration, formatMoney, humanize } from "../../../lib/format/format";
-import { turnsOf } from "../../../lib/live/latency";
+import { conversationTurns } from "../../../lib/live/turns";
 import type { RunDetail } from "../../../lib/api/types";
 import { useRunStrip } from "../../../lib/runs/run-strips";
 import { usePageTitle } from "../../../lib/ui/use-page-title";
@@ -22,10 +22,12 @@ import { explainEnd } from "./end-explanation";
 import { EndNote } from "./end-note";
 import { EventsPanel } from "./events-panel";
 import { Costs, givenOf, Reviews, Values } from "./facts-panels";
+import { NotesPanel } from "./notes-panel";
 import { PlayerBar } from "../player/player";
 import classes from "../runs.module.css";
 import { channelName } from "../list/runs-panel";
 import { Share } from "./share";
+import { TurnsPanel } from "./turns-panel";
 import { usePlayer } from "../player/use-player";
 
 /** `startAt`: seconds of the recording that a link leads to. */
@@ -46,7 +48,7 @@ export function RunPage({ agentId, runId, startAt }: { agentId: number; runId: n
 
 function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; startAt: number }) {
   const transcript = useMemo(() => transcriptOf(run.events), [run.events]);
-  const turns = useMemo(() => turnsOf(run.events), [run.events]);
+  const turns = useMemo(() => conversationTurns(run.events), [run.events]);
   const isSpoken = run.mode !== "textchat";
   const isSample = run.initial_context["sample_call"] === true;
   // While it goes on the file grows: it is played once it is whole.
@@ -60,7 +62,13 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
     <Page
       title={isSample ? "Sample call" : run.name}
       back={<Trail agentId={agentId} agentName={run.workflow_name} />}
-      actions={<Share run={run} seconds={address === null ? 0 : player.seconds} />}
+      actions={
+        <Group gap="xs">
+          <Neighbor agentId={agentId} runId={run.previous_run_id} name="Previous run" icon={ChevronLeft} />
+          <Neighbor agentId={agentId} runId={run.next_run_id} name="Next run" icon={ChevronRight} />
+          <Share run={run} seconds={address === null ? 0 : player.seconds} />
+        </Group>
+      }
     >
       {isSample && (
         <Text c="dimmed">
@@ -105,21 +113,14 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
           )}
         </Panel>
         <Stack gap="lg" className={classes.rest}>
-          {isSpoken && (
-            <Panel title="Response time">
-              {turns.length > 0 ? (
-                <Stack p="lg" gap="lg">
-                  <LatencySummary turns={turns} />
-                  <LatencyBars
-                    turns={turns}
-                    {...(address === null ? {} : { onSeek: (ms: number) => player.seek(ms / 1000) })}
-                  />
-                </Stack>
-              ) : (
-                <Nothing words="No turns were timed." />
-              )}
-            </Panel>
-          )}
+          <NotesPanel agentId={agentId} run={run} />
+          <TurnsPanel
+            agentId={agentId}
+            turns={turns}
+            prompts={new Map(Object.entries(run.prompts))}
+            isOver={!isLive(run)}
+            onSeek={address === null ? null : player.seek}
+          />
           <Values title="Extracted variables" values={run.gathered_context["extracted_variables"]} />
           <Values title="Input variables" values={givenOf(run.initial_context)} />
           <Reviews reviews={run.annotations} />
@@ -128,6 +129,34 @@ function Shown({ agentId, run, startAt }: { agentId: number; run: RunDetail; sta
         </Stack>
       </div>
     </Page>
+  );
+}
+
+interface NeighborProps {
+  agentId: number;
+  runId: number | null;
+  name: string;
+  icon: LucideIcon;
+}
+
+/** The run of the same agent before or after this one. */
+function Neighbor({ agentId, runId, name, icon: Icon }: NeighborProps) {
+  if (runId === null) {
+    return (
+      <ActionIcon size={36} variant="default" disabled aria-label={name}>
+        <Icon size={17} />
+      </ActionIcon>
+    );
+  }
+  return (
+    <ActionIcon
+      size={36}
+      variant="default"
+      aria-label={name}
+      renderRoot={(props) => <Link to="/agents/$agentId/runs/$runId" params={{ agentId, runId }} {...props} />}
+    >
+      <Icon size={17} />
+    </ActionIcon>
   );
 }
 

@@ -1,6 +1,17 @@
 /** What to look for among the runs; every filter is one that the API has. */
 
-import { Button, Group, MultiSelect, NumberInput, Popover, Select, SimpleGrid, Stack, TextInput } from "@mantine/core";
+import {
+  Button,
+  Group,
+  MultiSelect,
+  NumberInput,
+  Popover,
+  Select,
+  SimpleGrid,
+  Stack,
+  TagsInput,
+  TextInput,
+} from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { ListFilter } from "lucide-react";
 import { useState } from "react";
@@ -150,6 +161,13 @@ function More({ search, onChange }: FiltersProps) {
               data={STATES}
               value={search.status ?? []}
               onChange={(value) => set("status", value)}
+            />
+            <TagsInput
+              {...inside}
+              label="Tags"
+              placeholder={search.tag === undefined ? "Any of these" : ""}
+              value={search.tag ?? []}
+              onChange={(value) => set("tag", value)}
             />
             <Select
               {...inside}

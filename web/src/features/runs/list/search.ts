@@ -11,6 +11,7 @@ export interface RunSearch {
   agent?: number | number[];
   outcome?: string[];
   status?: string[];
+  tag?: string[];
   mode?: string[];
   direction?: string;
   phone?: string;
@@ -60,6 +61,7 @@ export function readRunSearch(raw: Record<string, unknown>): RunSearch {
     agent: positives(raw["agent"]),
     outcome: words(raw["outcome"]),
     status: words(raw["status"]),
+    tag: words(raw["tag"]),
     mode: words(raw["mode"]),
     direction: word(raw["direction"]),
     phone: word(raw["phone"]),
@@ -85,6 +87,7 @@ export function criteriaOf(search: RunSearch): Criterion[] {
     select("workflow_id", search.agent),
     select("outcome", search.outcome),
     select("status", search.status),
+    select("tags", search.tag),
     select("mode", search.mode),
     select("direction", search.direction),
     text("phone_number", search.phone),
