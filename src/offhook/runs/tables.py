@@ -16,7 +16,7 @@ from sqlalchemy import (
     func,
     text,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from offhook.kit.database.database import ASCII_COLUMN, Base
@@ -218,6 +218,18 @@ class RunEvent(Base):
     at_ms: Mapped[int]
     data: Mapped[JsonObject] = mapped_column(server_default=text("'{}'::jsonb"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class RunText(Base):
+    """The words of a finished run's transcript, for searching. ``words`` also holds one lexeme for the organization, so
+    that the index finds only its own runs."""
+
+    __tablename__ = "run_texts"
+    __table_args__ = (Index("ix_run_texts_words", "words", postgresql_using="gin"),)
+
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    organization_id: Mapped[int]
+    words: Mapped[str] = mapped_column(TSVECTOR)
 
 
 class RunStrip(Base):

@@ -11,6 +11,7 @@ from offhook.orgs import CurrentOrg, Now
 from offhook.runs.lists import usage_list
 from offhook.runs.lists.insights import MAX_DAYS, load_insights
 from offhook.runs.lists.usage_list import UsageQuery
+from offhook.runs.records.transcript_queries import MAX_QUERY_CHARS
 from offhook.runs.schemas import InsightsResponse, UsageRunList
 from offhook.runs.services import Services
 
@@ -31,8 +32,15 @@ def _usage_query(
     end_date: Annotated[str | None, Query(max_length=64, description="The same as to_date")] = None,
     workflow_id: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
     filters: Annotated[str | None, Query(description="JSON array of {field, type, value}")] = None,
+    search: Annotated[
+        str | None,
+        Query(
+            max_length=MAX_QUERY_CHARS,
+            description='Words in the transcripts of finished runs; "a phrase", one or another, -without',
+        ),
+    ] = None,
 ) -> UsageQuery:
-    return UsageQuery(from_date or start_date, to_date or end_date, workflow_id, filters)
+    return UsageQuery(from_date or start_date, to_date or end_date, workflow_id, filters, search)
 
 
 def _sort_params(

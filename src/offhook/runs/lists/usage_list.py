@@ -19,6 +19,7 @@ from offhook.kit.filters.date_conditions import date_condition
 from offhook.kit.filters.filter_values import BadValue
 from offhook.runs.lists import queries, run_count_queries
 from offhook.runs.lists.listing import FILTERS as RUN_FILTERS
+from offhook.runs.records.transcript_queries import transcript_condition
 from offhook.runs.schemas import UsageRunItem
 from offhook.runs.tables import Run
 from offhook.workflows import service as workflows
@@ -72,12 +73,13 @@ _REPORT_PAGE: Final = 1000
 @dataclass(frozen=True, slots=True)
 class UsageQuery:
     """Filters of the usage list. Times are ISO 8601, and a plain date includes the whole day; ``filters`` and
-    ``sort_by`` work as in every list."""
+    ``sort_by`` work as in every list, and ``search`` looks for words in transcripts."""
 
     from_date: str | None
     to_date: str | None
     workflow_id: int | None
     filters: str | None
+    search: str | None = None
 
 
 async def find_usage_page(
@@ -94,7 +96,7 @@ async def find_usage_page(
     order = parse_sort(sort_by, sort_order, SORTS, default="created_at", tie_break=Run.id)
     conditions = _parse_usage_conditions(organization_id, query)
     # Without filters and times, no count is needed.
-    is_whole = not (query.filters or query.from_date or query.to_date)
+    is_whole = not (query.filters or query.from_date or query.to_date or query.search)
     total = await run_count_queries.count_runs(session, organization_id, query.workflow_id) if is_whole else None
     found = await queries.find_runs(session, COLUMNS, conditions, order, limit=limit, offset=offset, total=total)
     names = await workflows.names_of(session, organization_id, {row.workflow_id for row in found.rows})
@@ -107,6 +109,8 @@ def _parse_usage_conditions(organization_id: int, query: UsageQuery) -> FilterCo
     conditions.on_columns.append(Run.organization_id == organization_id)
     if query.workflow_id is not None:
         conditions.on_columns.append(Run.workflow_id == query.workflow_id)
+    if query.search:
+        conditions.on_columns.append(transcript_condition(organization_id, query.search))
     for name, bounds in (("from_date", {"start": query.from_date}), ("to_date", {"end": query.to_date})):
         if any(bounds.values()):
             try:
