@@ -19220,6 +19220,8 @@ export interface operations {
                 workflow_id?: number | null;
                 /** @description JSON array of {field, type, value} */
                 filters?: string | null;
+                /** @description Words in the transcripts of finished runs; "a phrase", one or another, -without */
+                search?: string | null;
                 /** @description id, created_at (default) or duration */
                 sort_by?: string | null;
                 /** @description asc or desc (default) */
@@ -19324,6 +19326,8 @@ export interface operations {
                 workflow_id?: number | null;
                 /** @description JSON array of {field, type, value} */
                 filters?: string | null;
+                /** @description Words in the transcripts of finished runs; "a phrase", one or another, -without */
+                search?: string | null;
             };
             header?: {
                 /** @description `Bearer <token>`, or the bare token */
