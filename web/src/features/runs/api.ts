@@ -19,9 +19,12 @@ export function hasStrip(run: Pick<Run, "status" | "mode">): boolean {
 
 export const PER_PAGE = 25;
 
-function asked(search: RunSearch): { filters?: string } {
+function asked(search: RunSearch): { filters?: string; search?: string } {
   const criteria = criteriaOf(search);
-  return criteria.length === 0 ? {} : { filters: JSON.stringify(criteria) };
+  return {
+    ...(criteria.length === 0 ? {} : { filters: JSON.stringify(criteria) }),
+    ...(search.words === undefined ? {} : { search: search.words }),
+  };
 }
 
 /** Runs of all agents. */

@@ -12,14 +12,13 @@ import {
   TagsInput,
   TextInput,
 } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
 import { ListFilter } from "lucide-react";
-import { useState } from "react";
 import { humanize } from "../../../lib/format/format";
 import { useAgentChoices } from "../../../lib/organization/agent-names";
 import { useCampaignNames } from "../api";
 import classes from "../runs.module.css";
-import { countFilters, type RunSearch, toList } from "./search";
+import { countFilters, MAX_WORDS, type RunSearch, toList } from "./search";
+import { TypedFilter } from "./typed-filter";
 import { ValueFilters } from "./value-filters";
 
 const named = (names: string[]) => names.map((value) => ({ value, label: humanize(value) }));
@@ -63,6 +62,14 @@ export function Filters({ search, onChange }: FiltersProps) {
   const count = countFilters(search);
   return (
     <Group gap="sm" align="flex-end">
+      <TypedFilter
+        key={search.words === undefined ? "words-empty" : "words"}
+        isQuiet
+        label="Search transcripts"
+        placeholder="Search transcripts"
+        value={search.words}
+        onChange={(value) => set("words", value.slice(0, MAX_WORDS))}
+      />
       <MultiSelect
         aria-label="Agent"
         className={classes.several}
@@ -108,7 +115,7 @@ function More({ search, onChange }: FiltersProps) {
   const campaigns = useCampaignNames();
   const set = <Name extends keyof RunSearch>(name: Name, value: RunSearch[Name] | null | "") =>
     onChange(withFilter(search, name, value));
-  const { agent: _a, outcome: _o, phone: _p, ...others } = search;
+  const { agent: _a, outcome: _o, phone: _p, words: _w, ...others } = search;
   const count = countFilters(others);
   const seconds = (value: string | number) => (typeof value === "number" ? value : null);
   const inside = { comboboxProps: { withinPortal: false } };
@@ -216,31 +223,5 @@ function More({ search, onChange }: FiltersProps) {
         </Stack>
       </Popover.Dropdown>
     </Popover>
-  );
-}
-
-interface TypedProps {
-  label: string;
-  /** The label is only read aloud. */
-  isQuiet?: boolean;
-  placeholder?: string;
-  value: string | undefined;
-  onChange: (value: string) => void;
-}
-
-/** Looks when the typing pauses. */
-function TypedFilter({ label, isQuiet = false, placeholder, value, onChange }: TypedProps) {
-  const [typed, setTyped] = useState(value ?? "");
-  const tell = useDebouncedCallback(onChange, 350);
-  return (
-    <TextInput
-      {...(isQuiet ? { "aria-label": label } : { label })}
-      placeholder={placeholder}
-      value={typed}
-      onChange={(event) => {
-        setTyped(event.currentTarget.value);
-        tell(event.currentTarget.value);
-      }}
-    />
   );
 }

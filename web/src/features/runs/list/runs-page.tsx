@@ -12,7 +12,14 @@ import { RunBadge } from "../../../components/runs/run-badge";
 import { CallSparkline } from "../../../components/runs/strip/call-sparkline";
 import type { Strip } from "../../../components/runs/strip/strip-shapes";
 import { downloadFile } from "../../../lib/api/download";
-import { formatDateTime, formatDuration, formatMoney, formatTimeAgo } from "../../../lib/format/format";
+import {
+  formatDateTime,
+  formatDuration,
+  formatMilliseconds,
+  formatMoney,
+  formatTimeAgo,
+  humanize,
+} from "../../../lib/format/format";
 import { useLastPage } from "../../../lib/ui/last-page";
 import { notifyError } from "../../../lib/ui/notifications";
 import type { Schema } from "../../../lib/api/types";
@@ -28,7 +35,9 @@ const COLUMNS = [
   { title: "Outcome" },
   { title: "Agent" },
   { title: "Channel" },
+  { title: "Last step" },
   { title: "Duration", isRight: true, sort: "duration" },
+  { title: "Median answer", isRight: true },
   { title: "Cost", isRight: true },
   { title: "When", isRight: true, sort: "created_at" },
 ];
@@ -62,7 +71,7 @@ export function RunsPage() {
               <Nothing hasFilters={countFilters(search) > 0} onClear={() => go({})} />
             ) : (
               <>
-                <DataTable label="Runs" columns={COLUMNS} sorting={sorting} minWidth={900} isTight>
+                <DataTable label="Runs" columns={COLUMNS} sorting={sorting} minWidth={1120} isTight>
                   {data.items.map((run) => (
                     <RunRow key={run.run_id} run={run} strip={strips.get(run.run_id)} />
                   ))}
@@ -101,10 +110,17 @@ function RunRow({ run, strip }: { run: Schema<"UsageRunItem">; strip: Strip | un
       </Table.Td>
       <Table.Td>
         <RunBadge status={run.status} outcome={run.outcome} />
+        {endOf(run) !== null && (
+          <Text fz="xs" c="dimmed">
+            {endOf(run)}
+          </Text>
+        )}
       </Table.Td>
       <Table.Td style={{ whiteSpace: "normal" }}>{run.workflow_name}</Table.Td>
       <Table.Td>{channelName(run)}</Table.Td>
+      <Table.Td style={{ whiteSpace: "normal" }}>{run.last_step ?? "–"}</Table.Td>
       <Table.Td ta="right">{isLive(run) ? "–" : formatDuration(run.duration_seconds)}</Table.Td>
+      <Table.Td ta="right">{formatMilliseconds(run.answer_ms)}</Table.Td>
       <Table.Td ta="right">{isLive(run) ? "–" : formatMoney(run.cost_cents)}</Table.Td>
       <Table.Td ta="right">
         <Text span fz="sm" c="dimmed" title={formatDateTime(run.created_at)}>
@@ -113,6 +129,11 @@ function RunRow({ run, strip }: { run: Schema<"UsageRunItem">; strip: Strip | un
       </Table.Td>
     </LinkRow>
   );
+}
+
+/** Why it ended, unless its outcome says so already. */
+function endOf({ end_reason, outcome, status }: Schema<"UsageRunItem">): string | null {
+  return end_reason === null || end_reason === outcome || end_reason === status ? null : humanize(end_reason);
 }
 
 function Nothing({ hasFilters, onClear }: { hasFilters: boolean; onClear: () => void }) {

@@ -2,9 +2,14 @@
 
 import { type Criterion, criterionOf, readValues, type ValueFilter } from "./values";
 
+/** The API takes no longer ones. */
+export const MAX_WORDS = 200;
+
 export const SORTS = ["created_at", "duration", "id"] as const;
 
 export interface RunSearch {
+  /** Words in the transcript. */
+  words?: string;
   page?: number;
   sort?: (typeof SORTS)[number];
   order?: "asc" | "desc";
@@ -55,6 +60,7 @@ const day = (value: unknown) =>
 /** Keeps what can be used of an address that anybody may have typed. */
 export function readRunSearch(raw: Record<string, unknown>): RunSearch {
   const read = {
+    words: word(raw["words"])?.slice(0, MAX_WORDS),
     page: positive(raw["page"]),
     sort: SORTS.find((sort) => sort === raw["sort"]),
     order: raw["order"] === "asc" ? "asc" : undefined,
@@ -119,7 +125,7 @@ export function criteriaOf(search: RunSearch): Criterion[] {
 
 /** How many filters are set, whatever the page and the order. */
 export function countFilters(search: RunSearch): number {
-  return criteriaOf(search).length;
+  return criteriaOf(search).length + (search.words === undefined ? 0 : 1);
 }
 
 /** Agents or campaigns as several, however the address has them. */
