@@ -232,6 +232,10 @@ class TestGet:
             "carrier_bill",
             "cost_lines",
             "unpriced",
+            "note",
+            "prompts",
+            "previous_run_id",
+            "next_run_id",
         }
         assert [(line["role"], line["text"]) for line in shown["transcript"]] == [
             ("agent", "Hello!"),
