@@ -39,7 +39,7 @@ def answered_after(call: Call) -> float:
 class TestAQuestion:
     def test_the_offline_agent_says_what_the_document_says(self) -> None:
         call = asking(shelf(), llms=[BuiltinLlm()]).run()
-        assert FACT in call.agent_said
+        assert call.agent_said[-1] == f"{FACT} Is there anything else I can help you with?"
         (found,) = call.sink.of(events.KNOWLEDGE_FOUND)
         assert found["sources"] == [
             {"document_id": "guide", "name": "guide.md", "page": None, "score": 1.0, "whole": False}

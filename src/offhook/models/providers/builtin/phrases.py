@@ -101,11 +101,18 @@ def opening_sentence(hint: NodeHint) -> str:
     return f"What would you like? You can say: {offers}." if offers else "How can I help you with that?"
 
 
+def offers_help(text: str) -> bool:
+    """Returns True for "Hello, how can I help?"."""
+    return _OFFERS_HELP.search(text) is not None
+
+
 def spoken_choices(edges: Sequence[EdgeHint]) -> str:
     """Lists what a caller can say, by an example of each edge; "" without examples. Labels are never read out."""
     said = pick_examples(edge.examples for edge in edges)
     return join_choices(said) if len(said) > 1 else ""
 
+
+_OFFERS_HELP: Final = re.compile(r"\b(?:how|what) (?:can|may|could) (?:i|we) (?:help|do for)\b", re.IGNORECASE)
 
 REPROMPTS: Final = (
     "Sorry, I didn't get that.",

@@ -19,6 +19,7 @@ from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
 from offhook.models.providers.builtin.english.words import content_stems, word_tokens
 from offhook.models.providers.builtin.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
+from offhook.models.providers.builtin.tool_turn import ANYTHING_ELSE
 from offhook.models.providers.builtin.value_turn import ValueTurn
 
 SURE_QUESTION: Final = 0.95
@@ -234,11 +235,11 @@ class RuleTurn(ValueTurn):
         return RuleReply(f"{fact} {question}")
 
     def _quote_document(self, heard: str) -> RuleReply | None:
-        """Answers a question out of the documents and asks our own again."""
+        """Answers a question out of the documents and asks our own again, a greeting's in other words."""
         quoted = passage_quotes.quote_passage(heard, self._hint.passages)
-        question = self._current_question()
         if quoted is None:
             return None
+        question = ANYTHING_ELSE if phrases.offers_help(self._opening) else self._current_question()
         return RuleReply(f"{quoted} {question}" if question.endswith("?") else quoted)
 
     def _only_edge(self, heard: str) -> EdgeHint | None:
