@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
+from offhook.commands.sample import MAX_ATTEMPTS
 from tests.calls.served import Served, offhook, robot
 
 # One server for the module, and so one loop.
@@ -73,6 +74,7 @@ class TestTheSampleCall:
                     await asyncio.sleep(0.5)
                     rows = (await server.http.get(f"/workflow/{agent}/runs")).json()["runs"]
                     ends = [(await server.run(agent, row["id"]))["end_reason"] for row in rows]
+            assert len(ends) <= MAX_ATTEMPTS
             run = await server.finished(agent, rows[ends.index("agent_ended")]["id"])
             assert (run["outcome"], run["end_reason"]) == ("answered", "agent_ended")
             assert run["initial_context"]["sample_call"] is True
