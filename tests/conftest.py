@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -97,10 +98,21 @@ def database_url(database_pool: DatabasePool) -> Iterator[str]:
 
 
 @pytest.fixture
+def database(database_pool: DatabasePool, database_url: str) -> Database:
+    """``database_url``, by an engine that keeps what the tests before compiled."""
+    return Database(database_url, engine=database_pool.engine_of(database_url))
+
+
+@cache
+def _read_settings() -> Settings:
+    # Emulated carriers call as if through a reverse proxy on this machine.
+    return Settings(public_url="http://testserver", trusted_proxies="127.0.0.1")
+
+
+@pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Settings with a data folder of this test's own."""
-    # Emulated carriers call as if through a reverse proxy on this machine.
-    return Settings(data_dir=tmp_path / "data", public_url="http://testserver", trusted_proxies="127.0.0.1")
+    return _read_settings().model_copy(update={"data_dir": tmp_path / "data"})
 
 
 @pytest.fixture
@@ -110,8 +122,8 @@ def shifted_clock() -> ShiftedClock:
 
 
 @pytest.fixture
-async def root(settings: Settings, database_url: str, shifted_clock: ShiftedClock) -> AsyncIterator[Root]:
-    built = build_root(settings, database_url, clock=shifted_clock)
+async def root(settings: Settings, database: Database, shifted_clock: ShiftedClock) -> AsyncIterator[Root]:
+    built = build_root(settings, database, clock=shifted_clock)
     yield built
     await stop_domains(built)
     await built.db.dispose()

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from offhook.kit.database.database import create_engine
 
 IN_MEMORY = Path("/dev/shm")
 TEMPLATE = "offhook"
@@ -89,6 +92,7 @@ class _LentDatabase:
         self.url = url
         self.name = url.split("?", maxsplit=1)[0].rpartition("/")[2]
         self.connection = connection
+        self.engine = create_engine(url)
 
 
 class DatabasePool:
@@ -110,6 +114,10 @@ class DatabasePool:
         database = self._idle.pop() if self._idle else self._run(self._create())
         self._lent[database.url] = database
         return database.url
+
+    def engine_of(self, url: str) -> AsyncEngine:
+        """The engine of a lent database: what one test compiled the next need not. Dispose of it when the test ends."""
+        return self._lent[url].engine
 
     def give_back(self, url: str) -> None:
         self._run(self._empty(self._lent.pop(url)))

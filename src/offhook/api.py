@@ -22,6 +22,8 @@ def create_app(root: Root) -> FastAPI:
     app = FastAPI(lifespan=_lifespan, openapi_url=None)  # install_http serves the description, without a CDN's page
     app.state.root = root
     app.include_router(root.api, prefix="/api/v1")
+    # Included routers have no lifespan; the framework nests one for each all the same, which takes longer than ours.
+    app.router.lifespan_context = _lifespan
     install_http(app, root, checks={"jobs": jobs.is_healthy})
     return app
 

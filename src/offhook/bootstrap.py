@@ -84,16 +84,16 @@ PRUNE_INTERVAL_S = 3600.0
 
 
 def build_root(
-    settings: Settings, database_url: str, egress: EgressClient | None = None, clock: Clock | None = None
+    settings: Settings, database: str | Database, egress: EgressClient | None = None, clock: Clock | None = None
 ) -> Root:
-    """Builds the parts and lets every domain add its own. ``database_url`` is ``postgresql+asyncpg://…``; no I/O.
+    """Builds the parts and lets every domain add its own. ``database`` may be its ``postgresql+asyncpg://…``; no I/O.
 
     ``egress`` replaces the client for addresses that users enter (a test's, with its own resolver), ``clock`` the
     system's.
     """
     root = Root(
         settings=settings,
-        db=Database(database_url),
+        db=Database(database) if isinstance(database, str) else database,
         storage=FileStore(settings.data_dir / "files", settings.storage_url),
         jobs=JobRegistry(),
         clock=clock or SystemClock(),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from offhook.bootstrap import build_root, stop_domains
+from offhook.kit.database.database import Database
 from offhook.root import Root
 from offhook.settings import Settings
 from offhook.telephony.tables import TelephonyConfiguration
@@ -16,8 +17,8 @@ from tests.voice.phone import simple_agent
 
 
 @pytest.fixture
-async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
-    built = build_root(settings, database_url, egress_to_loopback("shop.test"))
+async def root(settings: Settings, database: Database) -> AsyncIterator[Root]:
+    built = build_root(settings, database, egress_to_loopback("shop.test"))
     yield built
     await stop_domains(built)
     await built.db.dispose()

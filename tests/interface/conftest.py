@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from httpx2 import AsyncClient
 
 from offhook.bootstrap import build_root, stop_domains
+from offhook.kit.database.database import Database
 from offhook.root import Root
 from offhook.settings import Settings
 from tests.fakes.web import egress_to_loopback
@@ -16,9 +17,9 @@ from tests.interface.world import World
 
 
 @pytest.fixture
-async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
+async def root(settings: Settings, database: Database) -> AsyncIterator[Root]:
     """A process for which every name but this machine's is unknown: nothing is looked up outside."""
-    built = build_root(settings, database_url, egress_to_loopback("shop.test"))
+    built = build_root(settings, database, egress_to_loopback("shop.test"))
     yield built
     await stop_domains(built)
     await built.db.dispose()

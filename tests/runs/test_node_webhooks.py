@@ -9,6 +9,7 @@ from sqlalchemy import select, text
 
 from offhook.bootstrap import build_root, stop_domains
 from offhook.kit.crypto import Keyring
+from offhook.kit.database.database import Database
 from offhook.root import Root
 from offhook.runs import service
 from offhook.runs.finishing import node_webhooks
@@ -23,8 +24,8 @@ from tests.runs.conftest import DEFINITION
 
 
 @pytest.fixture
-async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
-    built = build_root(settings, database_url, egress_to_loopback("shop.test"))
+async def root(settings: Settings, database: Database) -> AsyncIterator[Root]:
+    built = build_root(settings, database, egress_to_loopback("shop.test"))
     yield built
     await stop_domains(built)
     await built.db.dispose()

@@ -7,6 +7,7 @@ import pytest
 from httpx2 import AsyncClient, Response
 
 from offhook.bootstrap import build_root, stop_domains
+from offhook.kit.database.database import Database
 from offhook.root import Root
 from offhook.settings import Settings
 from tests.fakes.web import egress_to_loopback
@@ -14,8 +15,8 @@ from tests.fixtures_orgs import OrgFixture
 
 
 @pytest.fixture
-async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
-    built = build_root(settings, database_url, egress_to_loopback("shop.test", "other.test", "mcp.test"))
+async def root(settings: Settings, database: Database) -> AsyncIterator[Root]:
+    built = build_root(settings, database, egress_to_loopback("shop.test", "other.test", "mcp.test"))
     yield built
     await stop_domains(built)
     await built.db.dispose()

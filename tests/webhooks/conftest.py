@@ -30,9 +30,9 @@ HOST = "shop.test"
 
 
 @pytest.fixture
-async def root(settings: Settings, database_url: str) -> AsyncIterator[Root]:
+async def root(settings: Settings, database: Database) -> AsyncIterator[Root]:
     """A root for which ``shop.test`` is this machine."""
-    built = build_root(settings, database_url, egress=egress_to_loopback(HOST))
+    built = build_root(settings, database, egress=egress_to_loopback(HOST))
     yield built
     await stop_domains(built)
     await built.db.dispose()

@@ -47,20 +47,25 @@ BeforeCommit = Callable[[AsyncSession], Awaitable[None]]
 _BEFORE_COMMIT = "offhook_before_commit"
 
 
-class Database:
-    """One engine and its transactions. ``url`` is ``postgresql+asyncpg://…``."""
+def create_engine(url: str, *, pool_size: int = 10) -> AsyncEngine:
+    """An engine for ``postgresql+asyncpg://…``; it connects when it is first used, and again after it was disposed of."""
+    return create_async_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=10,
+        pool_pre_ping=False,
+        pool_recycle=1800,
+        # Takes a third of the time of Python's own encoder; lists of runs are mostly JSON.
+        json_deserializer=from_json,
+    )
 
-    def __init__(self, url: str, *, pool_size: int = 10) -> None:
+
+class Database:
+    """One engine and its transactions. ``url`` is ``postgresql+asyncpg://…``; ``engine`` replaces a new one for it."""
+
+    def __init__(self, url: str, *, pool_size: int = 10, engine: AsyncEngine | None = None) -> None:
         self.url = url
-        self.engine: AsyncEngine = create_async_engine(
-            url,
-            pool_size=pool_size,
-            max_overflow=10,
-            pool_pre_ping=False,
-            pool_recycle=1800,
-            # Takes a third of the time of Python's own encoder; lists of runs are mostly JSON.
-            json_deserializer=from_json,
-        )
+        self.engine: AsyncEngine = engine or create_engine(url, pool_size=pool_size)
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
 
     @asynccontextmanager
