@@ -161,7 +161,11 @@ def test_everything_on_the_canvas_by_keyboard(owner: Page) -> None:
     expect(step(page, "Reason")).to_be_focused(timeout=SLOW)
     page.get_by_role("combobox", name="Connect to another step").focus()
     page.keyboard.type("Goodbye")
+    expect(page.get_by_role("option")).to_have_count(1)
     page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("combobox", name="Connect to another step")).to_have_attribute(
+        "aria-activedescendant", page.get_by_role("option").get_attribute("id") or ""
+    )
     page.keyboard.press("Enter")
     expect(edges).to_have_count(3)
     expect(page.get_by_role("textbox", name="Condition")).to_be_visible()
@@ -277,6 +281,13 @@ def test_no_serious_fault_of_accessibility_and_all_of_it_by_keyboard(owner: Page
         if tab == "Settings":
             owner.get_by_role("button", name="This agent").press("Enter")
         assert open_each(owner, OPENERS.get(tab, ())) == []
+    opener = owner.get_by_role("button", name=re.compile("^Insert a variable")).first
+    opener.press("Enter")
+    expect(owner.get_by_role("menuitem").first).to_be_focused()
+    owner.wait_for_timeout(300)
+    assert faults(owner) == []
+    owner.keyboard.press("Escape")
+    expect(owner.get_by_role("menu")).to_have_count(0)
     owner.set_viewport_size({"width": 390, "height": 780})
     for _ in range(SLOW // 100):  # the page's own rules for scripts forbid wait_for_function
         if owner.evaluate("document.documentElement.scrollWidth") <= 390:
