@@ -49,8 +49,11 @@ SECONDS=0
 
 if [ "$selection" != slow ] && [ $# = 0 ] && [ -x web/node_modules/.bin/vitest ]; then
   heading "Tests of the web UI"
-  # With no others beside them: they type into forms, and time out where they get a fraction of a core.
+  # Beside them the Python tests are compiled, once for all processes. Nothing else: they type into forms, and time out
+  # where they get a fraction of a core.
+  .venv/bin/pytest --collect-only -p no:xdist >/dev/null 2>&1 &
   (cd web && npm test --silent)
+  wait
 fi
 
 heading "Tests on virtual time"

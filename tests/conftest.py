@@ -31,6 +31,8 @@ _PREFIX = "offhook-tests-"
 
 
 def pytest_configure() -> None:
+    # Nothing that is imported or collected goes again.
+    gc.disable()
     # As in production: structlog's own default shows the values of variables, which takes half a second an exception.
     structlog.configure(
         processors=[
@@ -45,6 +47,7 @@ def pytest_collection_finish() -> None:
     # What is there now stays: without it a quarter of the CPU goes into looking through it again and again.
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(20_000, 10, 20)
 
 
