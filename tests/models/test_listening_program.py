@@ -77,6 +77,44 @@ async def test_a_program_that_cannot_start_is_not_tried_again(command: tuple[str
     await program.close()
 
 
+# Says hello, takes one request, reports progress twelve times in three seconds and answers.
+SLOW_PROGRAM = """
+import struct, sys, time
+header = struct.Struct("<IBI")
+def write(kind, body=b""):
+    sys.stdout.buffer.write(header.pack(0, kind, len(body)) + body)
+    sys.stdout.buffer.flush()
+write(1, b"{}")
+sys.stdin.buffer.read(header.unpack(sys.stdin.buffer.read(header.size))[2])
+for _ in range(12):
+    time.sleep(0.25)
+    write(2)
+write(1, b"[]")
+sys.stdin.buffer.read()
+"""
+
+
+@pytest.mark.real_time
+async def test_a_program_that_reports_progress_is_not_stuck() -> None:
+    program = RecognizerProcess((sys.executable, "-c", SLOW_PROGRAM), silence_timeout_s=2.0)
+    await program.start()
+    assert await program.request_answer(0, WORDS, b"[]") == []
+    assert program.generation == 1
+    await program.close()
+
+
+@pytest.mark.real_time
+async def test_a_program_that_says_nothing_is_killed() -> None:
+    program = RecognizerProcess(silence_timeout_s=0.5)
+    await program.start()
+    assert program.pid is not None
+    os.kill(program.pid, signal.SIGSTOP)
+    with pytest.raises(ModelError) as caught:
+        await program.request_answer(0, WORDS, b"[]")
+    assert caught.value.code == "stt_program_died"
+    await program.close()
+
+
 async def test_nothing_starts_after_the_end() -> None:
     program = RecognizerProcess()
     await program.close()

@@ -21,13 +21,14 @@ COMMAND: Final = (
     str(Path(__file__).resolve().parents[1]),
 )
 START_TIMEOUT_S: Final = 15.0
-# The program counts as stuck when it answers no request for this long.
-ANSWER_TIMEOUT_S: Final = 6.0
+END_TIMEOUT_S: Final = 2.0
+# The program counts as stuck when it neither answers nor reports progress for this long.
+SILENCE_TIMEOUT_S: Final = 6.0
 
 # recognizer/program.py documents the wire. It is a program: importing it would load the recognizer into the server.
 HEADER_BYTES: Final = 9
 BEGIN, AUDIO, FINISH, FORGET, WORDS, PRONOUNCE, COMMON, LEARN, HEAR_AGAIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
-ERROR: Final = 3
+PROGRESS, ERROR = 2, 3
 
 
 def pack_request(caller: int, op: int, payload: bytes) -> bytes:
@@ -45,13 +46,14 @@ class RecognizerProcess:
     processes: state sent to an earlier one is lost.
     """
 
-    def __init__(self, command: Sequence[str] = COMMAND) -> None:
+    def __init__(self, command: Sequence[str] = COMMAND, silence_timeout_s: float = SILENCE_TIMEOUT_S) -> None:
         self._command = tuple(command)
+        self._silence_timeout_s = silence_timeout_s
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._pending_answers: deque[asyncio.Future[Any]] = deque()
-        self._answered_at = 0.0
+        self._heard_at = 0.0
         self._is_closed = False
         self.generation = 0
         self.callers = 0
@@ -95,8 +97,10 @@ class RecognizerProcess:
         try:
             while True:
                 kind, payload = await _receive_answer(process)
+                self._heard_at = asyncio.get_running_loop().time()
+                if kind == PROGRESS:
+                    continue
                 asked = self._pending_answers.popleft()
-                self._answered_at = asyncio.get_running_loop().time()
                 if asked.done():  # its caller stopped waiting
                     continue
                 if kind == ERROR:
@@ -106,6 +110,7 @@ class RecognizerProcess:
                     asked.set_result(json.loads(payload))
         except (asyncio.IncompleteReadError, ConnectionError, IndexError):
             self._drop_process(process)
+            await process.wait()
 
     def _kill_process(self, process: asyncio.subprocess.Process) -> None:
         with suppress(ProcessLookupError):
@@ -129,7 +134,7 @@ class RecognizerProcess:
             self._process.stdin.write(pack_request(caller, op, payload))
 
     async def request_answer(self, caller: int, op: int, payload: bytes = b"") -> Any:
-        """Returns the parsed answer. Kills a program that is silent for 6 s. Raises ModelError, retryable."""
+        """Returns the parsed answer. Kills a program that is silent for ``silence_timeout_s``. Raises ModelError, retryable."""
         process = self._process
         if process is None:
             raise program_died()
@@ -139,8 +144,8 @@ class RecognizerProcess:
         self.send_request(caller, op, payload)
         asked_at = loop.time()
         while not answer.done():
-            await asyncio.wait([answer], timeout=ANSWER_TIMEOUT_S)
-            if loop.time() - max(asked_at, self._answered_at) >= ANSWER_TIMEOUT_S and self._process is process:
+            await asyncio.wait([answer], timeout=self._silence_timeout_s)
+            if loop.time() - max(asked_at, self._heard_at) >= self._silence_timeout_s and self._process is process:
                 self._kill_process(process)
         return await answer
 
@@ -151,6 +156,7 @@ class RecognizerProcess:
                 self._kill_process(process)
                 await process.wait()
             if self._reader is not None:
+                await asyncio.wait([self._reader], timeout=END_TIMEOUT_S)
                 self._reader.cancel()
                 await asyncio.gather(self._reader, return_exceptions=True)
 

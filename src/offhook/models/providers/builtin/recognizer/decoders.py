@@ -5,7 +5,7 @@ import os
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +22,7 @@ MAX_GRAMMARS: Final = 24
 MAX_WORDS: Final = 3000
 MAX_MODELS: Final = 8
 MAX_SENTENCE_WORDS: Final = 6000
-# The server takes a program that answers nothing for 6 s for stuck and ends it.
+# The caller waits, and so does everybody who speaks to the same program.
 MAX_DECODING_S: Final = 4.0
 SLICE_BYTES: Final = 16000  # half a second
 # The base of pocketsphinx's logarithms.
@@ -178,8 +178,14 @@ class CapturedUtterance:
 class SentenceDecoder:
     """Decodes whole utterances by a language model, after the grammar did not fit. One for all speakers."""
 
-    def __init__(self, lexicon: PronunciationLexicon, max_decoding_s: float = MAX_DECODING_S) -> None:
+    def __init__(
+        self,
+        lexicon: PronunciationLexicon,
+        report_progress: Callable[[], None],
+        max_decoding_s: float = MAX_DECODING_S,
+    ) -> None:
         self._lexicon = lexicon
+        self._report_progress = report_progress
         self._max_decoding_s = max_decoding_s
         self._models: OrderedDict[str, None] = OrderedDict()
         self._words: set[str] = set()
@@ -245,6 +251,7 @@ class SentenceDecoder:
             if time.monotonic() >= given_up_at:
                 return False
             self._decoder.process_raw(audio[at : at + SLICE_BYTES], False, False)
+            self._report_progress()
         return True
 
 

@@ -8,7 +8,8 @@ request   ``<IBI`` id, op, length + payload.  op 1 begin: JSON {rate, grammar, j
           3 finish · 4 forget the caller · 5 words: JSON [word …] · 6 pronounce: JSON {word: phones} ·
           7 common words: JSON count · 8 learn a language model: JSON {name, arpa, words} ·
           9 hear the caller's last utterance again by the language model of this name: JSON name
-answer    ``<IBI`` id, kind, length + payload.  kind 1 JSON · 3 error: UTF-8 sentence, to 3 and 5 to 9 only.
+answer    ``<IBI`` id, kind, length + payload.  kind 1 JSON · 3 error: UTF-8 sentence, to 3 and 5 to 9 only ·
+          2 progress: empty, id 0, about every second of long work, whoever it is for; answers nothing.
           finish → {text, margin, speech_margin, covered, error?}; words → the ones without a pronunciation;
           common words → {word: probability}; hear again → {text, margin, covered, unknown: the model has to be learned first}.
           The first answer has id 0 and kind 1: {model}
@@ -20,6 +21,8 @@ import os
 import signal
 import struct
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -32,6 +35,7 @@ from .decoders import (
     MAX_WORDS,
     NO_RESULT,
     NO_SENTENCE,
+    SLICE_BYTES,
     CapturedUtterance,
     DecoderPair,
     PronunciationLexicon,
@@ -42,7 +46,9 @@ from .line_audio import MODEL_RATE, BandWidener, Floats, loudest_rms
 
 HEADER: Final = struct.Struct("<IBI")
 BEGIN, AUDIO, FINISH, FORGET, WORDS, PRONOUNCE = 1, 2, 3, 4, 5, 6
-JSON, ERROR = 1, 3
+JSON, PROGRESS, ERROR = 1, 2, 3
+# The server ends a program that is silent for 6 s.
+PROGRESS_INTERVAL_S: Final = 1.0
 
 # The model was trained on real rooms: with digital silence it gets 64% of sentences right, with this noise 91%.
 NOISE: Final = 60.0
@@ -70,9 +76,10 @@ class CallerState:
 
 
 class SpeechRecognizer:
-    """All callers of one process."""
+    """All callers of one process. Calls ``report_progress`` after each half second of audio that it decodes."""
 
-    def __init__(self) -> None:
+    def __init__(self, report_progress: Callable[[], None]) -> None:
+        self._report_progress = report_progress
         self.model = str(get_model_path("en-us"))
         self._lexicon = PronunciationLexicon(Path(get_model_path("en-us/cmudict-en-us.dict")))
         self._sentences: SentenceDecoder | None = None
@@ -122,7 +129,10 @@ class SpeechRecognizer:
         at = caller.fed_samples % (self._noise.size // 2)
         noise = np.resize(self._noise[at:], samples.size)
         caller.fed_samples += samples.size
-        caller.pair.feed_audio(np.clip(samples * gain + noise, -32768, 32767).astype("<i2").tobytes())
+        raw = np.clip(samples * gain + noise, -32768, 32767).astype("<i2").tobytes()
+        for at in range(0, len(raw), SLICE_BYTES):
+            caller.pair.feed_audio(raw[at : at + SLICE_BYTES])
+            self._report_progress()
 
     def finish_utterance(self, caller_id: int) -> dict[str, Any]:
         caller = self._callers.get(caller_id)
@@ -152,7 +162,7 @@ class SpeechRecognizer:
 
     def _sentence_decoder(self) -> SentenceDecoder:
         if self._sentences is None:
-            self._sentences = SentenceDecoder(self._lexicon)
+            self._sentences = SentenceDecoder(self._lexicon, self._report_progress)
         return self._sentences
 
     def learn_model(self, order: dict[str, Any]) -> None:
@@ -212,31 +222,43 @@ def handle_request(recognizer: SpeechRecognizer, caller: int, op: int, payload: 
     return None
 
 
-def write_answer(sink: BinaryIO, request: int, kind: int, body: bytes) -> None:
-    sink.write(HEADER.pack(request, kind, len(body)) + body)
-    sink.flush()
+class AnswerWriter:
+    """Writes answers, and a sign of life when long work keeps the next one back."""
+
+    def __init__(self, sink: BinaryIO) -> None:
+        self._sink = sink
+        self._written_at = time.monotonic()
+
+    def write_answer(self, request: int, kind: int, body: bytes = b"") -> None:
+        self._sink.write(HEADER.pack(request, kind, len(body)) + body)
+        self._sink.flush()
+        self._written_at = time.monotonic()
+
+    def report_progress(self) -> None:
+        if time.monotonic() - self._written_at >= PROGRESS_INTERVAL_S:
+            self.write_answer(0, PROGRESS)
 
 
 def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server; it ends us by closing the pipe
     os.nice(5)  # the process that carries audio has priority
-    source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    source, answers = sys.stdin.buffer, AnswerWriter(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # library output must not mix with the answers
     try:
-        recognizer = SpeechRecognizer()
+        recognizer = SpeechRecognizer(answers.report_progress)
     except (RuntimeError, OSError) as error:
-        write_answer(sink, 0, ERROR, str(error).encode())
+        answers.write_answer(0, ERROR, str(error).encode())
         return 3
-    write_answer(sink, 0, JSON, json.dumps({"model": recognizer.model}).encode())
+    answers.write_answer(0, JSON, json.dumps({"model": recognizer.model}).encode())
     while len(header := source.read(HEADER.size)) == HEADER.size:
         request, op, length = HEADER.unpack(header)
         payload = source.read(length)
         try:
             answer = handle_request(recognizer, request, op, payload)
             if answer is not None:
-                write_answer(sink, request, JSON, json.dumps(answer).encode())
+                answers.write_answer(request, JSON, json.dumps(answer).encode())
         except BrokenPipeError:
             return 0
         except (RuntimeError, ValueError, KeyError, TypeError) as error:
-            write_answer(sink, request, ERROR, str(error).encode())
+            answers.write_answer(request, ERROR, str(error).encode())
     return 0
