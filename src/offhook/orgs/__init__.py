@@ -9,6 +9,7 @@ from offhook.orgs.audit_trail import endpoints as audit_endpoints
 from offhook.orgs.audit_trail.recorder import skip_audit_entry, write_audit_entry
 from offhook.orgs.call_policy import endpoints as call_policy_endpoints
 from offhook.orgs.caller import ADMINS, Caller
+from offhook.orgs.credential_watch import StreamLimits, end_with_credential
 from offhook.orgs.dependencies import (
     ClientAddress,
     CurrentOrg,
@@ -42,6 +43,8 @@ __all__ = [
     "RequireMember",
     "RequirePerson",
     "RequireSuperuser",
+    "StreamLimits",
+    "end_with_credential",
     "register",
     "run_idempotent",
     "skip_audit_entry",
@@ -57,6 +60,7 @@ def register(root: Root) -> None:
     sign_in = SignIn(root.db, root.clock)
     signups = SignupDesk(root.db, root.clock, root.settings)
     root.provide(OrganizationServices, OrganizationServices(authenticator, sign_in, signups))
+    root.provide(StreamLimits, StreamLimits())
     root.on_stop += [authenticator.close, sign_in.close]
     root.api.include_router(endpoints.auth_router)
     root.api.include_router(endpoints.organizations_router)

@@ -27,7 +27,7 @@ from offhook.kit.database.database import Session
 from offhook.kit.files.csv_downloads import MEDIA_TYPE, csv_response
 from offhook.kit.http.pagination import PageParams
 from offhook.kit.http.path_ids import Id, LongId
-from offhook.orgs import CurrentOrg, Now
+from offhook.orgs import CurrentOrg, Now, end_with_credential
 from offhook.root import base_url
 from offhook.runs.lists.list_parameters import RunQueryParams, as_page
 from offhook.runs.lists.listing import page_of_runs, present_run
@@ -56,10 +56,13 @@ async def get_campaign_progress(
     responses={200: {"content": {"text/event-stream": {}}}},
     operation_id="stream_campaign_progress",
 )
-async def stream_campaign_progress(campaign_id: Id, org: CurrentOrg, services: Services) -> StreamingResponse:
+async def stream_campaign_progress(
+    campaign_id: Id, request: Request, org: CurrentOrg, services: Services
+) -> StreamingResponse:
     """Streams server-sent events: `progress` immediately and on every change, then `ended` once the campaign is over and
-    its last call has ended."""
-    body = await services.streams.open_event_stream(org.organization_id, campaign_id)
+    its last call has ended. Without `ended` the stream ends after 15 minutes, or with its credential: open it again."""
+    progress = await services.streams.open_event_stream(org.organization_id, campaign_id)
+    body = end_with_credential(request, org, progress)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(body, media_type="text/event-stream", headers=headers)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import suppress
 from typing import Final
 
@@ -42,7 +42,7 @@ class ProgressStreams:
         self._every_s = every_s
         self._watched: dict[tuple[int, int], _WatchedCampaign] = {}
 
-    async def open_event_stream(self, organization_id: int, campaign_id: int) -> AsyncIterator[str]:
+    async def open_event_stream(self, organization_id: int, campaign_id: int) -> AsyncGenerator[str]:
         """Returns the text of a server-sent event stream. Raises CampaignNotFound (404)."""
         async with self._db.transaction() as session:
             await service.get_campaign(session, organization_id, campaign_id)
@@ -117,7 +117,7 @@ async def _cancel_reader(watched: _WatchedCampaign) -> None:
             await watched.task
 
 
-async def _format_events(records: AsyncIterator[ProgressRecord | None]) -> AsyncIterator[str]:
+async def _format_events(records: AsyncIterator[ProgressRecord | None]) -> AsyncGenerator[str]:
     """Yields the stream's text; the event ``ended`` closes it once the campaign is over."""
     yield "retry: 1000\n\n"
     last: ProgressRecord | None = None

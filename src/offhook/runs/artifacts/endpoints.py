@@ -1,7 +1,7 @@
 """Endpoints for the recording, the transcript and the live event stream of a run."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -13,7 +13,7 @@ from offhook.kit.database.database import Session
 from offhook.kit.files.byte_ranges import range_response
 from offhook.kit.files.file_store import FileGone
 from offhook.kit.http.path_ids import Id, LongId
-from offhook.orgs import Caller, CurrentOrg, OptionalOrg
+from offhook.orgs import Caller, CurrentOrg, OptionalOrg, end_with_credential
 from offhook.runs import repository, service
 from offhook.runs.artifacts.links import Artifact, RunLinks
 from offhook.runs.errors import RunNotFound, RunRecordingNotFound
@@ -120,17 +120,18 @@ async def stream_events(
     """Streams server-sent events: past events first, then new ones until the run is over (event ``ended``).
 
     The id of an event is its number; ``Last-Event-ID`` (or ``after``) resumes after it. Events without an id
-    (``caller_partial``, ``agent_speaking``) are sent live only.
+    (``caller_partial``, ``agent_speaking``) are sent live only. Without ``ended`` the stream ends after 15 minutes, or
+    with its credential: resume it.
     """
     await service.get_run(session, org.organization_id, run_id, workflow_id=workflow_id)
     seen = last_event_id.strip() if last_event_id else ""
     start = min(int(seen), MAX_EVENT_ID) if seen.isascii() and seen.isdigit() and len(seen) < 12 else after
-    body = _stream_sse(services.streams, org.organization_id, run_id, start)
+    body = end_with_credential(request, org, _stream_sse(services.streams, org.organization_id, run_id, start))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(body, media_type="text/event-stream", headers=headers)
 
 
-async def _stream_sse(streams: RunStreams, organization_id: int, run_id: int, after: int) -> AsyncIterator[str]:
+async def _stream_sse(streams: RunStreams, organization_id: int, run_id: int, after: int) -> AsyncGenerator[str]:
     yield "retry: 1000\n\n"
     async for part in streams.follow_run(organization_id, run_id, after=after):
         if part is None:

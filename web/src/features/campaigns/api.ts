@@ -153,17 +153,22 @@ export function useLiveProgress(campaign: Campaign): Progress {
     }
     const leaving = new AbortController();
     let again = 0;
-    const follow = () =>
-      listenToEvents(`/api/v1/campaign/${id}/progress/stream`, leaving.signal, (event) => {
-        if (event.name !== "progress" && event.name !== "ended") return;
-        const told = JSON.parse(event.data) as Progress;
-        if (event.name === "progress") setProgress(told);
-        if (event.name === "ended" || told.status !== status)
-          void queries.invalidateQueries({ queryKey: ["campaigns"] });
-      }).catch((error: unknown) => {
-        const isRefused = error instanceof ApiError && error.status < 500;
-        if (!leaving.signal.aborted && !isRefused) again = window.setTimeout(() => void follow(), AGAIN_MS);
-      });
+    let isOver = false;
+    const follow = async () => {
+      try {
+        await listenToEvents(`/api/v1/campaign/${id}/progress/stream`, leaving.signal, (event) => {
+          if (event.name !== "progress" && event.name !== "ended") return;
+          const told = JSON.parse(event.data) as Progress;
+          if (event.name === "progress") setProgress(told);
+          isOver ||= event.name === "ended";
+          if (isOver || told.status !== status) void queries.invalidateQueries({ queryKey: ["campaigns"] });
+        });
+      } catch (error) {
+        if (error instanceof ApiError && error.status < 500) return;
+      }
+      // The server ends every stream after a while.
+      if (!isOver && !leaving.signal.aborted) again = window.setTimeout(() => void follow(), AGAIN_MS);
+    };
     void follow();
     return () => {
       leaving.abort();
