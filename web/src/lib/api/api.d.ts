@@ -411,7 +411,7 @@ export interface paths {
         /**
          * Stream Campaign Progress
          * @description Streams server-sent events: `progress` immediately and on every change, then `ended` once the campaign is over and
-         *     its last call has ended.
+         *     its last call has ended. Without `ended` the stream ends after 15 minutes, or with its credential: open it again.
          */
         get: operations["stream_campaign_progress"];
         put?: never;
@@ -3282,7 +3282,8 @@ export interface paths {
          * @description Streams server-sent events: past events first, then new ones until the run is over (event ``ended``).
          *
          *     The id of an event is its number; ``Last-Event-ID`` (or ``after``) resumes after it. Events without an id
-         *     (``caller_partial``, ``agent_speaking``) are sent live only.
+         *     (``caller_partial``, ``agent_speaking``) are sent live only. Without ``ended`` the stream ends after 15 minutes, or
+         *     with its credential: resume it.
          */
         get: operations["stream_workflow_run_events"];
         put?: never;
