@@ -1,6 +1,7 @@
 """Our end of the listening program: what happens when the program is missing, dies, hangs or outlives us."""
 
 import asyncio
+import io
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from offhook.kit.processes.child_process import is_running
 from offhook.models.ports import ModelError
 from offhook.models.providers.builtin.hearing.recognizer_process import FINISH, PRONOUNCE, WORDS, RecognizerProcess
+from offhook.models.providers.builtin.recognizer.program import HEADER, PROGRESS, AnswerWriter
 
 
 @pytest.fixture
@@ -101,6 +103,21 @@ async def test_a_program_that_reports_progress_is_not_stuck() -> None:
     assert await program.request_answer(0, WORDS, b"[]") == []
     assert program.generation == 1
     await program.close()
+
+
+@pytest.mark.real_time
+def test_long_work_is_reported_until_it_is_done() -> None:
+    sink = io.BytesIO()
+    answers = AnswerWriter(sink, interval_s=0.01)
+    with answers.reporting_progress():
+        deadline = time.monotonic() + 10
+        while sink.tell() < 3 * HEADER.size and time.monotonic() < deadline:
+            time.sleep(0.01)
+    answers.write_answer(0, 1, b"{}")
+    written = sink.getvalue()
+    frames = [HEADER.unpack(written[at : at + HEADER.size])[1] for at in range(0, len(written) - 2, HEADER.size)]
+    assert len(frames) > 3
+    assert frames == [*[PROGRESS] * (len(frames) - 1), 1]
 
 
 @pytest.mark.real_time

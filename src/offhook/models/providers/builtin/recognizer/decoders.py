@@ -5,7 +5,7 @@ import os
 import tempfile
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -178,14 +178,8 @@ class CapturedUtterance:
 class SentenceDecoder:
     """Decodes whole utterances by a language model, after the grammar did not fit. One for all speakers."""
 
-    def __init__(
-        self,
-        lexicon: PronunciationLexicon,
-        report_progress: Callable[[], None],
-        max_decoding_s: float = MAX_DECODING_S,
-    ) -> None:
+    def __init__(self, lexicon: PronunciationLexicon, max_decoding_s: float = MAX_DECODING_S) -> None:
         self._lexicon = lexicon
-        self._report_progress = report_progress
         self._max_decoding_s = max_decoding_s
         self._models: OrderedDict[str, None] = OrderedDict()
         self._words: set[str] = set()
@@ -251,7 +245,6 @@ class SentenceDecoder:
             if time.monotonic() >= given_up_at:
                 return False
             self._decoder.process_raw(audio[at : at + SLICE_BYTES], False, False)
-            self._report_progress()
         return True
 
 

@@ -9,7 +9,7 @@ request   ``<IBI`` id, op, length + payload.  op 1 begin: JSON {rate, grammar, j
           7 common words: JSON count · 8 learn a language model: JSON {name, arpa, words} ·
           9 hear the caller's last utterance again by the language model of this name: JSON name
 answer    ``<IBI`` id, kind, length + payload.  kind 1 JSON · 3 error: UTF-8 sentence, to 3 and 5 to 9 only ·
-          2 progress: empty, id 0, about every second of long work, whoever it is for; answers nothing.
+          2 progress: empty, id 0, after each second of work on a request; answers nothing.
           finish → {text, margin, speech_margin, covered, error?}; words → the ones without a pronunciation;
           common words → {word: probability}; hear again → {text, margin, covered, unknown: the model has to be learned first}.
           The first answer has id 0 and kind 1: {model}
@@ -21,8 +21,10 @@ import os
 import signal
 import struct
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -47,8 +49,9 @@ from .line_audio import MODEL_RATE, BandWidener, Floats, loudest_rms
 HEADER: Final = struct.Struct("<IBI")
 BEGIN, AUDIO, FINISH, FORGET, WORDS, PRONOUNCE = 1, 2, 3, 4, 5, 6
 JSON, PROGRESS, ERROR = 1, 2, 3
-# The server ends a program that is silent for 6 s.
+# The server ends a program that is silent for 6 s. A request that works longer than the second figure is stuck.
 PROGRESS_INTERVAL_S: Final = 1.0
+MAX_REQUEST_S: Final = 60.0
 
 # The model was trained on real rooms: with digital silence it gets 64% of sentences right, with this noise 91%.
 NOISE: Final = 60.0
@@ -76,10 +79,9 @@ class CallerState:
 
 
 class SpeechRecognizer:
-    """All callers of one process. Calls ``report_progress`` after each half second of audio that it decodes."""
+    """All callers of one process."""
 
-    def __init__(self, report_progress: Callable[[], None]) -> None:
-        self._report_progress = report_progress
+    def __init__(self) -> None:
         self.model = str(get_model_path("en-us"))
         self._lexicon = PronunciationLexicon(Path(get_model_path("en-us/cmudict-en-us.dict")))
         self._sentences: SentenceDecoder | None = None
@@ -130,9 +132,8 @@ class SpeechRecognizer:
         noise = np.resize(self._noise[at:], samples.size)
         caller.fed_samples += samples.size
         raw = np.clip(samples * gain + noise, -32768, 32767).astype("<i2").tobytes()
-        for at in range(0, len(raw), SLICE_BYTES):
+        for at in range(0, len(raw), SLICE_BYTES):  # the decoder lets no other thread run
             caller.pair.feed_audio(raw[at : at + SLICE_BYTES])
-            self._report_progress()
 
     def finish_utterance(self, caller_id: int) -> dict[str, Any]:
         caller = self._callers.get(caller_id)
@@ -162,7 +163,7 @@ class SpeechRecognizer:
 
     def _sentence_decoder(self) -> SentenceDecoder:
         if self._sentences is None:
-            self._sentences = SentenceDecoder(self._lexicon, self._report_progress)
+            self._sentences = SentenceDecoder(self._lexicon)
         return self._sentences
 
     def learn_model(self, order: dict[str, Any]) -> None:
@@ -223,20 +224,35 @@ def handle_request(recognizer: SpeechRecognizer, caller: int, op: int, payload: 
 
 
 class AnswerWriter:
-    """Writes answers, and a sign of life when long work keeps the next one back."""
+    """Writes answers, and a sign of life while a request keeps the next one back."""
 
-    def __init__(self, sink: BinaryIO) -> None:
+    def __init__(self, sink: BinaryIO, interval_s: float = PROGRESS_INTERVAL_S) -> None:
         self._sink = sink
-        self._written_at = time.monotonic()
+        self._interval_s = interval_s
+        self._writing = threading.Lock()
+        self._working_since: float | None = None
+        threading.Thread(target=self._report_progress, daemon=True).start()
 
     def write_answer(self, request: int, kind: int, body: bytes = b"") -> None:
-        self._sink.write(HEADER.pack(request, kind, len(body)) + body)
-        self._sink.flush()
-        self._written_at = time.monotonic()
+        with self._writing:
+            self._sink.write(HEADER.pack(request, kind, len(body)) + body)
+            self._sink.flush()
 
-    def report_progress(self) -> None:
-        if time.monotonic() - self._written_at >= PROGRESS_INTERVAL_S:
-            self.write_answer(0, PROGRESS)
+    @contextmanager
+    def reporting_progress(self) -> Iterator[None]:
+        self._working_since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._working_since = None
+
+    def _report_progress(self) -> None:
+        with suppress(OSError, ValueError):  # the server is gone, and so are we
+            while True:
+                time.sleep(self._interval_s)
+                since = self._working_since
+                if since is not None and self._interval_s <= time.monotonic() - since <= MAX_REQUEST_S:
+                    self.write_answer(0, PROGRESS)
 
 
 def main() -> int:
@@ -245,7 +261,7 @@ def main() -> int:
     source, answers = sys.stdin.buffer, AnswerWriter(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # library output must not mix with the answers
     try:
-        recognizer = SpeechRecognizer(answers.report_progress)
+        recognizer = SpeechRecognizer()
     except (RuntimeError, OSError) as error:
         answers.write_answer(0, ERROR, str(error).encode())
         return 3
@@ -254,7 +270,8 @@ def main() -> int:
         request, op, length = HEADER.unpack(header)
         payload = source.read(length)
         try:
-            answer = handle_request(recognizer, request, op, payload)
+            with answers.reporting_progress():
+                answer = handle_request(recognizer, request, op, payload)
             if answer is not None:
                 answers.write_answer(request, JSON, json.dumps(answer).encode())
         except BrokenPipeError:
