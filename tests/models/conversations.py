@@ -81,7 +81,12 @@ def load_conversations(slug: str) -> list[Conversation]:
 
 async def hold_conversation(slug: str, turns: Sequence[str], llm: Llm) -> Outcome:
     """Talks to a demo agent by text."""
-    graph = parse_graph(demo_agent(slug)["definition"])
+    return await talk_to_agent(demo_agent(slug)["definition"], turns, llm)
+
+
+async def talk_to_agent(definition: Any, turns: Sequence[str], llm: Llm) -> Outcome:
+    """Talks to an agent by text."""
+    graph = parse_graph(definition)
     ids = {node.name: node.id for node in graph.nodes.values()}
     agent = CallAgent(graph, CallConfig(), CallToolbox(), dict(CONTEXT))
     models = CallModels((llm,), (ScriptedTts(),), (ScriptedStt(Hearing()),))

@@ -79,7 +79,7 @@ class TestEntering:
         [
             ('Greet the caller. Say: "Welcome to the zoo, may I help?" Be kind.', "Welcome to the zoo, may I help?"),
             ("You are Max. Ask the caller for their date of birth.", "Could you please tell me your date of birth?"),
-            ("Ask what the customer wants to eat.", "May I ask what you want to eat?"),
+            ("Ask what the customer wants to eat.", "What do you want to eat?"),
             ("Tell the caller that the shop is closed.", "The shop is closed."),
         ],
     )

@@ -79,7 +79,7 @@ class NodeHint:
     that a rule-based model speaks on entering (greeting, ``data.offline_say`` or the quoted sentence of the prompt).
     ``variables`` are the extraction variables ``{name, type, prompt}``, ``passages`` the document passages for the
     question. ``persona`` is the rendered global prompt where the node uses it; ``known_variables`` are those that
-    earlier nodes have extracted, which the caller may correct here.
+    earlier nodes have extracted, which the caller may correct here. ``is_revisit``: the call was at this node before.
     """
 
     node_id: str
@@ -94,6 +94,7 @@ class NodeHint:
     passages: tuple[str, ...] = ()
     persona: str = ""
     known_variables: tuple[Mapping[str, Any], ...] = ()
+    is_revisit: bool = False
 
 
 @dataclass(frozen=True, slots=True)

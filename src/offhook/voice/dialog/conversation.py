@@ -264,19 +264,20 @@ class Conversation:
         if passages:
             system += f"\n\n{render_passages(passages)}"
         persona = (self.graph.global_prompt or "") if node.add_global_prompt else ""
+        hint = hint_for(
+            node,
+            edges if self._is_spoken else tuple(replace(edge, digits=None) for edge in edges),
+            tools,
+            self.context,
+            entered=self._entered,
+            passages=passages,
+            persona=persona,
+            known_variables=self._extractor.known_variables,
+        )
         return LlmRequest(
             messages=[LlmMessage("system", system), *self.history.messages],
             tools=[*edge_tools(edges, self.context), *(tool.spec for tool in tools)],
-            hint=hint_for(
-                node,
-                edges if self._is_spoken else tuple(replace(edge, digits=None) for edge in edges),
-                tools,
-                self.context,
-                entered=self._entered,
-                passages=passages,
-                persona=persona,
-                known_variables=self._extractor.known_variables,
-            ),
+            hint=replace(hint, is_revisit=self.nodes_visited.count(node.name) > 1),
         )
 
     def _node_tools(self) -> Sequence[AgentTool]:

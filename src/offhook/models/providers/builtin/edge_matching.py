@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from offhook.models.ports import EdgeHint
+from offhook.models.providers.builtin.edge_topics import choose_topic
 from offhook.models.providers.builtin.edge_values import value_score
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.idioms import idiom_score
@@ -56,10 +57,14 @@ _PERSON: Final = re.compile(
 )
 _NEGATIVE: Final = re.compile(
     r"\b((does not|do not|did not|doesn't|don't|didn't) (want|wish|like|agree|accept|need|confirm|approve|consent|care)|not interested|"
-    r"declin\w+|refus\w+|reject\w+|disagree\w*|says no|answers no)\b",
+    r"(?:is|are|was|were) (?:not|n't) (?:correct|right|happy|satisfied|okay|ok|interested)|(?:isn't|aren't|wasn't) (?:correct|right|happy|satisfied|okay|ok|interested)|"
+    r"incorrect|not (?:correct|right)|something (?:is )?wrong|(?:is|are|was|were) wrong|declin\w+|refus\w+|reject\w+|disagree\w*|says no|answers no|say no)\b",
     re.IGNORECASE,
 )
-_NEGATED_FACT: Final = re.compile(r"\b(not|never|no|isn't|hasn't|doesn't|don't|didn't|wrong|new)\b", re.IGNORECASE)
+_NEGATED_FACT: Final = re.compile(
+    r"\b(not|never|no|isn't|hasn't|doesn't|don't|didn't|can't|cannot|couldn't|won't|unable|still|wrong|new)\b",
+    re.IGNORECASE,
+)
 _POSITIVE: Final = re.compile(
     r"\b(agree\w*|accept\w*|confirm\w*|approv\w+|says yes|answers yes|is interested|is happy|consent\w*|correct)\b",
     re.IGNORECASE,
@@ -78,7 +83,8 @@ _ALWAYS: Final = re.compile(
 _ANSWERED: Final = re.compile(
     r"\b(answer(s|ed)?|respon(d|ds|ded|se)|repl(y|ies|ied)|(has|have|had|was|were|been) "
     r"(said|told|given|named|explained|described|provided|shared|stated|mentioned|chosen|picked|collected|gathered|asked)|"
-    r"gave|gives|tells|told|provides|provided|collected|gathered|whatever|after (the|they|he|she))\b",
+    r"gave|given|gives|tells|told|said|says|provides?|provided|collected|gathered|named|describe[sd]|explain(?:s|ed)|chose|chosen|chooses|"
+    r"pick(?:s|ed)|select(?:s|ed)|mention(?:s|ed)|share[sd]|state[sd]|received|noted|known|captured|recorded|obtained|got|done|whatever|after (the|they|he|she))\b",
     re.IGNORECASE,
 )
 _WISH: Final = re.compile(
@@ -111,7 +117,7 @@ def is_unconditional(edge: EdgeHint) -> bool:
 
 def takes_any_answer(edge: EdgeHint) -> bool:
     """Returns True for an edge that any answer takes."""
-    return _ANSWERED.search(edge.condition) is not None and not requires_wish(edge)
+    return _ANSWERED.search(f"{edge.label}. {edge.condition}") is not None and not requires_wish(edge)
 
 
 def requires_wish(edge: EdgeHint) -> bool:
@@ -165,9 +171,10 @@ def edge_polarity(edge: EdgeHint) -> Polarity | None:
         return None
     if words[:1] == ["not"]:
         return "no"
-    if _NEGATIVE.search(edge.condition):
+    described = edge.condition if edge.examples else f"{edge.label}. {edge.condition}"
+    if _NEGATIVE.search(described):
         return "no"
-    return "yes" if _POSITIVE.search(edge.condition) else None
+    return "yes" if _POSITIVE.search(described) else None
 
 
 def _for_answer(answer: Polarity, edges: Sequence[EdgeHint]) -> list[EdgeHint]:
@@ -178,7 +185,7 @@ def _for_answer(answer: Polarity, edges: Sequence[EdgeHint]) -> list[EdgeHint]:
     undecided = [edge for edge in edges if edge_polarity(edge) is None]
     if len(edges) == 2 and len(undecided) == 1 and _are_about_the_same(*edges):
         return undecided
-    denied = [edge for edge in undecided if _NEGATED_FACT.search(edge.condition)]
+    denied = [edge for edge in undecided if _NEGATED_FACT.search(f"{edge.label}. {edge.condition}")]
     if len(undecided) != 2 or len(denied) != 1:
         return []
     return denied if answer == "no" else [edge for edge in undecided if edge not in denied]
@@ -204,15 +211,29 @@ def choose_edge(text: str, edges: Sequence[EdgeHint], meaning: SentenceMeaning =
         return EdgeMatch(unsure[0], SURE_BESIDE) if unsure else None
     ranked = sorted(rank_edges(text, edges), key=lambda choice: -choice.score)
     if not ranked or ranked[0].score < MIN_SCORE:
-        if (meant := _choose_by_meaning(text, edges, meaning)) is not None:
-            return meant
-        # "no, because …": the reason matches no edge, the no does
-        said = polarity_of(text)
-        fitting = _for_answer(said, edges) if said is not None else []
-        return EdgeMatch(fitting[0], MIN_SCORE) if len(fitting) == 1 else None
+        return (
+            _choose_by_meaning(text, edges, meaning)
+            or _choose_by_polarity(text, edges)
+            or _choose_by_topic(text, edges, meaning)
+        )
     if len(ranked) > 1 and ranked[0].score - ranked[1].score < MIN_LEAD:
-        return None
+        if any(edge.examples for edge in edges):
+            return None
+        return _choose_by_polarity(text, edges) or _choose_by_topic(text, edges, meaning)
     return ranked[0]
+
+
+def _choose_by_polarity(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
+    """Returns the edge for "no, because …": the reason matches no edge, the no does."""
+    said = polarity_of(text)
+    fitting = _for_answer(said, edges) if said is not None else []
+    return EdgeMatch(fitting[0], MIN_SCORE) if len(fitting) == 1 else None
+
+
+def _choose_by_topic(text: str, edges: Sequence[EdgeHint], meaning: SentenceMeaning) -> EdgeMatch | None:
+    candidates = [edge for edge in edges if not is_otherwise(edge)]
+    found = choose_topic(text, candidates, meaning, is_open=len(candidates) < len(edges)) if len(edges) > 1 else None
+    return None if found is None else EdgeMatch(found, MIN_SCORE)
 
 
 def _choose_on_scale(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
@@ -228,6 +249,10 @@ def _choose_on_scale(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
     return EdgeMatch(scale[min(scale)], SURE_BESIDE) if _LOWEST.search(text) else None
 
 
+def is_closing(edge: EdgeHint) -> bool:
+    return _CLOSES.search(f"{edge.label}. {edge.condition}") is not None
+
+
 def person_edge(edges: Sequence[EdgeHint]) -> EdgeHint | None:
     """Returns the edge to a person, when there is exactly one."""
     found = [edge for edge in edges if _PERSON.search(f"{edge.label}. {edge.condition}")]
@@ -236,7 +261,7 @@ def person_edge(edges: Sequence[EdgeHint]) -> EdgeHint | None:
 
 def closing_edge(edges: Sequence[EdgeHint]) -> EdgeHint | None:
     """Returns the edge of a caller who needs nothing more, when there is exactly one."""
-    found = [edge for edge in edges if _CLOSES.search(f"{edge.label}. {edge.condition}")]
+    found = [edge for edge in edges if is_closing(edge)]
     return found[0] if len(found) == 1 else None
 
 

@@ -48,6 +48,11 @@ class NodeTurn:
         self._facts = read_prompts(self._hint.persona, self._hint.prompt)
 
     def _edge_taken_before(self) -> str | None:
+        """Returns the function of the edge by which the call left this node the last time; None on the first visit,
+        where a function of the same name was another node's.
+        """
+        if not self._hint.is_revisit:
+            return None
         here = {edge.tool for edge in self._edges}
         calls = [call.name for message in self._messages for call in message.tool_calls]
         return next((name for name in reversed(calls) if name in here), None)

@@ -1,82 +1,20 @@
 """Sentences of the rule-based agent: a node's opening from its prompt, repeated questions, tool results. Pure."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from offhook.models.ports import EdgeHint, NodeHint
+from offhook.models.providers.builtin.english.instructions import (
+    address_caller,
+    speak_instructions,
+    state_sentence,
+)
 from offhook.models.providers.builtin.english.words import word_tokens
 from offhook.models.spoken_text import join_choices, join_keys, pick_examples
 
 _QUOTED: Final = re.compile(r"[\u201c\"\u00ab]([^\u201d\"\u00bb]{3,300})[\u201d\"\u00bb]")
 _SENTENCE: Final = re.compile(r"[^.!?\n]+[.!?]*")
-_PERSONA: Final = re.compile(
-    r"^(you are|you're|your (name|role|job|goal|task) is|act as|always|never|do not|don't|be |keep |speak|use |if |when )",
-    re.IGNORECASE,
-)
-_PRONOUNS: Final = (
-    (re.compile(r"\b(the )?(caller|customer|user|guest|patient|client|person)'s\b", re.IGNORECASE), "your"),
-    (
-        re.compile(r"\b(the )?(caller|customer|user|guest|patient|client|person) (has|is|wants|needs|would|can|was)\b"),
-        None,
-    ),
-    (re.compile(r"\bthe (caller|customer|user|guest|patient|client|person)\b", re.IGNORECASE), "you"),
-    (re.compile(r"\b(they|them|he|she|him)\b", re.IGNORECASE), "you"),
-    (re.compile(r"\b(their|his|her)\b", re.IGNORECASE), "your"),
-)
-_SECOND_PERSON: Final = {"has": "have", "is": "are", "wants": "want", "needs": "need", "was": "were"}
-_WHO: Final = r"(?:(?:the |a )?(?:caller|customer|user|guest|patient|client|person)|them|him|her|people)"
-_QUESTION_WORD: Final = r"(?:what|which|when|how|where|who|whether|if|why)"
-
-
-def _to_ask(match: re.Match[str]) -> str:
-    rest = _to_you(match["rest"]).rstrip(".!? ")
-    if re.match(rf"{_QUESTION_WORD}\b", rest, re.IGNORECASE):
-        return f"May I ask {rest}?"
-    rest = re.sub(r"^(for|about|to (?:tell|give|say|spell|provide)(?: you| us)?|tell you|give you)\s+", "", rest)
-    return f"Could you please tell me {rest}?"
-
-
-# The first match wins; each turns an instruction for a model into a sentence for the caller.
-_INSTRUCTIONS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = tuple(
-    (re.compile(pattern, re.IGNORECASE), make)
-    for pattern, make in (
-        (rf"^(?:politely |then |now )?(?:greet|welcome)(?: {_WHO})?[^,;]*?(?:(?:,| and| then)+ (?P<next>.+))?$", lambda m: _with_next("Hello!", m)),
-        (rf"^thank(?: {_WHO})?(?P<for> for [^,;]+?)?(?:(?:,| and)+ (?P<next>.+))?$", lambda m: _with_next(f"Thank you{_to_you(m['for'] or '')}.", m)),
-        (r"^(?:politely )?say goodbye\b.*$", lambda _: "Goodbye!"),
-        (rf"^(?:say|tell {_WHO}|explain|inform {_WHO}|mention|let {_WHO} know)(?: to {_WHO})? (?:that )?(?P<rest>.+)$", lambda m: _to_statement(m["rest"])),
-        (rf"^(?:politely |then |now )?(?:ask|find out|confirm|check|collect|get|request)(?: {_WHO})? (?P<rest>.+)$", _to_ask),
-        (rf"^offer (?:{_WHO} )?(?P<rest>.+)$", lambda m: f"I can offer you {_to_you(m['rest']).rstrip('.!? ')}. Would you like that?"),
-    )
-)  # fmt: skip
-
-
-def _to_you(text: str) -> str:
-    for pattern, replacement in _PRONOUNS:
-        if replacement is None:
-            text = pattern.sub(lambda m: f"you {_SECOND_PERSON.get(m[3], m[3])}", text)
-        else:
-            text = pattern.sub(replacement, text)
-    return text
-
-
-def _to_statement(text: str) -> str:
-    said = _to_you(text).strip().rstrip(".")
-    return f"{said[:1].upper()}{said[1:]}{'' if said.endswith(('!', '?')) else '.'}"
-
-
-def _with_next(first: str, match: re.Match[str]) -> str:
-    rest = match["next"]
-    made = _from_instruction(rest) if rest else None
-    return f"{first} {made}" if made else first
-
-
-def _from_instruction(sentence: str) -> str | None:
-    sentence = sentence.strip().rstrip(".").strip()
-    for pattern, make in _INSTRUCTIONS:
-        if match := pattern.match(sentence):
-            return make(match)
-    return None
 
 
 def opening_sentence(hint: NodeHint) -> str:
@@ -84,15 +22,12 @@ def opening_sentence(hint: NodeHint) -> str:
     if hint.say_text and hint.say_text.strip():
         return hint.say_text.strip()
     if (match := _QUOTED.search(hint.prompt)) and " " in match[1].strip():
-        return match[1].strip()
-    made = []
-    for sentence in _SENTENCE.findall(hint.prompt):
-        if sentence.strip() and not _PERSONA.match(sentence.strip()) and (said := _from_instruction(sentence)):
-            made.append(said)
-            if said.endswith("?") or len(made) == 3:
-                break
-    if made:
-        return " ".join(made)
+        quoted, asked = match[1].strip(), speak_instructions(hint.prompt[match.end() :])
+        if quoted.endswith("?") or not asked.endswith("?"):
+            return quoted
+        return f"{quoted if quoted.endswith(('.', '!')) else f'{quoted}.'} {asked}"
+    if made := speak_instructions(hint.prompt):
+        return made
     if hint.kind == "endCall":
         return "Thank you for calling. Goodbye!"
     if hint.kind == "startCall":
@@ -120,6 +55,7 @@ REPROMPTS: Final = (
     "I still did not catch that.",
     "Let me try once more.",
 )
+AND_NUMBER: Final = "Thank you. And the number?"
 GIVES_UP: Final = "I'm sorry, I'm having trouble understanding you."
 
 
@@ -198,16 +134,16 @@ def tool_error(result: Any) -> str | None:
 def tool_result(result: Any) -> str:
     """Returns a tool's result as a sentence."""
     if isinstance(result, str):
-        return _to_statement(result) if result.strip() else "That is done."
+        return state_sentence(result) if result.strip() else "That is done."
     if isinstance(result, bool | int | float):
         return f"The answer is {_spoken_value(result)}."
     if isinstance(result, Mapping):
         for key in _SPOKEN_KEYS:
             if isinstance(result.get(key), str) and result[key].strip():
-                return _to_statement(result[key])
+                return state_sentence(result[key])
         facts = [(key, value) for key, value in result.items() if isinstance(value, str | int | float)][:4]
         if facts:
-            return _to_statement(", ".join(f"{_split_name(key)}: {_spoken_value(value)}" for key, value in facts))
+            return state_sentence(", ".join(f"{_split_name(key)}: {_spoken_value(value)}" for key, value in facts))
         if len(result) == 1:
             return tool_result(next(iter(result.values())))
     if isinstance(result, list) and result:
@@ -229,7 +165,7 @@ def _spoken_value(value: object) -> str:
 def ask_for(name: str, schema: Mapping[str, Any]) -> str:
     """Returns a question for a missing parameter."""
     described = str(schema.get("description") or "").strip().rstrip(".")
-    return f"Could you please tell me {_to_you(_parameter_phrase(name, described))}?"
+    return f"Could you please tell me {address_caller(_parameter_phrase(name, described))}?"
 
 
 def _parameter_phrase(name: str, described: str) -> str:

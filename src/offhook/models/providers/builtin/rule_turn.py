@@ -1,5 +1,6 @@
 """Decides what the offline agent says and which edge it takes."""
 
+import re
 from typing import Final
 
 from offhook.models.ports import (
@@ -14,6 +15,7 @@ from offhook.models.providers.builtin import (
     phrases,
 )
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
+from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
@@ -25,6 +27,13 @@ from offhook.models.providers.builtin.value_turn import ValueTurn
 SURE_QUESTION: Final = 0.95
 # After so many in a row the caller is handed to a person, where the graph has one.
 MAX_MISSES: Final = 3
+# Of what leads to the only edge of a node: words of a wish, and how near they are to the edge's.
+MIN_WISH_WORDS: Final = 2
+LIKELY_MEANING: Final = 0.3
+MIN_PHONE_DIGITS: Final = 5
+_NAME_AND_NUMBER: Final = re.compile(
+    r"\bname\b.* and .*\b(?:phone|telephone|mobile|cell|contact)?(?: phone)? ?number\b", re.IGNORECASE
+)
 
 
 class RuleTurn(ValueTurn):
@@ -98,6 +107,8 @@ class RuleTurn(ValueTurn):
         """Handles "I would like an appointment on Tuesday": the day needs no question, unless it led to this node."""
         if self._tools or self._edges_since_heard() > MAX_EDGES_A_TURN or self._has_no_room(said):
             return None
+        if len(spoken_values.all_numbers(said.heard)) >= MIN_PHONE_DIGITS:
+            return None  # of a telephone number, three digits can be a time
         choice = self._edge_of_value(said, may_pick=False)
         if choice is None or self._last_edge() == choice.edge.tool:
             return None
@@ -167,9 +178,14 @@ class RuleTurn(ValueTurn):
             return RuleReply(call=(choice.edge.tool, {}))
         if said.asks_to_wait:
             return RuleReply(phrases.HOLDS)
-        if said.says_little:
+        if said.says_little and spoken_values.first_number(text) is None:
             return RuleReply(f"{persona_answers.UNKNOWN} {self._current_question()}")
-        if not said.is_modified and not said.is_correction and (only := self._only_edge(text)) is not None:
+        if (more := self._ask_missing_number(text)) is not None:
+            return more
+        is_about_correction = len(self._edges) == 1 and edge_matching.is_about_change(self._edges[0])
+        if (is_about_correction or not (said.is_modified or said.is_correction)) and (
+            only := self._only_edge(text)
+        ) is not None:
             return RuleReply(call=(only.tool, {}))
         return self._ask_again()
 
@@ -242,6 +258,14 @@ class RuleTurn(ValueTurn):
         question = ANYTHING_ELSE if phrases.offers_help(self._opening) else self._current_question()
         return RuleReply(f"{quoted} {question}" if question.endswith("?") else quoted)
 
+    def _ask_missing_number(self, heard: str) -> RuleReply | None:
+        """Asks for the number, where one question asked for a name and a number and the caller gave only the name."""
+        last = next((message.content for message in reversed(self._messages) if message.role == "assistant"), "")
+        asks_both = _NAME_AND_NUMBER.search(self._current_question()) is not None
+        if not asks_both or len(self._edges) != 1 or last == phrases.AND_NUMBER or not content_stems(heard):
+            return None
+        return None if spoken_values.first_number(heard) is not None else RuleReply(phrases.AND_NUMBER)
+
     def _only_edge(self, heard: str) -> EdgeHint | None:
         """Returns the only edge for a real answer: a caller who answers the one question expects to go on. An edge that
         needs a wish ("wants to end the call") is never taken just because it is the only one.
@@ -258,10 +282,26 @@ class RuleTurn(ValueTurn):
         own, said = edge_matching.edge_polarity(edge), polarity_of(heard)
         if own is not None and said is not None:
             return edge if own == said else None
+        if said == ("no" if edge_matching.is_closing(edge) else "yes") and self._current_question().endswith("?"):
+            return edge  # "Anything else?" "No.", "Can you do that?" "Yes."
         is_answer = bool(content_stems(heard)) or said is not None
-        if own is not None or not is_answer or edge_matching.requires_wish(edge):
+        if own is not None or not is_answer:
             return None
+        if edge_matching.requires_wish(edge):
+            return edge if self._is_likely_wish(heard, edge) else None
         return edge if edge_matching.takes_any_answer(edge) or self._fits_variables(heard) else None
+
+    def _is_likely_wish(self, heard: str, edge: EdgeHint) -> bool:
+        """Returns True when the one wish that a node knows is near in meaning, when the caller has said it again, or when
+        it is what the agent answers calls for.
+        """
+        if edge_matching.is_closing(edge) or len(content_stems(heard)) < MIN_WISH_WORDS:
+            return False
+        return (
+            self._hint.kind == "startCall"
+            or self._times_asked() > 0
+            or self._meaning.nearest(heard, (edge.condition, edge.label)) >= LIKELY_MEANING
+        )
 
     def _fits_variables(self, heard: str) -> bool:
         """Returns True when the answer has a value that the node wants."""

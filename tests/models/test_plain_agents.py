@@ -1,0 +1,27 @@
+"""Agents made of plain prompts, without an example: the offline agent asks what they tell it to ask, to the end."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.models.conversations import Conversation, judge_conversation, offline_agent, talk_to_agent
+
+# Written by somebody who had not seen the rules; the second eight were not looked at while the rules were made.
+FOLDER: Final = Path(__file__).parents[1] / "data" / "plain_agents"
+AGENTS: Final = sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+@pytest.mark.parametrize("slug", AGENTS)
+async def test_an_agent_of_plain_prompts_is_talked_through(slug: str, tmp_path: Path) -> None:
+    agent: dict[str, Any] = json.loads((FOLDER / f"{slug}.json").read_text())
+    failed = []
+    async with offline_agent(tmp_path) as llm:
+        for said in agent["conversations"]:
+            expected = Conversation(kind="plain", **said)
+            outcome = await talk_to_agent(agent["definition"], expected.turns, llm)
+            verdict = judge_conversation(expected, outcome)
+            if verdict.faults:
+                failed.append(f"{expected.id}: {'; '.join(verdict.faults)}")
+    assert failed == []
