@@ -6,6 +6,7 @@ import type { Schema } from "../../../lib/api/types";
 
 export type Kind = "llm" | "tts" | "stt";
 export const KINDS: readonly Kind[] = ["llm", "tts", "stt"];
+export const KIND_TITLES: Record<Kind, string> = { llm: "Language model", tts: "Voice", stt: "Speech recognition" };
 
 /** One service as it is stored: what is left out is its vendor's default. A key comes back as its mask. */
 export type Service = { provider: string } & Partial<

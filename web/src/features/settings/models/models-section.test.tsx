@@ -101,3 +101,22 @@ it("shows beside a model that its vendor does not work", async () => {
   expect(await panel.findByText("The key was rejected.")).toBeTruthy();
   expect(panel.getByText("Failed")).toBeTruthy();
 });
+
+it("keeps what was edited while a pasted key was tested, and stores both", async () => {
+  const { user, server, panel } = await renderPanel("Language model");
+  const works = { ok: true, latency_ms: 5, message: null };
+  const answer = server.hold(`POST ${MODELS}/check`, { body: { llm: works, tts: works, stt: works } });
+  server.on(SAVE, { body: {} });
+  await user.type(screen.getByLabelText(/^Vendor key/), "k3y");
+  await user.click(screen.getByRole("combobox", { name: /^Vendor of the key/ }));
+  await user.click(await screen.findByRole("option", { name: "Acme" }));
+  await user.click(screen.getByRole("checkbox", { name: "Language model" }));
+  await user.click(screen.getByRole("button", { name: "Test and fill in" }));
+  await user.type(panel.getByRole("combobox", { name: "Model" }), "large");
+  answer();
+  await screen.findByText("The key works");
+  await user.click(screen.getByRole("button", { name: "Save" }));
+  const keyed = { provider: "acme", api_key: "k3y" };
+  const body = { llm: { provider: "builtin", model: "large" }, tts: keyed, stt: keyed };
+  await waitFor(() => expect(server.sent.at(-1)).toEqual({ route: SAVE, body }));
+});

@@ -13,6 +13,7 @@ import type { Schema } from "../../../lib/api/types";
 import {
   type Chosen,
   type Kind,
+  KIND_TITLES,
   KINDS,
   type Known,
   type Service,
@@ -25,9 +26,10 @@ import {
   SERVICE_LABELS,
 } from "./api";
 import { EmbeddingsPanel } from "./embeddings-panel";
+import { LocalServers } from "./local-servers";
+import { OneKey } from "./one-key";
 import { ServiceFields } from "./service-fields";
 
-const TITLES: Record<Kind, string> = { llm: "Language model", tts: "Voice", stt: "Speech recognition" };
 const FIELDS = [
   "provider",
   "model",
@@ -80,6 +82,9 @@ function Editor({ stored, known }: EditorProps) {
         Agents use these models unless they select their own. Empty fields use the installation&apos;s defaults, and the
         offline models are always the last fallback.
       </Text>
+      {permissions.admin && (
+        <OneKey known={known} chosen={chosen} onUse={(services) => setChosen((now) => ({ ...now, ...services }))} />
+      )}
       <LocalServers
         servers={known.local_servers}
         isReadOnly={!permissions.admin}
@@ -152,7 +157,7 @@ function KindPanel({ kind, chosen, effective, providers, isReadOnly, onChange, e
   const setOthers = (list: Service[]) => onChange({ ...chosen, fallbacks: { ...chosen.fallbacks, [kind]: list } });
   return (
     <Panel
-      title={TITLES[kind]}
+      title={KIND_TITLES[kind]}
       right={result ? <Result result={result} /> : chosen[kind] === undefined && <Badge color="gray">Default</Badge>}
     >
       <Stack p="lg" gap="lg">
@@ -180,7 +185,7 @@ function KindPanel({ kind, chosen, effective, providers, isReadOnly, onChange, e
                   size="compact-sm"
                   variant="subtle"
                   color="red"
-                  aria-label={`Remove fallback ${index + 1}: ${TITLES[kind]}`}
+                  aria-label={`Remove fallback ${index + 1}: ${KIND_TITLES[kind]}`}
                   onClick={() => setOthers(others.filter((_, at) => at !== index))}
                 >
                   Remove
@@ -202,7 +207,7 @@ function KindPanel({ kind, chosen, effective, providers, isReadOnly, onChange, e
             <Button
               size="compact-sm"
               variant="subtle"
-              aria-label={`Add a fallback: ${TITLES[kind]}`}
+              aria-label={`Add a fallback: ${KIND_TITLES[kind]}`}
               onClick={() => setOthers([...others, withProvider(providers[0]?.provider ?? "builtin")])}
             >
               Add a fallback
@@ -216,30 +221,4 @@ function KindPanel({ kind, chosen, effective, providers, isReadOnly, onChange, e
 
 function Result({ result }: { result: Schema<"CheckResponse"> }) {
   return result.ok ? <Badge>Works, {formatMilliseconds(result.latency_ms)}</Badge> : <Badge color="red">Failed</Badge>;
-}
-
-interface LocalServersProps {
-  servers: Schema<"LocalServerResponse">[];
-  isReadOnly: boolean;
-  onUse: (kind: Kind, service: Service) => void;
-}
-
-function LocalServers({ servers, isReadOnly, onUse }: LocalServersProps) {
-  if (servers.length === 0 || isReadOnly) return null;
-  return (
-    <Alert variant="light" color="blue" title="Found on this machine">
-      <Group gap="sm">
-        {servers.map((server) => (
-          <Button
-            key={server.base_url}
-            size="xs"
-            variant="light"
-            onClick={() => onUse(server.kind, server.service as unknown as Service)}
-          >
-            Use {server.title}
-          </Button>
-        ))}
-      </Group>
-    </Alert>
-  );
 }
