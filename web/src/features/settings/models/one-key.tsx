@@ -62,6 +62,7 @@ export function OneKey({ known, chosen, onUse }: OneKeyProps) {
             label="Vendor key"
             autoComplete="off"
             value={key}
+            disabled={check.isPending}
             onChange={(event) => enter(event.currentTarget.value)}
           />
           <Select
@@ -69,6 +70,7 @@ export function OneKey({ known, chosen, onUse }: OneKeyProps) {
             placeholder="Select a vendor"
             data={offers.map((one) => ({ value: one.provider, label: one.title }))}
             value={provider}
+            disabled={check.isPending}
             onChange={choose}
           />
         </SimpleGrid>
@@ -80,7 +82,7 @@ export function OneKey({ known, chosen, onUse }: OneKeyProps) {
           >
             <Group gap="md" mt="xs">
               {offer.kinds.map((kind) => (
-                <Checkbox key={kind} value={kind} label={KIND_TITLES[kind]} />
+                <Checkbox key={kind} value={kind} label={KIND_TITLES[kind]} disabled={check.isPending} />
               ))}
             </Group>
           </Checkbox.Group>
