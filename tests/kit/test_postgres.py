@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import pwd
 import signal
 import stat
 import subprocess
@@ -13,16 +14,19 @@ import asyncpg
 import pytest
 from sqlalchemy import text
 
-from offhook.kit.database.embedded_postgres import EmbeddedPostgres, PostgresError
+from offhook.kit.database.embedded_postgres import SERVER_USER, EmbeddedPostgres, PostgresError
 from offhook.kit.processes.child_process import is_running
 from offhook.root import Root
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another user")
 
 OWNER = """
 import asyncio, sys, time
 from pathlib import Path
-import asyncpg
+import asyncpg, structlog
 from offhook.kit.database.embedded_postgres import EmbeddedPostgres
 
+structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 server = EmbeddedPostgres(Path(sys.argv[1]))
 url = server.start().replace("+asyncpg", "")
 
@@ -48,6 +52,20 @@ def rows(url: str) -> int:
             await connection.close()
 
     return asyncio.run(count())
+
+
+async def write_row(url: str) -> None:
+    connection = await asyncpg.connect(url.replace("+asyncpg", ""))
+    await connection.execute("CREATE TABLE kept (id int)")
+    await connection.execute("INSERT INTO kept VALUES (1)")
+    await connection.close()
+
+
+def read_as(user: str, path: str) -> bytes:
+    group = pwd.getpwnam(user).pw_gid
+    return subprocess.run(
+        ["cat", path], user=user, group=group, extra_groups=[], check=False, capture_output=True
+    ).stdout
 
 
 def test_a_killed_owner_takes_the_server_down_cleanly_and_loses_nothing(tmp_path: Path) -> None:
@@ -148,7 +166,7 @@ def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
         server.start()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root hands the server to another user")
+@needs_root
 def test_as_root_the_server_runs_as_another_user_and_parents_stay_closed(tmp_path: Path) -> None:
     private = tmp_path / "home"
     private.mkdir(mode=0o700)
@@ -162,16 +180,49 @@ def test_as_root_the_server_runs_as_another_user_and_parents_stay_closed(tmp_pat
         server.stop()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs another user to try")
+@needs_root
 def test_another_user_cannot_reach_the_socket(tmp_path: Path) -> None:
     server = EmbeddedPostgres(tmp_path, durable=False)
     socket = f"{server.start().partition('host=')[2]}/.s.PGSQL.5432"
     try:
         reached = {
             user: subprocess.run(["test", "-S", socket], user=user, check=False).returncode == 0
-            for user in ("nobody", "daemon")
+            for user in (SERVER_USER, "nobody")
         }
-        assert reached == {"nobody": True, "daemon": False}
+        assert reached == {SERVER_USER: True, "nobody": False}
+    finally:
+        server.stop()
+
+
+@needs_root
+def test_programs_of_nobody_cannot_read_the_files_through_the_server_process(tmp_path: Path) -> None:
+    server = EmbeddedPostgres(tmp_path, durable=False)
+    server.start()
+    try:
+        assert read_as("nobody", f"/proc/{server.pid}/cwd/PG_VERSION") == b""
+        assert read_as(SERVER_USER, f"/proc/{server.pid}/cwd/PG_VERSION") == b"18\n"
+    finally:
+        server.stop()
+
+
+@needs_root
+def test_a_cluster_of_nobody_is_handed_over_with_its_rows(tmp_path: Path) -> None:
+    server = EmbeddedPostgres(tmp_path)
+    server.start()
+    asyncio.run(write_row(server.url))
+    server.stop()
+    nobody = pwd.getpwnam("nobody")
+    outside = tmp_path / "outside"
+    outside.touch()
+    for path in [server.cluster, *server.cluster.rglob("*")]:
+        os.chown(path, nobody.pw_uid, nobody.pw_gid)
+    (server.cluster / "link").symlink_to(outside)
+    try:
+        assert rows(server.start()) == 1
+        owner = pwd.getpwnam(SERVER_USER).pw_uid
+        kept = {path.name for path in server.cluster.rglob("*") if path.lstat().st_uid != owner}
+        assert kept == {"link"}, "what nobody did not own is not given away"
+        assert outside.stat().st_uid == 0
     finally:
         server.stop()
 

