@@ -24,6 +24,7 @@ from offhook.kit.database.embedded_postgres import PostgresError
 from offhook.kit.database.migrations import MigrationError
 from offhook.kit.files.data_folder import DataFolder, DataFolderError
 from offhook.kit.http.server import PortInUse, bind_socket
+from offhook.kit.processes.limited_programs import find_sandbox_gaps, reader_user_id
 from offhook.models import local_servers
 from offhook.models.configuration.live_checks import AccessCheckResult, check_all
 from offhook.models.errors import UnknownModel
@@ -71,7 +72,7 @@ def run_checks(settings: Settings) -> list[DoctorCheck]:
     if checks[0].status != "failed" or settings.database_url:
         checks += _check_database(settings)
     checks += [check_proxies(settings), check_signup(settings)]
-    checks += _check_offline_speech()
+    checks += [asyncio.run(check_file_readers()), *_check_offline_speech()]
     checks += [*asyncio.run(check_models(settings)), asyncio.run(_check_local_models(settings))]
     has_page = UI_INDEX.is_file()
     hint = "not built. The API works without it; build it with `make web`."
@@ -98,6 +99,20 @@ def check_signup(settings: Settings) -> DoctorCheck:
     """Says whether strangers can ask for an account."""
     detail = "strangers can ask for an account" if settings.signup_enabled else "by invitation and sign-in link only"
     return DoctorCheck("sign-up", "ok", detail)
+
+
+async def check_file_readers() -> DoctorCheck:
+    """Says what protects the server from the programs that read files of strangers."""
+    user_id = reader_user_id()
+    gaps = await find_sandbox_gaps()
+    if gaps:
+        hint = (
+            "read documents, sounds and contact lists of strangers with more rights than they need. Run Offhook on a kernel "
+            "with Landlock and seccomp (Linux 5.13 or newer), in a container that allows them."
+        )
+        return DoctorCheck("file readers", "warning", f"without {', '.join(gaps)}: they {hint}")
+    user = "the server's user" if user_id is None else f"user {user_id}"
+    return DoctorCheck("file readers", "ok", f"Landlock, seccomp, as {user}")
 
 
 def _check_data_folder(settings: Settings) -> DoctorCheck:

@@ -12,7 +12,13 @@ from typing import Final
 import structlog
 
 from offhook.kit.json_values import JsonObject
-from offhook.kit.processes.limited_programs import TIMED_OUT, ProcessLimits, SandboxedProcessRunner
+from offhook.kit.processes.limited_programs import (
+    TIMED_OUT,
+    InputFile,
+    OutputFile,
+    ProcessLimits,
+    SandboxedProcessRunner,
+)
 from offhook.knowledge.offline.model import tokenizer_path
 from offhook.knowledge.uploads import DocumentIntake
 
@@ -66,7 +72,7 @@ class DocumentReader:
         async with self._intake.fetch_file(storage_key) as source, self._intake.draft_file() as target:
             tokenizer = await asyncio.to_thread(tokenizer_path)
             limits = HTML_LIMITS if kind == "html" else LIMITS
-            arguments = (str(source), kind, str(target), str(tokenizer or ""))
+            arguments = (InputFile(source), kind, OutputFile(target), InputFile(tokenizer) if tokenizer else "")
             done = await self._programs.run(PROGRAM, *arguments, limits=limits)
             if done.exit_code == _UNREADABLE_EXIT:
                 raise DocumentUnreadable(done.stdout)

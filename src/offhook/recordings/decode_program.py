@@ -2,10 +2,11 @@
 
     decode_program.py IN OUT MAX_SECONDS
 
-Writes OUT as WAV, PCM16, mono, 16 kHz, prints its length in seconds and exits with 0; 3: not a supported
-sound file, 4: longer than MAX_SECONDS, 5: no sound in it.
+IN is a path, OUT the number of an open descriptor. Writes OUT as WAV, PCM16, mono, 16 kHz, prints its length in
+seconds and exits with 0; 3: not a supported sound file, 4: longer than MAX_SECONDS, 5: no sound in it.
 """
 
+import os
 import sys
 import wave
 from pathlib import Path
@@ -31,7 +32,7 @@ class DecodeRefused(Exception):
         self.code = code
 
 
-def decode_file(source: Path, target: Path, max_s: float) -> float:
+def decode_file(source: Path, target: int, max_s: float) -> float:
     """Decodes a file and returns its length in seconds; raises :class:`DecodeRefused`."""
     try:
         with soundfile.SoundFile(str(source)) as file:
@@ -46,10 +47,10 @@ def decode_file(source: Path, target: Path, max_s: float) -> float:
         raise DecodeRefused(NOT_AUDIO) from error
 
 
-def _write_wav(file: Any, target: Path, max_s: float) -> float:
+def _write_wav(file: Any, target: int, max_s: float) -> float:
     stream = soxr.ResampleStream(file.samplerate, SAMPLE_RATE, 1, dtype="float32")
     read = written = 0
-    with wave.open(str(target), "wb") as out:
+    with os.fdopen(target, "wb") as file_out, wave.open(file_out, "wb") as out:
         out.setnchannels(1)
         out.setsampwidth(2)
         out.setframerate(SAMPLE_RATE)
@@ -74,7 +75,7 @@ def _write_wav(file: Any, target: Path, max_s: float) -> float:
 def main() -> int:
     source, target, max_s = sys.argv[1:]
     try:
-        sys.stdout.write(f"{decode_file(Path(source), Path(target), float(max_s)):.3f}\n")
+        sys.stdout.write(f"{decode_file(Path(source), int(target), float(max_s)):.3f}\n")
     except DecodeRefused as refused:
         return refused.code
     return 0

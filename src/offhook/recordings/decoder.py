@@ -5,7 +5,7 @@ from typing import Final
 
 import structlog
 
-from offhook.kit.processes.limited_programs import ProcessLimits, SandboxedProcessRunner
+from offhook.kit.processes.limited_programs import InputFile, OutputFile, ProcessLimits, SandboxedProcessRunner
 from offhook.recordings.errors import AudioUnusable, NotAudio
 
 PROGRAM: Final = Path(__file__).with_name("decode_program.py")
@@ -29,7 +29,7 @@ class RecordingDecoder:
 
         Raises NotAudio (415), AudioUnusable (422: empty, longer than five minutes, or too hard to decode).
         """
-        done = await self._programs.run(PROGRAM, str(source), str(target), str(MAX_RECORDING_S))
+        done = await self._programs.run(PROGRAM, InputFile(source), OutputFile(target), str(MAX_RECORDING_S))
         code = done.exit_code
         if code == 0:
             return float(done.stdout)

@@ -12,7 +12,7 @@ import structlog
 
 from offhook.campaigns.errors import ContactsInvalid
 from offhook.campaigns.intake.repository import CheckedContacts
-from offhook.kit.processes.limited_programs import ProcessLimits, SandboxedProcessRunner
+from offhook.kit.processes.limited_programs import InputFile, OutputFile, ProcessLimits, SandboxedProcessRunner
 
 PROGRAM: Final = Path(__file__).with_name("contact_reader_program.py")
 # A million contacts take a minute; the answer has at most 200 columns and 20 errors.
@@ -32,7 +32,7 @@ class ContactReader:
 
     async def check_file(self, source: Path, lines: Path, required: Sequence[str]) -> CheckedContacts:
         """Reads ``source`` and writes ``lines``. Raises ContactsInvalid (422) with the errors and their places."""
-        done = await self._programs.run(PROGRAM, str(source), str(lines), json.dumps(list(required)))
+        done = await self._programs.run(PROGRAM, InputFile(source), OutputFile(lines), json.dumps(list(required)))
         if done.exit_code != 0:
             log.warning("contact_file_unreadable", code=done.exit_code)
             raise ContactsInvalid([{"row": None, "column": None, "message": "The file could not be read."}], 1)

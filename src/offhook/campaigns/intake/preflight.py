@@ -22,7 +22,7 @@ from offhook.campaigns.tables import Campaign
 from offhook.errors import NotReady
 from offhook.kit.clock import Clock
 from offhook.kit.database.database import Database
-from offhook.kit.processes.limited_programs import ProcessLimits, SandboxedProcessRunner
+from offhook.kit.processes.limited_programs import InputFile, ProcessLimits, SandboxedProcessRunner
 from offhook.orgs.do_not_call import do_not_call_list
 from offhook.runs.call_limits import call_capacity
 from offhook.runs.lists import queries as run_queries
@@ -94,7 +94,7 @@ class CampaignPreflight:
         return _render_report(campaign, kinds, listed, missing, pace_s, self._clock.now())
 
     async def _classify_numbers(self, numbers_file: Path) -> list[NumberKind]:
-        done = await self._programs.run(PROGRAM, str(numbers_file))
+        done = await self._programs.run(PROGRAM, InputFile(numbers_file))
         if done.exit_code != 0:
             log.warning("contact_numbers_unreadable", code=done.exit_code)
             raise PreflightFailed

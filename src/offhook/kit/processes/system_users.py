@@ -1,5 +1,7 @@
 """Users of the system for our child processes: programs of one user can read each other's files and memory."""
 
+import contextlib
+import grp
 import os
 import pwd
 import shutil
@@ -12,6 +14,8 @@ import structlog
 # A second start may create the same user at the same time.
 _ATTEMPTS = 5
 _PAUSE_S = 0.5
+# Below nobody, and in no range that Debian or systemd gives to others; containers often end at 65,535.
+_UNUSED_IDS = range(65_533, 65_519, -1)
 log = structlog.get_logger(__name__)
 
 
@@ -33,6 +37,19 @@ def ensure_system_user(name: str) -> pwd.struct_passwd | None:
         else:
             time.sleep(_PAUSE_S)
     return None
+
+
+def find_unused_user_id() -> int:
+    """Returns a number that is neither a user's nor a group's."""
+    for number in _UNUSED_IDS:
+        with contextlib.suppress(KeyError):
+            pwd.getpwuid(number)
+            continue
+        with contextlib.suppress(KeyError):
+            grp.getgrgid(number)
+            continue
+        return number
+    return _UNUSED_IDS[-1]
 
 
 def hand_over_folder(folder: Path, uid: int, gid: int) -> None:

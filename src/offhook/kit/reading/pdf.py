@@ -29,7 +29,7 @@ _Line = tuple[str, float]
 def read_pdf(path: Path) -> Iterator[DocumentBlock]:
     """Yields the blocks of a file. Raises FileUnreadable."""
     try:
-        document = pypdfium2.PdfDocument(path)
+        document = pypdfium2.PdfDocument(path.read_bytes())
     except pypdfium2.PdfiumError as error:
         code = getattr(error, "err_code", None)
         protected = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)

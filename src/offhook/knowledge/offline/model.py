@@ -15,7 +15,7 @@ import numpy as np
 import structlog
 
 from offhook.kit.onnx_sessions import onnx_session
-from offhook.kit.processes.limited_programs import ProcessLimits, SandboxedProcessRunner
+from offhook.kit.processes.limited_programs import InputFile, OutputFile, ProcessLimits, SandboxedProcessRunner
 from offhook.knowledge.embedder import EmbeddingModel, Vectors
 from offhook.knowledge.errors import EmbeddingFailed, ModelMissing
 
@@ -126,7 +126,9 @@ class OfflineModel:
             )
         # in its own process: it takes 300 MB for a second
         draft = target.with_name(f"{target.stem}-{os.getpid()}.part.onnx")
-        done = await SandboxedProcessRunner(_BUILD, max_concurrent=1).run(_PROGRAM, str(weights), str(draft))
+        done = await SandboxedProcessRunner(_BUILD, max_concurrent=1).run(
+            _PROGRAM, InputFile(weights), OutputFile(draft)
+        )
         if done.exit_code != 0:
             raise EmbeddingFailed("The offline embedding model could not be prepared.", retryable=True)
         draft.replace(target)

@@ -1,0 +1,1 @@
+"""Does nothing: run in the sandbox, it shows what the sandbox lacks."""
