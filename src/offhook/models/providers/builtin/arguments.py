@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from offhook.models.ports import EdgeHint
-from offhook.models.providers.builtin.edge_matching import choose_edge, edge_polarity
+from offhook.models.providers.builtin.edge_matching import choose_edge
+from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.offered_options import hour_of, offered_hours, pick_hour, spoken_hour
 from offhook.models.providers.builtin.english.overlap import count_shared_words

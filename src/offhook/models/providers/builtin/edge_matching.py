@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from offhook.models.ports import EdgeHint
+from offhook.models.providers.builtin.edge_polarity import UNSURE, edge_polarity, edges_for_answer
 from offhook.models.providers.builtin.edge_topics import choose_topic
 from offhook.models.providers.builtin.edge_values import value_score
 from offhook.models.providers.builtin.english import spoken_values
@@ -55,20 +56,14 @@ _PERSON: Final = re.compile(
     r"\b(?:talk|speak|transfer\w*|connect\w*|put through)\b.{0,20}\b(?:person|human|agent|representative|operator|someone|colleague|staff)\b",
     re.IGNORECASE,
 )
-_NEGATIVE: Final = re.compile(
-    r"\b((does not|do not|did not|doesn't|don't|didn't) (want|wish|like|agree|accept|need|confirm|approve|consent|care)|not interested|"
-    r"(?:is|are|was|were) (?:not|n't) (?:correct|right|happy|satisfied|okay|ok|interested)|(?:isn't|aren't|wasn't) (?:correct|right|happy|satisfied|okay|ok|interested)|"
-    r"incorrect|not (?:correct|right)|something (?:is )?wrong|(?:is|are|was|were) wrong|declin\w+|refus\w+|reject\w+|disagree\w*|says no|answers no|say no)\b",
-    re.IGNORECASE,
+_GAVE_NUMBER: Final = re.compile(
+    r"\b(?:gave|gives|given|said|says|named|names) (?:a|the|one|their) (?:number|rating|score)\b", re.IGNORECASE
 )
-_NEGATED_FACT: Final = re.compile(
-    r"\b(not|never|no|isn't|hasn't|doesn't|don't|didn't|can't|cannot|couldn't|won't|unable|still|wrong|new)\b",
-    re.IGNORECASE,
+_SAYS_UNSURE: Final = re.compile(
+    r"\b(?:not sure|unsure|(?:do not|can not) (?:know|say)(?: yet)?|depends|might|maybe|have to see|let you know)\b"
 )
-_POSITIVE: Final = re.compile(
-    r"\b(agree\w*|accept\w*|confirm\w*|approv\w+|says yes|answers yes|is interested|is happy|consent\w*|correct)\b",
-    re.IGNORECASE,
-)
+_SAYS_YES: Final = re.compile(r"\b(?:yes|yeah|yep|yup|absolutely)\b")
+_SAYS_NO: Final = re.compile(r"\b(?:no|nope|nah)\b")
 _OTHERWISE: Final = re.compile(
     r"^(otherwise|(the )?(caller|guest|customer|user|patient|person|they) (names?|says?|mentions?|chooses?|gives?) (something|anything) else|anything else|any other|everything else|in (all|any) other|default|fallback|none of)\b",
     re.IGNORECASE,
@@ -117,7 +112,14 @@ def is_unconditional(edge: EdgeHint) -> bool:
 
 def takes_any_answer(edge: EdgeHint) -> bool:
     """Returns True for an edge that any answer takes."""
-    return _ANSWERED.search(f"{edge.label}. {edge.condition}") is not None and not requires_wish(edge)
+    described = edge.condition if edge.examples else f"{edge.label}. {edge.condition}"
+    answered, wish = _ANSWERED.search(described), _WISH.search(described)
+    # "said what they need" is an answer, "wants to be told" is a wish
+    return answered is not None and (wish is None or answered.start() < wish.start())
+
+
+def takes_number(edge: EdgeHint) -> bool:
+    return _GAVE_NUMBER.search(edge.condition) is not None
 
 
 def requires_wish(edge: EdgeHint) -> bool:
@@ -156,50 +158,6 @@ def question_edges(edges: Sequence[EdgeHint]) -> tuple[EdgeHint, ...]:
     return tuple(edge for edge in edges if _ASKED.search(edge.condition) or any(map(asks_question, edge.examples)))
 
 
-def edge_polarity(edge: EdgeHint) -> Polarity | None:
-    """Returns the yes or no that an edge stands for; examples decide first, then the label, then the condition."""
-    kinds = [kind for example in edge.examples if (kind := answer_polarity(example)) is not None]
-    if len(set(kinds)) == 1 and len(kinds) * 3 >= len(edge.examples):
-        return kinds[0]
-    if len(set(kinds)) > 1:
-        return None
-    words = essential_tokens(edge.label)
-    if (kind := answer_polarity(edge.label)) is not None:
-        return kind
-    if len(edge.examples) > 1:
-        # the author knew what callers say here: none of it is a yes or a no
-        return None
-    if words[:1] == ["not"]:
-        return "no"
-    described = edge.condition if edge.examples else f"{edge.label}. {edge.condition}"
-    if _NEGATIVE.search(described):
-        return "no"
-    return "yes" if _POSITIVE.search(described) else None
-
-
-def _for_answer(answer: Polarity, edges: Sequence[EdgeHint]) -> list[EdgeHint]:
-    """Returns the edges a plain yes or no can mean; a denied fact ("is not the owner") only as a last resort."""
-    found = [edge for edge in edges if edge_polarity(edge) == answer]
-    if found:
-        return found
-    undecided = [edge for edge in edges if edge_polarity(edge) is None]
-    if len(edges) == 2 and len(undecided) == 1 and _are_about_the_same(*edges):
-        return undecided
-    denied = [edge for edge in undecided if _NEGATED_FACT.search(f"{edge.label}. {edge.condition}")]
-    if len(undecided) != 2 or len(denied) != 1:
-        return []
-    return denied if answer == "no" else [edge for edge in undecided if edge not in denied]
-
-
-def _are_about_the_same(one: EdgeHint, other: EdgeHint) -> bool:
-    """Returns True for pairs like "owns the house" and "does not own the house"."""
-    words = [
-        {*content_stems(edge.label), *content_stems(edge.condition, extra_stop=CONDITION_STOP)} - NEGATIONS
-        for edge in (one, other)
-    ]
-    return bool(words[0] & words[1])
-
-
 def choose_edge(text: str, edges: Sequence[EdgeHint], meaning: SentenceMeaning = UNKNOWN_MEANING) -> EdgeMatch | None:
     """Returns the edge that fits best, or None when none fits or two fit equally well."""
     if (onto_scale := _choose_on_scale(text, edges)) is not None:
@@ -209,11 +167,15 @@ def choose_edge(text: str, edges: Sequence[EdgeHint], meaning: SentenceMeaning =
     if _UNDECIDED.search(text) and len(set(content_stems(text)) - NEGATIONS) < 3:
         unsure = [edge for edge in edges if _UNDECIDED.search(edge.condition)]
         return EdgeMatch(unsure[0], SURE_BESIDE) if unsure else None
+    unsure = [edge for edge in edges if not edge.examples and UNSURE.search(f"{edge.label}. {edge.condition}")]
+    if len(unsure) == 1 and _SAYS_UNSURE.search(" ".join(word_tokens(text))):
+        return EdgeMatch(unsure[0], SURE_BESIDE)
     ranked = sorted(rank_edges(text, edges), key=lambda choice: -choice.score)
     if not ranked or ranked[0].score < MIN_SCORE:
         return (
             _choose_by_meaning(text, edges, meaning)
             or _choose_by_polarity(text, edges)
+            or _choose_by_label(text, edges)
             or _choose_by_topic(text, edges, meaning)
         )
     if len(ranked) > 1 and ranked[0].score - ranked[1].score < MIN_LEAD:
@@ -226,12 +188,28 @@ def choose_edge(text: str, edges: Sequence[EdgeHint], meaning: SentenceMeaning =
 def _choose_by_polarity(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
     """Returns the edge for "no, because …": the reason matches no edge, the no does."""
     said = polarity_of(text)
-    fitting = _for_answer(said, edges) if said is not None else []
+    if said is None and not any(edge.examples for edge in edges):
+        # speech recognition writes no commas: "that is not much yes I would like that"
+        words = " ".join(word_tokens(text))
+        said = "yes" if _SAYS_YES.search(words) and not _SAYS_NO.search(words) else None
+    fitting = edges_for_answer(said, edges) if said is not None else []
     return EdgeMatch(fitting[0], MIN_SCORE) if len(fitting) == 1 else None
 
 
+def _choose_by_label(text: str, edges: Sequence[EdgeHint]) -> EdgeMatch | None:
+    """Returns the edge whose short label was said, where an author gave no examples: "right now please" and "now"."""
+    if any(edge.examples for edge in edges):
+        return None
+    said = f" {' '.join(word_tokens(text))} "
+    found = [edge for edge in edges if f" {' '.join(word_tokens(edge.label))} " in said and edge.label.strip()]
+    return EdgeMatch(found[0], MIN_SCORE) if len(found) == 1 and len(edges) > 1 else None
+
+
 def _choose_by_topic(text: str, edges: Sequence[EdgeHint], meaning: SentenceMeaning) -> EdgeMatch | None:
-    candidates = [edge for edge in edges if not is_otherwise(edge)]
+    said = polarity_of(text)
+    candidates = [
+        edge for edge in edges if not is_otherwise(edge) and not (said and edge_polarity(edge) not in (None, said))
+    ]
     found = choose_topic(text, candidates, meaning, is_open=len(candidates) < len(edges)) if len(edges) > 1 else None
     return None if found is None else EdgeMatch(found, MIN_SCORE)
 
@@ -298,7 +276,7 @@ def rank_edges(text: str, edges: Sequence[EdgeHint]) -> list[EdgeMatch]:
     if said is not None and (
         is_plain_polarity(text) or (answer_polarity(text) != said and len(content_stems(text)) < 5)
     ):
-        fitting = _for_answer(said, edges)
+        fitting = edges_for_answer(said, edges)
         if len(fitting) == 1:
             return [EdgeMatch(edge, 0.9 if edge in fitting else 0.0) for edge in edges]
     weights = _word_weights(edges)

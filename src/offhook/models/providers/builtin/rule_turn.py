@@ -15,11 +15,12 @@ from offhook.models.providers.builtin import (
     phrases,
 )
 from offhook.models.providers.builtin.edge_matching import EdgeMatch
+from offhook.models.providers.builtin.edge_polarity import edge_polarity
 from offhook.models.providers.builtin.english import spoken_values
 from offhook.models.providers.builtin.english.overlap import count_shared_words
 from offhook.models.providers.builtin.english.polarity import polarity_of
 from offhook.models.providers.builtin.english.utterance import CallerUtterance, parse_utterance
-from offhook.models.providers.builtin.english.words import content_stems, word_tokens
+from offhook.models.providers.builtin.english.words import content_stems, essential_tokens, word_tokens
 from offhook.models.providers.builtin.node_turn import MAX_EDGES_A_TURN, SURE_SCORE, RuleReply
 from offhook.models.providers.builtin.tool_turn import ANYTHING_ELSE
 from offhook.models.providers.builtin.value_turn import ValueTurn
@@ -182,10 +183,9 @@ class RuleTurn(ValueTurn):
             return RuleReply(f"{persona_answers.UNKNOWN} {self._current_question()}")
         if (more := self._ask_missing_number(text)) is not None:
             return more
-        is_about_correction = len(self._edges) == 1 and edge_matching.is_about_change(self._edges[0])
-        if (is_about_correction or not (said.is_modified or said.is_correction)) and (
-            only := self._only_edge(text)
-        ) is not None:
+        # without variables there is nothing that a correction could change but the answer to this question
+        is_answer = not self._hint.known_variables or not (said.is_modified or said.is_correction)
+        if is_answer and (only := self._only_edge(text)) is not None:
             return RuleReply(call=(only.tool, {}))
         return self._ask_again()
 
@@ -215,10 +215,10 @@ class RuleTurn(ValueTurn):
             said.polarity != "no"
             and (said.is_correction or said.wants_change or has_values)
             and bool(at_stake)
-            and any(edge_matching.edge_polarity(edge) == "yes" for edge in edges)
+            and any(edge_polarity(edge) == "yes" for edge in edges)
         )
         if changes:
-            edges = tuple(edge for edge in edges if edge_matching.edge_polarity(edge) != "yes")
+            edges = tuple(edge for edge in edges if edge_polarity(edge) != "yes")
             if at_stake:
                 altering = [edge for edge in edges if edge_matching.is_about_change(edge)]
                 if len(altering) == 1:
@@ -226,7 +226,11 @@ class RuleTurn(ValueTurn):
         wish = edge_matching.choose_edge(said.wish, edges) if said.wish else None
         if wish is not None and wish.score >= SURE_SCORE:
             return wish
-        return edge_matching.choose_edge(text, edges, self._meaning)
+        chosen = edge_matching.choose_edge(text, edges, self._meaning)
+        if chosen is None and text != said.heard and not any(edge.examples for edge in edges):
+            # what was taken out may be the answer: "oh wait, no, don't block it, my wife just found it"
+            chosen = edge_matching.choose_edge(said.heard, edges, self._meaning)
+        return chosen
 
     def _answer_question(self, said: CallerUtterance) -> RuleReply | None:
         """Answers a question in between and asks our own again; a wish beside it is followed."""
@@ -279,23 +283,30 @@ class RuleTurn(ValueTurn):
         edge = self._edges[0]
         if edge_matching.is_unconditional(edge):
             return edge
-        own, said = edge_matching.edge_polarity(edge), polarity_of(heard)
+        own, said = edge_polarity(edge), polarity_of(heard)
         if own is not None and said is not None:
             return edge if own == said else None
-        if said == ("no" if edge_matching.is_closing(edge) else "yes") and self._current_question().endswith("?"):
+        takes_any = edge_matching.takes_any_answer(edge)
+        is_closing = edge_matching.is_closing(edge) and not takes_any
+        if said == ("no" if is_closing else "yes") and self._current_question().endswith("?"):
             return edge  # "Anything else?" "No.", "Can you do that?" "Yes."
-        is_answer = bool(content_stems(heard)) or said is not None
+        is_plain = not edge.examples and not self._hint.variables
+        is_answer = bool(content_stems(heard)) or said is not None or (is_plain and bool(essential_tokens(heard)))
         if own is not None or not is_answer:
             return None
-        if edge_matching.requires_wish(edge):
+        if is_closing:
+            return None
+        if edge_matching.requires_wish(edge) and not takes_any:
             return edge if self._is_likely_wish(heard, edge) else None
-        return edge if edge_matching.takes_any_answer(edge) or self._fits_variables(heard) else None
+        if edge_matching.takes_number(edge) and spoken_values.first_number(heard) is None:
+            return None
+        return edge if takes_any or is_plain or self._fits_variables(heard) else None
 
     def _is_likely_wish(self, heard: str, edge: EdgeHint) -> bool:
         """Returns True when the one wish that a node knows is near in meaning, when the caller has said it again, or when
         it is what the agent answers calls for.
         """
-        if edge_matching.is_closing(edge) or len(content_stems(heard)) < MIN_WISH_WORDS:
+        if len(content_stems(heard)) < MIN_WISH_WORDS:
             return False
         return (
             self._hint.kind == "startCall"

@@ -9,6 +9,16 @@ _IDIOMS: Final = tuple(
     (re.compile(said), re.compile(described, re.IGNORECASE), score)
     for said, described, score in (
         (
+            r"\b(not (?:been )?(?:well|feeling (?:well|good|great))|unwell|poorly|sick|ill|threw up|throwing up|vomit\w*|fever|temperature|the flu|cough\w*|stomach (?:bug|ache))\b",
+            r"\b(ill|illness|sick|sickness|unwell)\b",
+            0.6,
+        ),
+        (
+            r"\b(more than (?:i|we) (?:wanted|can|could|expected|thought|planned)|too (?:much|pricey|steep|dear|expensive)|(?:can not|could not) afford|over (?:my|our) budget|a rip ?off)\b",
+            r"\b(too (?:expensive|much|high)|costs too much|price is not)\b",
+            0.6,
+        ),
+        (
             (
                 r"\b(customer service|operator|(?:real|live|actual) (?:person|agent)|human|representative|manager|supervisor|boss|agent|colleague|"
                 r"transfer me|put me through|connect me|(?:talk|speak|chat) (?:to|with) (?:a|an|some|the|your|one|any|him|her|them)|(?:get|give) me (?:some|someone|somebody|a real|your)|"

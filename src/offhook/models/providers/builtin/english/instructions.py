@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from offhook.models.providers.builtin.english.question_forms import ask_clause, invert_clause, write_question
+
 _SENTENCE: Final = re.compile(r"(?:[^.!?\n]|[.](?=\d|[a-z]))+[.!?]*")
 _PERSONA: Final = re.compile(
     r"^(you are|you're|your (name|role|job) is|act as|always|never|do not|don't|be |keep |speak|use |if |when |once |unless |wait |listen )",
@@ -13,7 +15,7 @@ _ROLE: Final = r"(?:caller|customer|user|guest|patient|client|person|member|tena
 _WHO: Final = rf"(?:(?:the |a )?{_ROLE}|them|him|her|people|everyone)"
 _CALLER: Final = rf"{_ROLE}(?! (?:number|id|card|code|account|service|portal|area|name)\b)"
 _ACTS: Final = (
-    "has|is|wants|needs|was|does|prefers|likes|lives|arrives|comes|calls|goes|pays|works|thinks|feels|uses|drives|plans|hopes|expects|owns|accepts|agrees|"
+    "hasn't|isn't|doesn't|wasn't|has|is|wants|needs|was|does|prefers|likes|lives|arrives|comes|calls|goes|pays|works|thinks|feels|uses|drives|plans|hopes|expects|owns|accepts|agrees|"
     "chooses|knows|says|gives|takes|means|remembers|requires|stays|brings|leaves|looks|orders|speaks|sounds|suffers|takes|travels"
 )
 _PRONOUNS: Final = (
@@ -33,7 +35,17 @@ _SINGULAR_PRONOUNS: Final = (
     (re.compile(r"\b(?:his|her)\b", re.IGNORECASE), "your"),
     (re.compile(r"\b(?:himself|herself)\b", re.IGNORECASE), "yourself"),
 )
-_SECOND_PERSON: Final = {"has": "have", "is": "are", "was": "were", "does": "do", "goes": "go"}
+_SECOND_PERSON: Final = {
+    "has": "have",
+    "is": "are",
+    "was": "were",
+    "does": "do",
+    "goes": "go",
+    "doesn't": "don't",
+    "isn't": "aren't",
+    "hasn't": "haven't",
+    "wasn't": "weren't",
+}
 # To the model "you" is the agent.
 _AGENT: Final = (
     (re.compile(r"\byou (can|could|will|may|should|would|must|need|have|want|do)\b", re.IGNORECASE), r"I \1"),
@@ -44,7 +56,7 @@ _AGENT: Final = (
 )
 
 _ASKS: Final = r"(?:ask|enquire|inquire|find out|figure out|learn|determine|establish|collect|gather|get|obtain|take|note(?: down)?|request)"
-_TELLS: Final = r"(?:say|tell|explain|inform|mention|remind|express|state|let|advise)"
+_TELLS: Final = r"(?:warn|say|tell|explain|inform|mention|remind|express|state|let|advise)"
 _VERB: Final = (
     rf"(?:{_ASKS}|{_TELLS}|thank|greet|welcome|confirm|check|verify|make sure|ensure|offer|introduce|wish|bid|apologi[sz]e|repeat|"
     r"summari[sz]e|sum up|go through|read|recap|invite|instruct|have|spell|write|end|hang up|close|finish|answer)"
@@ -54,8 +66,9 @@ _LEAD_IN: Final = re.compile(
     r"^(?:(?:please|then|now|next|first(?:ly)?|second(?:ly)?|finally|also|after (?:that|this)|afterwards|lastly|politely|kindly|warmly|briefly|just|simply|and|so|here|again|"
     r"(?:at|in|on|for) (?:this|the) (?:step|stage|point|node|part)|in this call|as a next step|"
     r"(?:in order to|to|for) [^,.]{3,70},|"
+    r"(?:your|the) (?:goal|task|job|aim): ?|"
     r"(?:your|the) (?:goal|task|job|aim|purpose)(?: here| now| in this step| of this step)? is (?:to|that you)|"
-    r"(?:you|we) (?:should|must|need to|have to|will|want to|are to|can)|(?:try|make sure|be sure|remember|your turn|it is time|time) to|(?:start|begin|open|finish|end|close) by)\b,?\s*)+",
+    r"(?:you|we) (?:should|must|need to|have to|will|are to)|(?:try|make sure|be sure|remember|your turn|it is time|time) to|(?:start|begin|open|finish|end|close) by)\b,?\s*)+",
     re.IGNORECASE,
 )
 _JOINED: Final = re.compile(
@@ -75,46 +88,22 @@ _GERUNDS: Final = (
     (re.compile(r"^getting\b", re.IGNORECASE), "get"),
 )  # fmt: skip
 _SHORT_FORMS: Final = (
+    (re.compile(r"\u2019"), "'"),
     (re.compile(r"\b(they|you|we)[\u2019']ve\b", re.IGNORECASE), r"\1 have"),
     (re.compile(r"\b(they|you|we)[\u2019']re\b", re.IGNORECASE), r"\1 are"),
     (re.compile(r"\b(they|you|we|he|she)[\u2019']d\b", re.IGNORECASE), r"\1 would"),
     (re.compile(r"\b(they|you|we|he|she)[\u2019']ll\b", re.IGNORECASE), r"\1 will"),
     (re.compile(r"\b(it|he|she|that|there|what|who|everything)[\u2019']s\b", re.IGNORECASE), r"\1 is"),
 )
-_IRREGULAR: Final = {
-    "heard": "hear", "found": "find", "went": "go", "got": "get", "lost": "lose", "saw": "see", "bought": "buy",
-    "made": "make", "came": "come", "left": "leave", "paid": "pay", "took": "take", "had": "have", "said": "say",
-    "thought": "think", "felt": "feel", "met": "meet", "spoke": "speak", "chose": "choose", "gave": "give", "knew": "know",
-}  # fmt: skip
-# Base forms that look like a past.
-_BASE_FORMS: Final = frozenset({"need", "feed", "speed", "succeed", "proceed", "exceed", "bleed", "breed"})
-
-_AUXILIARY: Final = r"(?:is|are|am|was|were|has|have|had|can|could|will|would|should|may|might|must|do|does|did)"
-_PARTICIPLE: Final = r"(?:already |ever |just |yet |never |previously |also |recently )?(?:\w+ed|been|had|got|gotten|made|seen|taken|given|eaten|tried|come|gone|done|heard|met|spoken|bought|lost|left|paid|stayed|brought|chosen|found|sent|read|used|worked)\b"
-_SUBJECT: Final = r"(?:I|you|we|it|this|that|there|these|those|(?:the|your|our|my|any|anyone|someone|somebody|everything|everyone|anything|all)(?: (?!is\b|are\b|was\b|were\b|has\b|have\b|can\b|will\b|would\b)[\w'-]+){0,6}?)"
-_CLAUSE: Final = re.compile(rf"^(?P<subject>{_SUBJECT}) (?P<verb>{_AUXILIARY})(?P<rest>\b.*)$", re.IGNORECASE)
-_PLAIN_CLAUSE: Final = re.compile(
-    r"^(?P<subject>you|we|I|they) (?P<adverb>(?:already|also|still|currently|usually|really|ever|only|just) )?(?P<verb>[a-z]+)(?P<rest>\b.*)$",
-    re.IGNORECASE,
-)
-_THIRD_PERSON_CLAUSE: Final = re.compile(
-    r"^(?P<subject>it|this|that|(?:the|your|our|anyone|someone|somebody|everything)(?: [\w'-]+){0,2}?) (?P<verb>[a-z]+(?<!s)s)(?P<rest>\b.*)$",
-    re.IGNORECASE,
-)
-_WH: Final = re.compile(
-    r"^(?P<asked>(?:what|which|who|whom|whose|when|where|why|how)(?: (?:kind|type|sort|size|colou?r|make|part|brand|model|amount|number)s? of (?:[\w'-]+ )?[\w'-]+| (?:much|many|long|often|far|old|big|soon|large|urgent|bad|well)(?: [\w'-]+){0,2}?| [\w'-]+(?: [\w'-]+)?)?) (?P<clause>.+)$",
-    re.IGNORECASE,
-)
 # What an author writes as it is to be said, and the sentences of it that belong to a question.
 _CHOICES: Final = re.compile(
-    r"^(?:we (?:have|offer|can offer)|there (?:is|are)|(?:the|our) (?:options|choices|plans|rooms|prices|slots|times) (?:are|include))\b",
+    r"^(?:we (?!want|need to|should|must|are |would like)\w+|(?:they|it|you) can\b|(?:for [\w ]{2,20} )?there (?:is|are)|our (?!goal|aim|task)\w+|there (?:is|are)|(?:the|our) (?:options|choices|plans|rooms|prices|slots|times) (?:are|include))\b",
     re.IGNORECASE,
 )
 _SAID_AS_IT_IS: Final = re.compile(
     rf"{_CHOICES.pattern}|^(?:hello|hi|hey|good (?:morning|afternoon|evening|day))\b|^[^,.!?]{{2,40}}, (?:hi|hello|good (?:morning|afternoon|evening|day))\b",
     re.IGNORECASE,
 )
-_CLAUSES: Final = re.compile(r",? and (?=(?:how|what|which|when|where|whether|if|why)\b)", re.IGNORECASE)
 _TELL_ME: Final = "Could you please tell me"
 _OFFERS: Final = "I can offer you"
 MAX_STATEMENTS: Final = 3
@@ -189,6 +178,8 @@ def _split_instructions(prompt: str) -> Iterator[str]:
 
 
 def _speak_instruction(instruction: str) -> str | None:
+    if instruction.endswith("?"):
+        return write_question(address_caller(instruction).rstrip("?"))
     instruction = instruction.strip().rstrip(".:;, ").strip()
     for pattern, speak in _INSTRUCTIONS:
         if match := pattern.match(instruction):
@@ -212,6 +203,8 @@ def _ask(match: re.Match[str]) -> str:
         return ask_clause(rest)
     if re.fullmatch(r"[\w-]+(?:, [\w-]+)* or [\w-]+", rest):
         return f"Would that be {rest}?"
+    if re.fullmatch(r"(?:that|this|it)", rest, re.IGNORECASE):
+        return ""
     rest = re.sub(r"^about\s+", "", rest)
     if wish := re.match(r"to (?P<rest>(?!tell|give|say|spell|provide|share|describe)\w.+)$", rest, re.IGNORECASE):
         return f"Could you please {wish['rest']}?"
@@ -237,99 +230,14 @@ def _with_article(named: str) -> str:
     return f"your {named}"
 
 
-def ask_clause(clause: str) -> str:
-    """Returns an indirect question as a direct one: "whether it is urgent" is "Is it urgent?"."""
-    clause = clause.strip().rstrip(".!? ")
-    if len(parts := _CLAUSES.split(clause)) > 1:
-        first, *others = (ask_clause(part)[:-1] for part in parts)
-        return f"{' and '.join([first, *(other[:1].lower() + other[1:] for other in others)])}?"
-    if re.fullmatch(r"which [\w-]+(?: [\w-]+)?", clause, re.IGNORECASE) and not clause.endswith("s"):
-        return _as_question(f"{clause} would you like")
-    if re.fullmatch(r"(?:whether|if) (?:right|correct|okay|ok|fine|done|true)", clause, re.IGNORECASE):
-        return f"Is that {clause.split()[1]}?"
-    if whether := re.match(r"(?:whether|if)(?: or not)? (?P<rest>.+)$", clause, re.IGNORECASE):
-        rest = re.sub(r",? or not$", "", whether["rest"])
-        asked = _invert(rest)
-        return _as_question(asked) if asked is not None else f"May I ask whether {rest}?"
-    return _as_question(_direct_question(clause) or clause)
-
-
-def _direct_question(clause: str) -> str | None:
-    """Returns "what is your name" for "what your name is"; None where the question word is the subject."""
-    words = clause.split()
-    for size in range(1, min(10, len(words) - 1)):
-        asked, rest = " ".join(words[:size]), " ".join(words[size:])
-        if re.match(rf"(?:{_AUXILIARY})\b", rest, re.IGNORECASE):
-            return None
-        if not re.match(rf"{_SUBJECT}\b", rest, re.IGNORECASE):
-            continue
-        if re.search(r"\b(?:of|for|and|or|the)$", asked, re.IGNORECASE):
-            continue
-        inverted = _invert(rest)
-        return None if inverted is None else f"{asked} {inverted}"
-    return None
-
-
-def _invert(clause: str) -> str | None:
-    """Returns a statement in the order of a question: "you have a booking" is "do you have a booking"."""
-    if match := _CLAUSE.match(clause):
-        verb, rest = match["verb"].lower(), match["rest"].strip()
-        is_whole = verb in ("have", "has", "had", "do", "does", "did") and not re.match(
-            _PARTICIPLE, rest, re.IGNORECASE
-        )
-        if not is_whole:
-            rest = re.sub(rf"(?<=\bor )({_AUXILIARY})\b(?= \w)", rf"\1 {match['subject']}", rest)
-            return f"{verb} {match['subject']}{' ' if rest else ''}{rest}"
-        rest = re.sub(r"(?<=\bor )(need|want|require)s\b", r"\1", rest)
-        helper, plain = {
-            "has": ("does", "have"),
-            "had": ("did", "have"),
-            "does": ("does", "do"),
-            "did": ("did", "do"),
-        }.get(verb, ("do", verb))
-        return f"{helper} {match['subject']} {plain}{' ' if rest else ''}{rest}"
-    if match := _PLAIN_CLAUSE.match(clause):
-        past = _base_of_past(match["verb"].lower())
-        helper, verb = ("do", match["verb"]) if past is None else ("did", past)
-        return f"{helper} {match['subject']} {match['adverb'] or ''}{verb}{match['rest']}"
-    if match := _THIRD_PERSON_CLAUSE.match(clause):
-        rest = re.sub(r"(?<=\bor )(need|want|require)s\b", r"\1", match["rest"])
-        return f"does {match['subject']} {_present(match['verb'])}{rest}"
-    return None
-
-
-def _base_of_past(verb: str) -> str | None:
-    if verb in _IRREGULAR:
-        return _IRREGULAR[verb]
-    return _present(verb) if verb.endswith("ed") and verb not in _BASE_FORMS else None
-
-
-def _present(verb: str) -> str:
-    """Returns the base form of a regular verb: "needs", "wanted"."""
-    if verb.endswith(("ied", "ies")):
-        return f"{verb[:-3]}y"
-    if verb.endswith("ed"):
-        stem = verb[:-2]
-        return (
-            stem
-            if re.search(
-                r"(?:nt|st|ct|ll|ss|sh|ch|ck|lp|rt|rk|rn|in|er|ed|en|it|pt|ow|ay|oy|ey|nd|ad|ain|eal|oin)$", stem
-            )
-            else f"{stem}e"
-        )
-    return re.sub(r"(?<=(?:ss|sh|ch))es$|(?<=[xz])es$|(?<=o)es$|s$", "", verb)
-
-
-def _as_question(words: str) -> str:
-    said = re.sub(r"\s+(?=[,:;])", "", re.sub(r"^do you call\b", "are you calling", words.strip(), flags=re.IGNORECASE))
-    return f"{said[:1].upper()}{said[1:]}?"
-
-
 def _offer(match: re.Match[str]) -> str:
     return f"{_OFFERS} {address_caller(match['rest']).rstrip('.!? ')}."
 
 
 def _let_choose(match: re.Match[str]) -> str:
+    if between := re.match(r"(?:between|from) (?P<rest>.+)$", match["rest"], re.IGNORECASE):
+        either = " or ".join(between["rest"].rstrip(".!? ").rsplit(" and ", 1))
+        return f"Would you like {either}?"
     chosen = re.sub(r"^(?:a|an|the|one of the|one of our|their|between|from)\s+", "", match["rest"].rstrip(".!? "))
     return f"Which {chosen} would you like?"
 
@@ -350,8 +258,8 @@ def _confirm(match: re.Match[str]) -> str:
     rest = match["rest"].strip()
     if re.match(rf"(?:with {_WHO} )?(?:that|whether|if)\b", rest, re.IGNORECASE):
         clause = address_caller(re.sub(rf"^(?:with {_WHO} )?(?:that|whether|if) ", "", rest, flags=re.IGNORECASE))
-        inverted = _invert(clause)
-        return _as_question(inverted) if inverted else f"May I ask whether {clause}?"
+        inverted = invert_clause(clause)
+        return write_question(inverted) if inverted else f"May I ask whether {clause}?"
     if re.match(rf"{_QUESTION_WORD}\b", rest, re.IGNORECASE):
         return ask_clause(address_caller(rest))
     return "Is that all correct?"
@@ -371,11 +279,12 @@ _INSTRUCTIONS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]
         (r"^introduce yourself as (?P<name>.+)$", _introduce),
         (r"^(?:end|close|finish|hang up|introduce|repeat|summari[sz]e|sum up|recap|read|spell|write|go through)\b.*$", lambda _: ""),
         (rf"^(?:let|help) {_WHO} (?:choose|pick|select|decide) (?P<rest>.+)$", _let_choose),
-        (rf"^(?:have|get|instruct|tell|advise|remind)(?P<ask>) {_WHO} (?:to )?(?P<rest>(?:describe|explain|spell|repeat|tell|let)\b.+)$", _request_action),
+        (rf"^(?:have|get|let|instruct|tell|advise|remind)(?P<ask>) {_WHO} (?:to )?(?P<rest>(?:describe|explain|spell|repeat|tell|let)\b.+)$", _request_action),
         (rf"^(?:instruct|tell|advise|remind)(?P<ask>) {_WHO} to (?P<rest>.+)$", _request_action),
         (rf"^let {_WHO} know (?:that )?(?P<rest>.+)$", lambda m: state_sentence(m["rest"])),
-        (rf"^(?:say|tell {_WHO}|explain|inform {_WHO}|mention|remind {_WHO}|express|state)(?: to {_WHO})? (?:that (?!is\b|was\b|will\b)|of the fact that )?(?!about\b|whether\b|how\b|what\b|when\b|your\b|who\b)(?P<rest>.+)$", lambda m: state_sentence(m["rest"])),
+        (rf"^(?:say|tell {_WHO}|explain|inform {_WHO}|warn {_WHO}|mention|remind {_WHO}|express|state)(?: to {_WHO})? (?:that (?!is\b|was\b|will\b)|of the fact that )?(?!about\b|whether\b|how\b|what\b|when\b|your\b|who\b)(?P<rest>.+)$", lambda m: state_sentence(m["rest"])),
         (rf"^(?:confirm|verify|check|double-check|make sure|ensure)(?: with {_WHO})? (?P<rest>.+)$", _confirm),
+        (r"^(?:you|we)(?: would like| want|'d like)? (?:to )?(?:know|learn|hear|understand) (?P<rest>.+)$", _ask),
         (rf"^{_ASKS}(?: (?:from |with |of )?{_WHO})? (?P<rest>.+)$", _ask),
         (rf"^offer (?:{_WHO} )?(?P<rest>.+)$", _offer),
     )

@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from offhook.models.providers.builtin.english.dictionary import is_english_word
 from offhook.models.providers.builtin.english.words import word_set
 
 _SHORTHAND: Final = """
@@ -71,7 +72,8 @@ def _mend_word(word: str, text: str) -> str:
         return _SHORT[lower]
     if len(lower) < 5 or not lower.isalpha() or lower in _KNOWN or lower in _RIGHT:
         return word
-    return _nearest_known(lower) or word
+    mended = _nearest_known(lower)
+    return word if mended is None or is_english_word(lower) else mended
 
 
 def _is_chat(word: str, text: str) -> bool:
