@@ -39,5 +39,5 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 async def run_api(root: Root, listening: socket, on_ready: Callable[[], None]) -> None:
     """Serves until a signal arrives; the domains end their calls before connections are cut."""
-    config = server_config(create_app(root), max_socket_message_bytes=root.settings.max_socket_message_bytes)
+    config = server_config(create_app(root), root.settings)
     await HttpServer(config, on_ready=on_ready, before_shutdown=partial(stop_domains, root)).serve(sockets=[listening])

@@ -100,6 +100,20 @@ class Settings(BaseSettings):
     max_chat_turns: int = Field(default=200, ge=2)
     max_socket_message_bytes: int = Field(default=65536, ge=4096)
 
+    # Connections of one serve: in all (fewer if its file descriptors do not suffice), and of one IPv4 address or IPv6
+    # /64 that is neither a trusted proxy nor this machine. Above the calls of a process: a carrier may have one address.
+    max_connections: int = Field(default=2000, ge=8)
+    connections_per_address: int = Field(default=256, ge=1)
+    max_header_bytes: int = Field(default=32768, ge=1024)
+    # From the connection, or the first byte of a further request, to the last header.
+    header_timeout_s: float = Field(default=15.0, ge=0.1)
+    # A whole body, and its average rate after 10 s.
+    body_timeout_s: float = Field(default=900.0, ge=0.1)
+    min_body_bytes_per_s: int = Field(default=1024, ge=0)
+    # Longer than carriers, reverse proxies and HTTP libraries (5 to 60 s) keep an idle connection: the other side must
+    # close first, or a request of theirs meets our close and is lost.
+    keep_alive_timeout_s: int = Field(default=75, ge=1)
+
     @field_validator("secret_key")
     @classmethod
     def _require_long_keys(cls, value: SecretStr | None) -> SecretStr | None:

@@ -189,7 +189,7 @@ class LiveServer:
 async def serving(root: Root) -> AsyncIterator[str]:
     """The API of this root on a free loopback port."""
     with lend_application(root) as app:
-        config = server_config(app, max_socket_message_bytes=root.settings.max_socket_message_bytes)
+        config = server_config(app, root.settings)
 
         async def before_shutdown() -> None:
             return None

@@ -1,8 +1,11 @@
 """What stops a start, and what the doctor says about proxies and strangers."""
 
+import resource
+
 import pytest
 
-from offhook.commands.doctor import check_proxies, check_signup
+from offhook.commands.doctor import check_connections, check_proxies, check_signup
+from offhook.kit.processes.descriptors import descriptor_limit, raise_descriptor_limit
 from offhook.settings import Settings, SettingsError
 
 LONG = "0123456789abcdef" * 2
@@ -38,3 +41,22 @@ def test_proxies(settings: dict[str, str], status: str, words: str) -> None:
 def test_signup() -> None:
     assert check_signup(Settings()).detail == "by invitation and sign-in link only"
     assert check_signup(Settings(signup_enabled=True)).detail == "strangers can ask for an account"
+
+
+@pytest.mark.parametrize(
+    ("descriptors", "status", "words"),
+    [(65_536, "ok", "2000 at once"), (1024, "warning", "512 at once instead of 2000")],
+)
+def test_connections(descriptors: int, status: str, words: str) -> None:
+    check = check_connections(Settings(), descriptors)
+    assert (check.status, words in check.detail) == (status, True)
+
+
+def test_the_limit_of_files_is_raised() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(512, hard), hard))
+    try:
+        assert raise_descriptor_limit() == hard
+        assert descriptor_limit() == hard
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -9,7 +9,7 @@ from offhook.browser.browser_leg import BrowserLeg
 from offhook.browser.services import Services
 from offhook.errors import DomainError
 from offhook.kit.http.path_ids import read_id
-from offhook.kit.media_sockets.sockets import PushSocket, open_socket
+from offhook.kit.media_sockets.sockets import PushSocket, open_socket, refuse_socket
 from offhook.runs import LiveCallRegistry
 from offhook.runs.errors import MediaTokenRefused
 from offhook.voice.socket_leg import FAULT, NOT_CONNECTABLE, REFUSED
@@ -24,19 +24,19 @@ MODE = "browser"
 async def browser_media(
     websocket: WebSocket, run_id: str, services: Services, token: Annotated[str, Query()] = ""
 ) -> None:
-    """Carries audio in both directions and JSON messages. An invalid, used or expired token closes with 4401."""
-    leg, number = BrowserLeg(), read_id(run_id)
-    socket = await open_socket(websocket, leg, max_message_bytes=services.max_message_bytes)
-    leg.attach_socket(socket)
+    """Carries audio in both directions and JSON messages. The token is spent before the handshake is accepted: a wrong,
+    used or expired one is refused with HTTP 401 (or close code 4401 where the server cannot answer a handshake)."""
+    number = read_id(run_id)
     try:
         if number is None:
             raise MediaTokenRefused
         await services.live.claim_run(number, token, mode=MODE)
     except DomainError as error:
-        leg.send_error(error.code, error.message)
-        leg.close(REFUSED, error.code)
-        await socket.wait_closed()
+        await refuse_socket(websocket, error, close_code=REFUSED)
         return
+    leg = BrowserLeg()
+    socket = await open_socket(websocket, leg, max_message_bytes=services.max_message_bytes)
+    leg.attach_socket(socket)
     await _run_call(services.live, number, leg, socket)
 
 

@@ -23,7 +23,9 @@ from offhook.kit.database.database import Database
 from offhook.kit.database.embedded_postgres import PostgresError
 from offhook.kit.database.migrations import MigrationError
 from offhook.kit.files.data_folder import DataFolder, DataFolderError
+from offhook.kit.http.connection_limits import possible_connections
 from offhook.kit.http.server import PortInUse, bind_socket
+from offhook.kit.processes.descriptors import raise_descriptor_limit
 from offhook.kit.processes.limited_programs import find_sandbox_gaps, reader_user_id
 from offhook.models import local_servers
 from offhook.models.configuration.live_checks import AccessCheckResult, check_all
@@ -71,7 +73,7 @@ def run_checks(settings: Settings) -> list[DoctorCheck]:
     checks = [_check_data_folder(settings), _check_server(settings)]
     if checks[0].status != "failed" or settings.database_url:
         checks += _check_database(settings)
-    checks += [check_proxies(settings), check_signup(settings)]
+    checks += [check_proxies(settings), check_signup(settings), check_connections(settings, raise_descriptor_limit())]
     checks += [asyncio.run(check_file_readers()), *_check_offline_speech()]
     checks += [*asyncio.run(check_models(settings)), asyncio.run(_check_local_models(settings))]
     has_page = UI_INDEX.is_file()
@@ -113,6 +115,18 @@ async def check_file_readers() -> DoctorCheck:
         return DoctorCheck("file readers", "warning", f"without {', '.join(gaps)}: they {hint}")
     user = "the server's user" if user_id is None else f"user {user_id}"
     return DoctorCheck("file readers", "ok", f"Landlock, seccomp, as {user}")
+
+
+def check_connections(settings: Settings, descriptors: int) -> DoctorCheck:
+    """Says whether the process may open as many files and sockets as its connections and calls need."""
+    possible = possible_connections(settings, descriptors)
+    if possible == settings.max_connections:
+        return DoctorCheck("connections", "ok", f"{possible} at once, with {descriptors} file descriptors")
+    hint = (
+        f"{possible} at once instead of {settings.max_connections}: a process may open {descriptors} files. Raise the limit "
+        "(LimitNOFILE= of systemd, ulimit -Hn), or lower OFFHOOK_MAX_CONNECTIONS."
+    )
+    return DoctorCheck("connections", "warning", hint)
 
 
 def _check_data_folder(settings: Settings) -> DoctorCheck:

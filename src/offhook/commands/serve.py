@@ -18,7 +18,9 @@ from offhook.commands.console import load_settings, report_errors
 from offhook.commands.database import OwnedDatabase, owned_database
 from offhook.kit.database import migrations
 from offhook.kit.files.data_folder import DataFolder, ServerInfo
+from offhook.kit.http.connection_limits import possible_connections
 from offhook.kit.http.server import bind_socket
+from offhook.kit.processes.descriptors import raise_descriptor_limit
 from offhook.kit.processes.supervised_child import SupervisedProcess, run_once
 from offhook.kit.tasks import TaskTracker
 from offhook.orgs import service as orgs
@@ -47,6 +49,9 @@ def register(app: typer.Typer) -> None:
 
 
 def _run_server(settings: Settings, *, with_worker: bool) -> None:
+    descriptors = raise_descriptor_limit()
+    if (connections := possible_connections(settings, descriptors)) < settings.max_connections:
+        log.warning("connections_limited", connections=connections, file_descriptors=descriptors)
     folder = DataFolder(settings.data_dir)
     with ExitStack() as stack:
         stack.enter_context(folder.hold_lock(wait_s=LOCK_WAIT_S))

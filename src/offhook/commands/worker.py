@@ -10,6 +10,7 @@ from offhook.bootstrap import build_root
 from offhook.commands.console import load_settings, report_errors
 from offhook.commands.database import any_database
 from offhook.kit.database import migrations
+from offhook.kit.processes.descriptors import raise_descriptor_limit
 from offhook.settings import Settings
 
 
@@ -19,6 +20,7 @@ def register(app: typer.Typer) -> None:
         """Run background jobs. `serve` starts one; start more on any machine that reaches the database."""
         with report_errors():
             settings = load_settings()
+            raise_descriptor_limit()
             with any_database(settings) as url, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(_run_worker(settings, url))
 

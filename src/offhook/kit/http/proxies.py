@@ -8,6 +8,17 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 _FORWARDED_HOST = b"x-forwarded-host"
 
 
+class AddressSet:
+    """Addresses and networks, comma-separated; ``*`` has all. Read as uvicorn reads its trusted hosts."""
+
+    def __init__(self, text: str) -> None:
+        self._hosts = ProxyHeadersMiddleware(cast(Any, None), trusted_hosts=text).trusted_hosts
+
+    def __contains__(self, address: str) -> bool:
+        # a socket that listens on :: shows IPv4 clients so
+        return address.removeprefix("::ffff:") in self._hosts
+
+
 class TrustedProxies:
     """Applies ``X-Forwarded-For`` and ``-Proto`` as uvicorn reads them, and ``-Host``, only from addresses in
     ``trusted``. Without it a webhook's signature, which covers its URL, could not be checked behind a proxy."""

@@ -7,16 +7,19 @@ import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import cast
 
 import uvicorn
 from fastapi import FastAPI
 
+from offhook.kit.http.connection_limits import ConnectionGuard, ConnectionLimits
+from offhook.kit.http.http_protocol import GuardedHttpProtocol
 from offhook.kit.media_sockets.media_socket_protocol import MediaSocketProtocol
+from offhook.kit.processes.descriptors import descriptor_limit
+from offhook.settings import Settings
 
 SHUTDOWN_TIMEOUT_S = 10
-# Longer than carriers, reverse proxies and HTTP libraries (5 to 60 s) keep an idle connection: the other side must
-# close first, or a request of theirs meets our close and is lost.
-KEEP_ALIVE_TIMEOUT_S = 75
 
 
 class PortInUse(Exception):
@@ -84,19 +87,24 @@ class HttpServer(uvicorn.Server):
         await super().shutdown(sockets=sockets)
 
 
-def server_config(app: FastAPI, *, max_socket_message_bytes: int) -> uvicorn.Config:
-    """Returns uvicorn's configuration. The caller sets up uvloop: the loop is already running at this point."""
+def server_config(app: FastAPI, settings: Settings, limits: ConnectionLimits | None = None) -> uvicorn.Config:
+    """Returns uvicorn's configuration. The caller sets up uvloop: the loop is already running at this point.
+
+    ``limits`` are those of the settings and of this process's file descriptors by default.
+    """
+    limits = limits or ConnectionLimits.from_settings(settings, descriptor_limit())
     return uvicorn.Config(
         app,
-        http="httptools",
+        # uvicorn only calls it
+        http=cast(type[asyncio.Protocol], partial(GuardedHttpProtocol, guard=ConnectionGuard(limits))),
         ws=MediaSocketProtocol,
-        ws_max_size=max_socket_message_bytes,
+        ws_max_size=settings.max_socket_message_bytes,
         ws_per_message_deflate=False,
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,  # the application reads them (kit.http.proxies)
-        timeout_keep_alive=KEEP_ALIVE_TIMEOUT_S,
+        timeout_keep_alive=settings.keep_alive_timeout_s,
         timeout_graceful_shutdown=SHUTDOWN_TIMEOUT_S,
     )

@@ -9,6 +9,7 @@ it with ``uvicorn.Config(ws=MediaSocketProtocol)``.
 import asyncio
 import struct
 from asyncio import TimerHandle
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -190,6 +191,7 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
         self._fast_timer: TimerHandle | None = None
         self._stall_timer: TimerHandle | None = None
         self._is_taken = False
+        self.on_lost: Callable[[], None] | None = None
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
@@ -266,6 +268,8 @@ class MediaSocketProtocol(WebSocketsSansIOProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        if self.on_lost is not None:
+            self.on_lost()
         self._cancel_timers()
         self._over.set()
         self._report_closed(LOST, "")

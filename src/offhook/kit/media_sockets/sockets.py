@@ -10,7 +10,10 @@ import contextlib
 from collections import deque
 from typing import Any, Final, Protocol
 
+from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from offhook.errors import DomainError
 
 EXTENSION: Final = "offhook.socket"
 STALL_TIMEOUT_S: Final = 2.0
@@ -69,6 +72,17 @@ async def open_socket(websocket: WebSocket, receiver: MessageReceiver, *, max_me
         socket: PushSocket = offer["socket"].take_over(receiver, max_message_bytes)
         return socket
     return AsgiSocket(websocket, receiver, max_message_bytes)
+
+
+async def refuse_socket(websocket: WebSocket, error: DomainError, *, close_code: int) -> None:
+    """Refuses a handshake that is not accepted yet with the error's HTTP status, or with ``close_code`` where the server
+    cannot answer a handshake."""
+    with contextlib.suppress(WebSocketDisconnect, OSError):  # the peer is gone and needs no answer
+        if "websocket.http.response" in websocket.scope.get("extensions", {}):
+            answer = JSONResponse({"detail": error.message, "code": error.code}, error.status, error.headers)
+            await websocket.send_denial_response(answer)
+        else:
+            await websocket.close(close_code, error.code)
 
 
 class GoneSocket:

@@ -1,15 +1,13 @@
 """Placing calls over HTTP, and the media socket of every carrier."""
 
-from contextlib import suppress
 from functools import partial
 
-from fastapi import APIRouter, WebSocket, WebSocketDisconnect
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, WebSocket
 
 from offhook.errors import DomainError
 from offhook.kit.http.openapi import error_responses, sdk_method
 from offhook.kit.http.path_ids import LongId, read_id
-from offhook.kit.media_sockets.sockets import open_socket
+from offhook.kit.media_sockets.sockets import open_socket, refuse_socket
 from offhook.orgs import RequireMember
 from offhook.orgs.idempotency import IdempotencyHeader
 from offhook.runs.errors import MediaTokenRefused
@@ -76,15 +74,6 @@ async def telephony_media(websocket: WebSocket, provider: str, run_id: str, toke
             raise MediaTokenRefused
         session = await services.admission.admit_call(number, token, provider)
     except DomainError as error:
-        await _refuse_socket(websocket, error)
+        await refuse_socket(websocket, error, close_code=REFUSED)
         return
     await session.run(partial(open_socket, websocket, max_message_bytes=services.max_message_bytes))
-
-
-async def _refuse_socket(websocket: WebSocket, error: DomainError) -> None:
-    with suppress(WebSocketDisconnect, OSError):  # the peer is gone and needs no answer
-        if "websocket.http.response" in websocket.scope.get("extensions", {}):
-            answer = JSONResponse({"detail": error.message, "code": error.code}, error.status)
-            await websocket.send_denial_response(answer)
-        else:
-            await websocket.close(REFUSED, error.code)
